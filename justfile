@@ -12,6 +12,7 @@ default:
 check: static test
 
 # All that needs no browser: style, types, layers, dependencies, page scripts, generated documents, manifests, the site.
+[parallel]
 static: lint types layers scripts docs-check workflows manifests site
 
 # Style and form.
@@ -50,22 +51,27 @@ workflows:
 manifests:
     check-jsonschema --builtin-schema vendor.compose-spec manifests/container/compose*.yaml
 
-# The tests, in three processes, without the applications and what is slow; arguments go to pytest.
+# The tests, in four processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:
-    pytest -n 3 --dist worksteal -m "not apps and not slow" {{ arguments }}
+    pytest -n 4 --dist worksteal -m "not apps and not slow" {{ arguments }}
 
 # Write the golden files anew: what users see of tools, results, settings, addresses; look at their difference.
 golden:
     -pytest -q tests/golden --inline-snapshot=create,fix
     pytest -q tests/golden
 
-# The tests that drive real applications from packages, in three processes.
-apps *arguments:
-    pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=15 -m "apps and not slow" {{ arguments }}
+# The tests that drive real applications from packages.
+apps *arguments: (_long "apps and not slow" arguments)
 
-# What takes long, in four processes, files in their order so that no long one comes last: end to end, browsers of their own, hostile pages, load, conformance.
-slow *arguments:
-    pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=25 -m "slow and not nightly" {{ arguments }}
+# What takes long: end to end, browsers of their own, hostile pages, load, conformance.
+slow *arguments: (_long "slow and not nightly" arguments)
+
+# Both in one run, as CI does.
+apps-and-slow *arguments: (_long "(apps and not slow) or (slow and not nightly)" arguments)
+
+# In six processes, since these tests wait more than they compute; files in their order, so that no long one comes last.
+_long tests arguments:
+    pytest -n 6 --dist loadfile --no-loadscope-reorder --durations=40 -m "{{ tests }}" {{ arguments }}
 
 # All that takes long, also what CI leaves to the night, with as many clients and examples as there are.
 nightly *arguments:
@@ -123,6 +129,10 @@ view *arguments:
 # Measure what is listed and found of what a person could operate, on pages of packages; writes docs/wholeness.md.
 wholeness *arguments:
     python -m benchmarks.wholeness {{ arguments }}
+
+# Carry out operations on widgets of many libraries, with playwright-mcp beside it; writes its section of docs/comparison.md.
+operations *arguments:
+    python -m benchmarks.operations {{ arguments }}
 
 # Many clients over HTTP: `load`, `soak`, `chaos`, `replicas`; each writes its section of docs/reliability.md.
 remote *arguments:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from mcp_browser.actions.registry import TYPED_IN, ActionModel, ActionParams, Registry
     from mcp_browser.actions.result import ActionResult, Attachment
     from mcp_browser.agent.control import Progress, Watcher
-    from mcp_browser.agent.record.history import AgentHistory
+    from mcp_browser.agent.record.evidence import Evidence, Verdict
+    from mcp_browser.agent.record.history import AgentHistory, StepRecord
     from mcp_browser.agent.secrets.store import Secret
     from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
     from mcp_browser.api import Agent
@@ -20,9 +21,19 @@ if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
     from mcp_browser.controller import Controller
     from mcp_browser.errors import ActionError, McpBrowserError, ModelError, SettingsError
-    from mcp_browser.llm.messages import ChatModel
+    from mcp_browser.llm.messages import (
+        ChatModel,
+        ImageBlock,
+        Message,
+        ModelInfo,
+        OutputCall,
+        OutputForm,
+        Reply,
+        TextBlock,
+        Usage,
+    )
     from mcp_browser.llm.scripted import ScriptedModel
-    from mcp_browser.rendering.result import render_result
+    from mcp_browser.rendering import render_result
     from mcp_browser.settings import Settings
     from mcp_browser.version import __version__
 
@@ -40,55 +51,57 @@ __all__ = [
     "Budget",
     "ChatModel",
     "Controller",
+    "Evidence",
+    "ImageBlock",
     "McpBrowserError",
+    "Message",
     "ModelError",
+    "ModelInfo",
+    "OutputCall",
+    "OutputForm",
     "Progress",
     "Registry",
+    "Reply",
     "ScriptedModel",
     "Secret",
     "Settings",
     "SettingsError",
+    "StepRecord",
     "Tab",
     "Task",
     "TaskOutcome",
     "TaskStatus",
+    "TextBlock",
+    "Usage",
+    "Verdict",
     "Watcher",
     "__version__",
     "default_registry",
     "render_result",
 ]
 
-_HOMES = {
-    "ActionContext": "actions.context",
-    "ActionError": "errors",
-    "ActionModel": "actions.registry",
-    "ActionParams": "actions.registry",
-    "ActionResult": "actions.result",
-    "Agent": "api",
-    "AgentHistory": "agent.record.history",
-    "Attachment": "actions.result",
-    "BrowserSession": "browser.session",
-    "Budget": "agent.task",
-    "ChatModel": "llm.messages",
-    "Controller": "controller",
-    "McpBrowserError": "errors",
-    "ModelError": "errors",
-    "Progress": "agent.control",
-    "Registry": "actions.registry",
-    "ScriptedModel": "llm.scripted",
-    "Secret": "agent.secrets.store",
-    "Settings": "settings",
-    "SettingsError": "errors",
-    "TYPED_IN": "actions.registry",
-    "Tab": "browser.tab",
-    "Task": "agent.task",
-    "TaskOutcome": "agent.task",
-    "TaskStatus": "agent.task",
-    "Watcher": "agent.control",
-    "__version__": "version",
-    "default_registry": "actions.catalog",
-    "render_result": "rendering.result",
+_NAMES = {
+    "actions.catalog": "default_registry",
+    "actions.context": "ActionContext",
+    "actions.registry": "ActionModel ActionParams Registry TYPED_IN",
+    "actions.result": "ActionResult Attachment",
+    "agent.control": "Progress Watcher",
+    "agent.record.evidence": "Evidence Verdict",
+    "agent.record.history": "AgentHistory StepRecord",
+    "agent.secrets.store": "Secret",
+    "agent.task": "Budget Task TaskOutcome TaskStatus",
+    "api": "Agent",
+    "browser.session": "BrowserSession",
+    "browser.tab": "Tab",
+    "controller": "Controller",
+    "errors": "ActionError McpBrowserError ModelError SettingsError",
+    "llm.messages": "ChatModel ImageBlock Message ModelInfo OutputCall OutputForm Reply TextBlock Usage",
+    "llm.scripted": "ScriptedModel",
+    "rendering": "render_result",
+    "settings": "Settings",
+    "version": "__version__",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

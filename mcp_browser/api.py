@@ -1,34 +1,34 @@
 """The agent for programs: it opens what it needs, and closes that again."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel
 
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.assembly import (
-    actions_for,
+    agent_run,
     chat_model,
     check_budget,
     check_not_ended,
     check_start,
-    style_for,
+    with_settings_models,
 )
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
-from mcp_browser.agent.model_retry import ModelClient
-from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_id
+from mcp_browser.agent.decision import ActionCall
+from mcp_browser.agent.record.history import AgentHistory, StepRecord, TaskFolder, new_task_id
 from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskOutcome
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.controller import Controller
 from mcp_browser.errors import NoModel
 from mcp_browser.llm.messages import ChatModel
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import Settings
+
+OnStep = Callable[[StepRecord], Awaitable[None] | None]
 
 HOW_TO_NAME_ONE = 'Name one: model="anthropic:claude-sonnet-4-5", or settings with one.'
 
@@ -43,7 +43,8 @@ class Agent:
         self,
         task: str | Task,
         *,
-        model: str | ChatModel | None = None,
+        model: Any = None,
+        judge: Any = None,
         start_url: str | None = None,
         output_schema: type[BaseModel] | Mapping[str, Any] | None = None,
         session: BrowserSession | None = None,
@@ -52,13 +53,16 @@ class Agent:
         secrets: Mapping[str, Secret] | None = None,
         watcher: Watcher | None = None,
         folder: Path | str | None = None,
+        initial_actions: Sequence[Mapping[str, Mapping[str, Any]]] = (),
+        on_step: OnStep | None = None,
     ) -> None:
         """Nothing is started yet.
 
         Args:
             task: what is to be done and reported; a `Task` has limits, domains and more.
-            model: `provider:name`, `scripted:FILE`, or anything that is a `ChatModel`; by default the
-                settings' one.
+            model: `provider:name`, `scripted:FILE`, a model of pydantic-ai's, or anything that is a
+                `ChatModel`; by default the settings' one.
+            judge: the model that checks claims, named likewise; by default the settings' one, else `model`.
             start_url: the page to begin on.
             output_schema: the form of the answer's `data`: a Pydantic model, or a JSON schema.
             session: where it works; by default a clean one of its own, closed at the end of a run.
@@ -68,6 +72,8 @@ class Agent:
                 the task names.
             watcher: gets each step, and is asked what only a person can answer.
             folder: where the history is kept after each step, with pictures, a report and a script.
+            initial_actions: done before the model is asked, such as `[{"go_to_url": {"url": "…"}}]`.
+            on_step: called with each step as it is recorded, with page, actions and evidence; may be async.
         """
         if isinstance(task, str):
             settings_so_far = settings or (session.settings if session is not None else Settings())
@@ -77,7 +83,10 @@ class Agent:
         self.history = AgentHistory(id=new_task_id(), task=task)
         self.control = Control()
         self._state = AgentState()
-        self._model = model
+        self._model, self._judge = model, judge
+        self._initial = [ActionCall(name=name, arguments=dict(given)) for one in initial_actions
+                         for name, given in one.items()]  # fmt: skip
+        self._on_step = on_step
         self._session = session
         self._worked_in: BrowserSession | None = None
         self._settings = settings or (session.settings if session is not None else Settings())
@@ -117,32 +126,22 @@ class Agent:
         """
         history, settings = self.history, self._settings
         check_not_ended(history.status)
-        model = await self._chat_model(self._model or settings.agent.model)
-        fallback, judge = settings.agent.fallback_model, settings.agent.judge_model
+        model = await self.chat_model()
         check_start(history.task, settings)
         check_budget(history.task.budget, model.info)
-        registry = self._registry or load_actions(settings.tools)
         history.model = model.info.name
         if tell is not None:
             self.control.instruct(tell)
         async with contextlib.AsyncExitStack() as stack:
             session = self._session or await stack.enter_async_context(BrowserSession(settings))
-            run = AgentRun(
-                history=history,
-                controller=Controller(actions_for(history.task, registry, settings.tools), settings),
+            run = agent_run(
+                history,
+                await with_settings_models(model, settings.agent, judge=self._judge),
+                self._registry or load_actions(settings.tools),
+                settings,
                 session=session,
-                model_client=ModelClient(
-                    model=model,
-                    fallback=await chat_model(fallback, settings.agent) if fallback else None,
-                    seconds=settings.agent.model_timeout,
-                ),
-                judge_client=ModelClient(
-                    model=await chat_model(judge, settings.agent), seconds=settings.agent.model_timeout
-                )
-                if judge
-                else None,
-                style=style_for(history.task, model.info, settings.agent),
-                settings=settings.agent,
+                initial=self._initial,
+                on_step=self._on_step,
                 secrets=self._secrets(),
                 folder=TaskFolder(self._folder) if self._folder is not None else None,
                 watcher=self.watcher,
@@ -157,10 +156,22 @@ class Agent:
                 with contextlib.suppress(Exception):
                     await run.write_up()
 
-    async def _chat_model(self, model: str | ChatModel | None) -> ChatModel:
-        if model is None:
+    async def chat_model(self) -> ChatModel:
+        """The model that is asked.
+
+        Raises:
+            ModelError: there is none, or it cannot be used.
+            SettingsError: its name or its address is wrong.
+        """
+        named = self._model if self._model is not None else self._settings.agent.model
+        if named is None:
             raise NoModel("There is no model for the agent.", hint=HOW_TO_NAME_ONE)
-        return await chat_model(model, self._settings.agent) if isinstance(model, str) else model
+        settings = self._settings.agent
+        if isinstance(named, str):
+            # Its address, its window and the like are those of the settings.
+            settings = settings.model_copy(update={"model": named})
+        self._model = await chat_model(named, settings)
+        return self._model
 
     def _secrets(self) -> Secrets:
         file, names = self._settings.agent.secrets, self.history.task.secrets

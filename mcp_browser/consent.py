@@ -15,7 +15,7 @@ from mcp_browser.hosts import origin_of
 from mcp_browser.policy import Policy, Rule, Target, plain
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.privacy.redaction import Redactor
-from mcp_browser.text import clean_text, cut, cut_address
+from mcp_browser.text import clean_text, cut, cut_address, quoted
 
 T = TypeVar("T")
 
@@ -228,10 +228,5 @@ def _because(rule: Rule) -> str:
 
 def _quoted(name: str) -> str:
     """A page's text in a sentence of ours: one line, bounded, in quotes, without what cannot be seen."""
-    seen = "".join(
-        " " if character.isspace() else character
-        for character in clean_text(name)
-        if character.isspace() or unicodedata.category(character) not in ("Cf", "Co", "Cn")
-    )
-    text = " ".join(seen.split()).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text if len(text) <= LONGEST_NAME else text[:LONGEST_NAME] + "…"}"'
+    seen = (c for c in name if c.isspace() or unicodedata.category(c) not in ("Cf", "Co", "Cn"))
+    return quoted("".join(seen), LONGEST_NAME)

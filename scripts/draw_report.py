@@ -22,18 +22,16 @@ from rich.text import Text
 
 from mcp_browser.actions import default_registry
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.model_retry import ModelClient
-from mcp_browser.agent.prompting.style import StructuredStyle
+from mcp_browser.agent.assembly import RunModels, agent_run
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import REPORT_FILE
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
 from mcp_browser.cli.progress import TerminalWatcher, show_outcome
-from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel
-from mcp_browser.settings import AgentSettings, BrowserSettings, FileSettings, Settings, Viewport
+from mcp_browser.settings import BrowserSettings, FileSettings, Settings, Viewport
 from scripts.shop import shop
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +48,16 @@ FONT_FACES = re.compile(r"\s*@font-face \{.*?\}(?=\n)", re.DOTALL)
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 TASK = "Reserve a table by the window for Ada on Sunday, without tea, and tell what it says."
+
+POINTS = [
+    {"asked": "A table by the window for Ada", "evidence": "The form was sent with it", "met": True},
+    {
+        "asked": "On Sunday, without tea",
+        "evidence": "The page answers to Sunday, tea is unchecked",
+        "met": True,
+    },
+    {"asked": "What it says", "evidence": "The answer is what the page shows", "met": True},
+]
 
 Speaker = Callable[[Sequence[Message]], dict[str, Any]]
 
@@ -82,15 +90,10 @@ async def _draw(folder: Path) -> bytes:
                 budget=Budget(steps=20),
             )
             model = ScriptedModel(_script(), name="scripted")
-            agent = AgentRun(
-                history=AgentHistory(id="example", task=task, model=model.info.name),
-                controller=Controller(default_registry(), settings),
-                session=session,
-                model_client=ModelClient(model=model),
-                style=StructuredStyle(),
-                settings=AgentSettings(),
-                folder=TaskFolder(folder),
-            )
+            history = AgentHistory(id="example", task=task, model=model.info.name)
+            folders = {"session": session, "folder": TaskFolder(folder)}
+            models = RunModels(model, judge=ScriptedModel([{"points": POINTS}]))
+            agent = agent_run(history, models, default_registry(), settings, **folders)
             await _run(agent)
         width, height = REPORT_SIZE
         await session.current_tab.page.set_viewport_size({"width": width, "height": height})

@@ -25,7 +25,7 @@ from playwright.async_api import BrowserContext, Route
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.rendering.result import ImagePart, TextPart, render_result
+from mcp_browser.rendering import ImagePart, TextPart, render_result
 from mcp_browser.settings import BrowserSettings, FileSettings, Settings, ToolSettings
 from scripts import server_examples
 

@@ -51,6 +51,7 @@ _BUYING = [
     _says("Put the book into the basket", {"click_element": {"index": 11}}),
     _says("Report", {"done": {"success": True, "text": "The Tide Tables is in the basket."}}),
 ]
+_POINT = {"asked": "The Tide Tables in the basket", "evidence": "The basket has one book.", "met": True}
 _LOOKING = [
     _says("compare the prices", {"find_elements": {"text": text}}) for text in ("14.50", "18.00", "New")
 ]
@@ -61,12 +62,15 @@ async def capture() -> dict[str, dict[str, Any]]:
     with tempfile.TemporaryDirectory() as temporary, shop() as url:
         script, folder = Path(temporary) / "script.json", Path(temporary)
         script.write_text(json.dumps(_BUYING))
+        judge = folder / "judge.json"
+        judge.write_text(json.dumps([{"points": [_POINT]}]))
         flags = [
             "--stdio",
             "--headless",
             "--isolated",
             "--tools=all,sessions",
             f"--tasks-dir={folder / 'tasks'}",
+            f"--judge-model=scripted:{judge}",
         ]
         server = StdioServerParameters(
             command=sys.executable, args=["-m", "mcp_browser", *flags, f"--model=scripted:{script}"]

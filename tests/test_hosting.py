@@ -288,6 +288,7 @@ def test_values_that_the_chart_does_not_know_are_refused(value: str, words: str)
 
 
 @pytest.mark.apps
+@pytest.mark.slow
 def test_what_is_rendered_follows_the_schemas() -> None:
     assert problems() == ""
 

@@ -7,20 +7,26 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from openai import AsyncOpenAI
+from pydantic import BaseModel
+from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import mcp_browser
 from mcp_browser import (
     Agent,
     BrowserSession,
     Controller,
+    ModelError,
     ScriptedModel,
     Settings,
     SettingsError,
+    StepRecord,
     TaskStatus,
     render_result,
 )
 from tests.actions.conftest import folders, manager, session, shared_session
-from tests.support.agents import done, output
+from tests.support.agents import CONFIRMED, done, output
 from tests.support.site import Site
 from tests.test_docs import block
 
@@ -95,14 +101,73 @@ async def test_an_agent_in_a_lent_session_leaves_it_open_and_goes_on(
     first = await agent.run()
     again = Agent.resume(tmp_path, model=model, session=session)
     second = await again.run(tell="The red one.")
+    by_judge = Agent(
+        "Choose", model=ScriptedModel([done("Red tea.")]), judge=ScriptedModel([CONFIRMED]), session=session
+    )
 
     assert first.status is TaskStatus.NEEDS_PERSON
     assert first.obstacle is not None
     assert "Which tea?" in first.obstacle
-    assert second.succeeded, second
+    assert (second.status, second.answer) == (TaskStatus.UNCONFIRMED, "Red tea.")
+    assert (await by_judge.run()).succeeded
     assert "The red one." in "\n".join(message.text for message in model.requests[1])
     assert (tmp_path / "report.html").exists()
     assert not session.closed
+
+
+async def test_an_agent_begins_with_given_actions_and_reports_each_step(
+    session: BrowserSession, site: Site
+) -> None:
+    class Tea(BaseModel):
+        name: str
+
+    steps: list[StepRecord] = []
+    agent = Agent(
+        "Choose",
+        model=FunctionModel(lambda _messages, info: answered(info)),
+        judge=ScriptedModel([CONFIRMED]),
+        output_schema=Tea,
+        session=session,
+        initial_actions=[{"go_to_url": {"url": site.page(SHOP)}}],
+        on_step=steps.append,
+    )
+    outcome = await agent.run()
+
+    assert outcome.data_as(Tea) == Tea(name="Red tea")
+    assert [step.number for step in steps] == [0, 1]
+    assert steps[0].actions[0].evidence is not None
+    assert steps[1].page is not None
+    assert "Red tea, 3.50" in steps[1].page.text
+
+
+def answered(info: AgentInfo) -> ModelResponse:
+    """What a model of pydantic-ai's says."""
+    done_now = {"done": {"success": True, "text": "It.", "data": {"name": "Red tea"}}}
+    return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, output(done_now))])
+
+
+async def test_a_client_that_is_no_model_is_refused_in_one_line() -> None:
+    with pytest.raises(ModelError, match="openai's AsyncOpenAI is no model") as refused:
+        await Agent("Choose", model=AsyncOpenAI(api_key="none")).run()
+    assert "openai_client=client" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [("anthropic:claude-sonnet-4-5", "http://127.0.0.1:9"), ("deepseek:deepseek-chat", None)],
+)
+async def test_the_address_of_a_model_is_honoured_or_refused(
+    name: str, address: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "none")
+    agent = Agent("Choose", model=name, settings=Settings.of(model_url="http://127.0.0.1:9"))
+    if address is None:
+        with pytest.raises(ModelError, match="--model-url does not apply to deepseek"):
+            await agent.chat_model()
+    else:
+        model: Any = await agent.chat_model()
+        assert model._model.base_url.rstrip("/") == address
 
 
 def run_block(name: str, **places: str) -> None:
@@ -131,8 +196,8 @@ async def test_the_snippets_of_the_document_do_what_they_say(
     answer = {"success": True, "text": "White tea", "data": {"name": "Red tea", "euros": 3.5}}
     look = output({"find_elements": {"text": "tea"}}, goal="compare")
 
-    assert await printed("agent", look, done("It is 3.50.")) == "succeeded - It is 3.50.\n"
-    assert await printed("moved", look, done("It is 3.50.")) == "succeeded It is 3.50.\n"
+    assert await printed("agent", look, done("It is 3.50.")) == "unconfirmed - It is 3.50.\n"
+    assert await printed("moved", look, done("It is 3.50.")) == "unconfirmed It is 3.50.\n"
     in_form = await printed("form", look, output({"done": answer}))
     assert "name='Red tea' euros=3.5" in in_form
     assert "Step 1 of at most 20: compare" in in_form

@@ -13,7 +13,6 @@ from scripts.audit_packages import judge
 
 ROOT = Path(__file__).parent.parent
 NONE: list[object] = []
-VULNERABLE = {"id": "X-1", "fix_versions": ["2"]}
 LOCK = (ROOT / "requirements.lock").read_text("utf-8")
 LOCKED = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;\\]+)", LOCK, re.MULTILINE))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -12,7 +12,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomNode
 from mcp_browser.errors import ActionError, NotFound
-from mcp_browser.rendering.result import TextPart, render_result
+from mcp_browser.rendering import TextPart, render_result
 from tests.support.in_page import in_page
 
 MOST_FOUND = 200

@@ -91,6 +91,7 @@ async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResul
     element = await ctx.tab.element(params.index)
     given = await files_to_give(ctx, params.paths)
     await element.drop_files(given)
+    ctx.session.uploads += (file.name for file in given)
     return ActionResult(extracted_content=f"Dropped {', '.join(file.name for file in given)} on {element}.")
 
 

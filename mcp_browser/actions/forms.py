@@ -1,5 +1,6 @@
 """Filling in: text fields, lists, checkboxes, files, whole forms."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Annotated, Any, cast
 
@@ -10,12 +11,15 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Expansion, Registry
 from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.browser.choosing import ListField
 from mcp_browser.browser.element import SHOWN_TEXT, Element
 from mcp_browser.dom.named import Index
-from mcp_browser.errors import InvalidArguments, NotFound, Refused
+from mcp_browser.errors import InvalidArguments, NotFound, Refused, StaleElement
 from mcp_browser.text import counted, quoted
 
 forms = Registry(group="core")
+
+SUGGESTING_SECONDS = 3.0  # How long a field may take to show what its text suggests, before Enter
 
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
@@ -83,8 +87,12 @@ async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResul
     element = await ctx.tab.element(params.index)
     # First, so that a person is asked before anything is typed.
     await ctx.tab.input.check_elements(params.index, enter=params.submit)
+    since = ctx.tab.activity.watch()
     told = await _fill(element, params.text, append=params.append, slowly=params.slowly)
     if params.submit:
+        # What the text has opened may be what Enter chooses from.
+        with contextlib.suppress(StaleElement):
+            await ctx.tab.rest(since, params.index, limit=SUGGESTING_SECONDS)
         await ctx.tab.input.press("Enter")
         told += " Pressed Enter."
     return ActionResult(extracted_content=told)
@@ -110,7 +118,7 @@ async def select_option(ctx: ActionContext, params: SelectOptionParams) -> Actio
 async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionResult:
     """List the options of a select or an open list, where the page does not show them."""
     element = await ctx.tab.element(params.index)
-    options = await element.options()
+    options = await ListField(element).options()
     if not options:
         raise NotFound(
             f"{element} shows no options.", hint="Click it to open its list, or name one in select_option."
@@ -123,7 +131,7 @@ async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionRes
     return ActionResult(
         extracted_content=f"{counted(len(options), 'option')} of {element}:",
         page_content="\n".join(lines),
-        data={"options": [option.model_dump(exclude={"index"}) for option in options]},
+        data={"options": [option.model_dump(exclude={"index", "chosen"}) for option in options]},
     )
 
 
@@ -218,7 +226,7 @@ async def _choose_or_type(element: Element, value: str) -> str:
         return await _select(element, [value])
     except NotFound:
         told = await _fill(element, value, append=False, slowly=False)
-        await element.close_list()
+        await ListField(element).close()
         return f"{told} Its list has no such option."
 
 
@@ -232,17 +240,30 @@ async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> s
             else f"Cleared {element}."
         )
     told = _typed(element, text, secret=field.secret)
+    if field.scale is not None:
+        told = f"Moved {element} to {quoted(text)}." if field.holds(text) else f"Moved {element}."
     return told if field.holds(text, within=append) else told + field.instead
 
 
 async def _select(element: Element, options: list[str]) -> str:
-    chosen = await element.select(options)
-    return f"Selected {', '.join(quoted(label) for label in chosen)} in {element}."
+    chosen = await ListField(element).select(options)
+    seen = ", ".join(quoted(option.label) for option in chosen if option.is_seen)
+    told = [f"Selected {seen} in {element}."] if seen else []
+    if any(option.is_pending for option in chosen):
+        told.append("Its list is still open: it may have to be confirmed there.")
+    told += [
+        f"Clicked option {quoted(option.label)} of {element}, which shows {quoted(option.shown, SHOWN_TEXT)}."
+        for option in chosen
+        if not option.is_seen
+    ]
+    return " ".join(told)
 
 
 async def _set_checked(element: Element, *, checked: bool) -> str:
     clicked = await element.set_checked(checked)
     state = "checked" if checked else "unchecked"
+    if clicked is None:
+        return f"Clicked {element} once. It says nothing of its state: whether it is {state} now is unknown."
     if element.is_gone:
         return f"Clicked {element} to have it {state}; it has left the page."
     return f"{element} is now {state}." if clicked else f"{element} was {state} already."
@@ -251,6 +272,7 @@ async def _set_checked(element: Element, *, checked: bool) -> str:
 async def _upload(ctx: ActionContext, element: Element, paths: list[str]) -> str:
     files = await files_to_give(ctx, paths)
     await element.set_files(files)
+    ctx.session.uploads += (file.name for file in files)
     return f"Gave {', '.join(file.name for file in files)} to {element}."
 
 

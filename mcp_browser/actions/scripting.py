@@ -64,5 +64,7 @@ async def evaluate_script(ctx: ActionContext, params: EvaluateScriptParams) -> A
     if given.is_cut:
         told += f", cut to about {budget:,} characters (return less to see more)"
     return ActionResult(
-        extracted_content=f"{told}:", page_content=json.dumps(given.value, ensure_ascii=False)
+        extracted_content=f"{told}:",
+        page_content=json.dumps(given.value, ensure_ascii=False),
+        by_caller=True,
     )

@@ -1,6 +1,7 @@
 """The loop: look, ask the model, act, remember, until the task is done or cannot be."""
 
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -12,14 +13,14 @@ from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.by_model import filling_by
 from mcp_browser.agent import spans
 from mcp_browser.agent.confirming import Confirmer
-from mcp_browser.agent.decision import AgentBrain
+from mcp_browser.agent.decision import ActionCall, AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
 from mcp_browser.agent.questions import Question, with_browser
-from mcp_browser.agent.record.history import RunSettings
+from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.side_prompts import make_plan, read_data, sum_up
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
@@ -36,8 +37,9 @@ logger = logging.getLogger(__name__)
 LONGEST_FAILURE = 600  # How much of the last step's failure the reason of the run's end repeats, characters
 
 REFUSED = (
-    "Your result was checked and is not confirmed: {reason} Go on. Claim success only once the page shows "
-    "it; if it cannot be done, use done with success false and say why."
+    "Your result was checked against what happened in the browser, and is not confirmed. {reason} The task "
+    "is as it was: do nothing that it does not ask for. Report again what is so; where a point cannot be "
+    "met, use done with success false and say why."
 )
 TAKEN_UP = (
     "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
@@ -64,6 +66,7 @@ class AgentRun(TaskRun):
 
     `registry` of the controller holds the actions that the task allows; `done` and `call_user` are added.
     `judge_client` asks the model that checks claims; by default that is the run's own, where it can judge.
+    `initial` is done before the model is asked; `on_step` is called with each step as it is recorded.
     `taken_up` is set for a run that continues in another browser, whose last page is opened again first.
     """
 
@@ -75,6 +78,8 @@ class AgentRun(TaskRun):
     judge_client: ModelClient | None = None
     state: AgentState = field(default_factory=AgentState)
     taken_up: bool = False
+    initial: Sequence[ActionCall] = ()
+    on_step: Callable[[StepRecord], Awaitable[None] | None] | None = None
 
     def __post_init__(self) -> None:
         registry = self.controller.registry.without(())
@@ -98,20 +103,15 @@ class AgentRun(TaskRun):
         self._clients = {id(client): client for client in clients}.values()
         self._counted = self._models_usage()
         self._seconds_before = self.state.seconds
-        judge = self._judge()
-        window = self.model_client.model.info.context_window
-        is_small = window is not None and window <= SMALL_WINDOW
         self._confirmer = Confirmer(
             executor=self.executor,
             history=self.history,
             state=self.state,
             secrets=self.secrets,
-            judge_client=judge,
+            judge_client=self._judge(),
             window=self.messages.window,
             seconds=self.settings.step_timeout,
             limit=self._limit_amid_step,
-            # A small model that judges its own claims, unless the caller asks for that.
-            only_refuses=is_small and judge is self.model_client and not self.task.judge,
         )
         for text in self.state.instructions:
             self.control.instruct(text)
@@ -141,11 +141,13 @@ class AgentRun(TaskRun):
             with spans.of_step(self.state.step + 1) as span:
                 await self.step()
                 spans.end_step(span, self.history.steps[-1])
+            await self._report_recorded()
 
     async def step(self) -> None:
         """Look at the page, ask the model, act, record what came of it, and end the run where it is over."""
         state, timeout = self.state, self.settings.step_timeout
         state.step += 1
+        self._note_late_evidence()
         step = _Step(self._limit_reached(state.step))
         if state.failures >= self.settings.max_failures:
             step.last_because = f"{state.failures} steps in a row have failed.{self._last_failure()}"
@@ -224,6 +226,7 @@ class AgentRun(TaskRun):
             answer=self.secrets.hide(result.extracted_content or "") if result else None,
             data=self.secrets.hide_in((result.data or {}).get("data")) if result else None,
             obstacle=self.obstacle,
+            evidence=self.history.evidence,
             steps=self.state.step,
             urls=self.history.urls,
             errors=self.history.errors,
@@ -244,6 +247,8 @@ class AgentRun(TaskRun):
                 self.state.start_problem = problem = await self._problem_of_opening(self.task.start_url)
                 if problem is not None:
                     self.messages.add_results([f"The start page could not be opened: {problem}"])
+            if self.initial:
+                await self._act_initially()
         elif self.taken_up:
             self.taken_up = False
             opened = "The browser is another one, and no page was open."
@@ -253,6 +258,19 @@ class AgentRun(TaskRun):
                 ended = f"could not be opened: {problem}" if problem is not None else "was opened again."
                 opened = f"The browser may be another one; the page {url} {ended}"
             self.messages.add_note(TAKEN_UP.format(opened=opened))
+
+    async def _act_initially(self) -> None:
+        """Do the actions that come before the model's, and record them as a step of their own."""
+        started, outcomes = datetime.now(UTC), list[ActionOutcome]()
+        for call in self.initial:
+            await self.executor.act([call], outcomes)
+        self.messages.add_results(outcome.memory for outcome in outcomes)
+        self._record(0, None, started, actions=tuple(outcome.record for outcome in outcomes))
+        await self._report_recorded()
+
+    async def _report_recorded(self) -> None:
+        if self.on_step is not None and (waits := self.on_step(self.history.steps[-1])) is not None:
+            await waits
 
     async def _problem_of_opening(self, url: str) -> str | None:
         try:
@@ -282,7 +300,6 @@ class AgentRun(TaskRun):
         wanted = self.task.vision if self.task.vision is not None else self.style.needs_vision
         picture = wanted and self.model_client.model.info.sees
         look = await self.executor.look(picture=picture, shot=self._wants_shot)
-        self.state.seen.add(f"{look.title}\n{look.text}")
         self.state.pictured = self.state.pictured or bool(look.images)
         return look
 
@@ -329,9 +346,6 @@ class AgentRun(TaskRun):
     def _remember(self, step: _Step) -> None:
         """Put what came of a step into the model's memory and the run's state."""
         state, outcomes, most = self.state, step.outcomes, self.settings.max_actions
-        for outcome in outcomes:
-            if outcome.result is not None and not outcome.result.is_done:
-                state.seen.add(f"{outcome.record.result}\n{outcome.changes}")
         self.messages.remove_state()
         self.messages.add_results(outcome.memory for outcome in outcomes)
         if step.answer is not None and (left_out := len(step.answer.decision.calls) - most) > 0:
@@ -427,13 +441,17 @@ class AgentRun(TaskRun):
             self.obstacle = None
             self._set_status(TaskStatus.WORKING)
             self.messages.add_task(answer)
+            self.state.told.append(answer)
+            self.history.note_answer(answer)
 
     def _judge(self) -> ModelClient | None:
         """The client of the model that judges claims; None where none is to."""
-        wanted = self.task.judge if self.task.judge is not None else self.settings.judge
-        if wanted and (self.judge_client or self.model_client.model.info.judges or self.task.judge):
-            return self.judge_client or self.model_client
-        return None
+        info, wanted = self.model_client.model.info, self.task.judge
+        if not (self.settings.judge if wanted is None else wanted):
+            return None
+        # The smallest models confirm nearly everything: their own claims only where the caller wants that.
+        can = info.judges and not (info.context_window or SMALL_WINDOW + 1) <= SMALL_WINDOW
+        return self.judge_client or (self.model_client if can or wanted else None)
 
     # -- the budget
 

@@ -1,7 +1,8 @@
-"""What a run is put together from, by its task and the settings: the model, the style, the actions."""
+"""Makes a run from its task and the settings: its models, its style, its actions."""
 
-from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
 
@@ -9,10 +10,14 @@ from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry, read_only
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.several import DO_ACTIONS
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
+from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.task import Budget, Task, TaskStatus
+from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NoModel, NotActionable
 from mcp_browser.llm.messages import ChatModel, ModelInfo
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
@@ -24,21 +29,74 @@ CAN_GO_ON = frozenset({TaskStatus.CANCELLED, TaskStatus.STOPPED})
 ALWAYS = (DONE, CALL_USER)  # What every agent may do
 
 
-async def chat_model(name: str, settings: AgentSettings) -> ChatModel:
+@dataclass(frozen=True, slots=True)
+class RunModels:
+    """The models of a run: `judge` checks its claims, by default `model` itself."""
+
+    model: ChatModel
+    fallback: ChatModel | None = None
+    judge: ChatModel | None = None
+
+
+def agent_run(
+    history: AgentHistory, models: RunModels, registry: Registry, settings: Settings, **parts: Any
+) -> AgentRun:
+    """Make a run of the task in `history`, which may use the actions of `registry`; `parts` are its others.
+
+    Raises:
+        InvalidArguments: the task names an action that there is not.
+    """
+    task, seconds, judge = history.task, settings.agent.model_timeout, models.judge
+    model = models.model.info
+    style: PlannerStyle = StructuredStyle(window=model.context_window)
+    if task.style == "gui":
+        style = GuiStyle(settings.agent.gui_scale, model=model.name)
+    return AgentRun(
+        history=history,
+        controller=Controller(actions_for(task, registry, settings.tools), settings),
+        model_client=ModelClient(model=models.model, fallback=models.fallback, seconds=seconds),
+        judge_client=ModelClient(model=judge, seconds=seconds) if judge is not None else None,
+        style=style,
+        settings=settings.agent,
+        **parts,
+    )
+
+
+async def with_settings_models(model: ChatModel, settings: AgentSettings, *, judge: Any = None) -> RunModels:
+    """The model of a run with the fallback and the judge of the settings, unless one is given.
+
+    Raises as `chat_model` does.
+    """
+    others = [
+        await chat_model(name, settings) if name else None
+        for name in (settings.fallback_model, judge or settings.judge_model)
+    ]
+    return RunModels(model, *others)
+
+
+async def chat_model(name: Any, settings: AgentSettings) -> ChatModel:
     """The model of that name: `provider:name`, `scripted:FILE`, or one at the settings' own address.
+
+    A `ChatModel` is taken as it is, and a model of pydantic-ai's is one, too.
 
     Raises:
         SettingsError: the script cannot be read, or the name or the address is wrong.
         ModelError: its package is missing, or it cannot be used.
     """
+    if not isinstance(name, str):
+        if hasattr(name, "ask") and hasattr(name, "info"):
+            return name
+        own_model = (await anyio.to_thread.run_sync(_import_providers)).own_model
+        return own_model(name, settings.model_output, settings.model_window, settings.model_temperature)
     if name.startswith(SCRIPTED):
         from mcp_browser.llm.scripted import load_script  # noqa: PLC0415 - only for tests and demonstrations
 
         return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
     # A thread: the import takes a second, and the browser's other callers should not wait.
-    provider_model = await anyio.to_thread.run_sync(_import_providers)
-    return await provider_model(
+    providers = await anyio.to_thread.run_sync(_import_providers)
+    return await providers.provider_model(
         name,
+        is_main=name == settings.model,
         base_url=settings.model_url,
         mode=settings.model_output,
         context_window=settings.model_window if name == settings.model else None,
@@ -46,21 +104,14 @@ async def chat_model(name: str, settings: AgentSettings) -> ChatModel:
     )
 
 
-def _import_providers() -> Callable[..., Awaitable[ChatModel]]:
+def _import_providers() -> Any:
     try:
-        from mcp_browser.llm.providers import provider_model  # noqa: PLC0415
+        from mcp_browser.llm import providers  # noqa: PLC0415
     except ImportError:
         raise NoModel(
             "Models need more packages.", hint="Install them: pip install 'mcp-browser-server[agent]'."
         ) from None
-    return provider_model
-
-
-def style_for(task: Task, model: ModelInfo, settings: AgentSettings) -> PlannerStyle:
-    """How the model is asked."""
-    if task.style == "gui":
-        return GuiStyle(settings.gui_scale, model=model.name)
-    return StructuredStyle(window=model.context_window)
+    return providers
 
 
 def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Registry:

@@ -1,6 +1,5 @@
-"""Whether a claim of success is believed: by the rules first, then by a model that judges."""
+"""Whether a claim of success is believed: a model judges it by the evidence of the run, and nobody else."""
 
-import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,25 +7,20 @@ from typing import Any
 
 import anyio
 
-from mcp_browser.agent.claims.rules import Doubt, SuccessClaim, doubts
+from mcp_browser.agent.claims.facts import facts
 from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.model_retry import ModelClient
-from mcp_browser.agent.record.history import JUDGED, AgentHistory
+from mcp_browser.agent.record.evidence import Verdict
+from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.secrets.store import Secrets
-from mcp_browser.agent.side_prompts import judge
+from mcp_browser.agent.side_prompts import Claim, judge
 from mcp_browser.agent.state import AgentState
-from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import ActionError, ModelError
 
-JUDGED_STEPS = 30  # How many of the last actions the judge reads
-SETTLE_SECONDS = 3.0  # How long the last page may take to come to rest before it is judged as it is
+SETTLE_SECONDS = 3.0  # How long page and requests may take to come to rest before they are judged as they are
 SETTLE_POLL = 0.1
 
-
-UNSURE = (
-    "no one but the model itself has confirmed it, and a model with so small a window is not trusted with "
-    "that: name another one with --judge-model."
-)
+NOBODY = "nobody has checked it: no model judged the claim (--judge-model names one)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +35,7 @@ class Unconfirmed:
 class Confirmer:
     """Checks the claims of one run. `judge_client` is the model that judges; None where none is to.
 
-    `limit` returns which limit of the run is reached, so that no model may be asked any more. `only_refuses`:
-    the judge's yes does not count. A model of 1.5 billion parameters said yes six times to its own claims in
-    40 episodes of the agent's benchmark, each time wrongly.
+    `limit` returns which limit of the run is reached, so that no model may be asked any more.
     """
 
     executor: Executor
@@ -54,87 +46,64 @@ class Confirmer:
     window: int
     seconds: float
     limit: Callable[[], str | None]
-    only_refuses: bool = False
 
     async def check(self, answer: str, data: Any) -> Unconfirmed | None:
         """Why the claim is not confirmed; None where it is."""
+        if (certain := self._certain(data)) is not None:
+            return Unconfirmed(certain)
         try:
             with anyio.fail_after(self.seconds):
-                reason = await self._reason(answer, data)
+                if self.judge_client is not None and (limit := self.limit()) is not None:
+                    return Unconfirmed(f"it could not be judged: {limit}")
+                verdict = await self._verdict(answer, data)
         except TimeoutError:
-            reason = f"it could not be checked: that took longer than {self.seconds:g} s."
+            return Unconfirmed(f"it could not be checked: that took longer than {self.seconds:g} s.")
         except (ActionError, ModelError) as error:
-            reason = f"it could not be checked: {self.secrets.hide(str(error))}"
-        if reason is not None:
-            return Unconfirmed(reason)
-        return Unconfirmed(UNSURE, final=True) if self.only_refuses else None
+            return Unconfirmed(f"it could not be checked: {self.secrets.hide(str(error))}")
+        verdict = Verdict.model_validate(self.secrets.hide_in(verdict.model_dump()))
+        self.history.steps[-1] = self.history.steps[-1].model_copy(update={"verdict": verdict})
+        if self.judge_client is None:
+            return Unconfirmed(NOBODY, final=True)
+        return None if verdict.confirmed else Unconfirmed(verdict.reason)
 
-    async def _reason(self, answer: str, data: Any) -> str | None:
-        client = self.judge_client
-        sees = client is not None and client.model.info.sees and self.history.task.vision is not False
-        if (known := doubts(self._claim(answer, data, None))) and known[0].certain:
-            return known[0].reason
+    def _certain(self, data: Any) -> str | None:
+        """What ends a claim before anybody judges; data that does not fit its schema never comes here."""
+        if self.history.task.output_schema is not None and data in (None, ""):
+            return "the data that the task requires is missing."
+        seen = any(not url.startswith("chrome-error:") for url in self.history.urls)
+        if self.state.start_problem is not None and not seen:
+            return f"the start page never opened, and no other page was seen: {self.state.start_problem}"
+        return None
+
+    async def _verdict(self, answer: str, data: Any) -> Verdict:
+        """What the judge says; where there is none, the facts alone."""
+        client, history, people = self.judge_client, self.history, self.state.told
+        sees = client is not None and client.model.info.sees and history.task.vision is not False
         page = await self._settled(picture=sees)
-        found = doubts(self._claim(answer, data, page))
-        if client is None or (found and found[0].certain):
-            return found[0].reason if found else None
-        if (limit := self.limit()) is not None:
-            return f"it could not be judged: {limit}"
-        return await self._judged(client, answer, page, found)
-
-    async def _judged(self, client: ModelClient, answer: str, page: Look, found: list[Doubt]) -> str | None:
-        steps = [f"{action.call}: {action.error or action.result}" for action in self.history.actions()]
-        ask = functools.partial(
-            judge,
-            client,
-            self.history.task,
-            answer,
-            steps=steps[-JUDGED_STEPS:],
-            window=client.model.info.context_window or self.window,
-            doubts=[doubt.reason for doubt in found],
-        )
+        told: dict[str, Any] = {"people": people, "answer": answer, "data": data}
+        against = facts(history, page=page.passage, pictured=self.state.pictured, **told)
+        if client is None:
+            return Verdict(facts=against)
+        claim = Claim(history=history, facts=against, **told)
+        window = client.model.info.context_window or self.window
         try:
-            verdict = await ask(look=page)
+            return await judge(client, claim, page, window=window)
         except ModelError:
             if not page.images:
                 raise
             # Many a model takes no pictures and is not known for it; its server's words for that differ.
-            verdict = await ask(look=replace(page, images=()))
-        last = self.history.steps[-1]
-        reason = self.secrets.hide(verdict.reason)
-        self.history.steps[-1] = last.model_copy(update={"notes": (*last.notes, f"{JUDGED}{reason}")})
-        return None if verdict.confirmed else reason or "the judge gave no reason."
-
-    def _claim(self, answer: str, data: Any, page: Look | None) -> SuccessClaim:
-        state = self.state
-        if page is not None:
-            state.seen.add(f"{page.title}\n{page.text}")
-        registry = self.executor.controller.registry
-
-        def effect(name: str) -> Effect:
-            known = name in registry and registry[name].reach != "view"
-            return registry[name].effect if known else "read"
-
-        return SuccessClaim(
-            task=self.history.task,
-            instructions=state.told,
-            answer=answer,
-            data=data,
-            actions=tuple(self.history.actions()),
-            effect=effect,
-            pages=[url for url in self.history.urls if not url.startswith("chrome-error:")],
-            page=page.text if page is not None else None,
-            seen=state.seen,
-            start_problem=state.start_problem,
-            pictured=state.pictured,
-        )
+            return await judge(client, claim, replace(page, images=()), window=window)
 
     async def _settled(self, *, picture: bool) -> Look:
-        """The page, once two looks in a row show the same."""
+        """The page, once two looks in a row show the same and no request is under way."""
         ends = time.monotonic() + SETTLE_SECONDS
         look = await self.executor.look(picture=False)
         while True:
             await anyio.sleep(SETTLE_POLL)
             before, look = look, await self.executor.look(picture=picture)
-            if look.text == before.text or time.monotonic() >= ends:
-                return look
+            waits = look.text != before.text or (self.executor.watch and self.executor.watch.is_open())
+            if not waits or time.monotonic() >= ends:
+                break
+        if (late := self.executor.late_evidence()) is not None:
+            self.history.complete(late)
+        return look

@@ -19,13 +19,16 @@ from mcp_browser.actions.session_script import EXPORT_SCRIPT
 from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.actions.tabs import switch_tab
 from mcp_browser.agent import spans
+from mcp_browser.agent.claims.watch import ActionWatch
 from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.record.evidence import LONGEST_PASSAGE, Evidence, Origin, Passage
 from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.secrets.injection import fill_in, note_typed
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.secrets.typing_rule import CheckedTyping
 from mcp_browser.batch import Batch, ListedAction, Premises
+from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
@@ -35,8 +38,8 @@ from mcp_browser.dom.models import DomChanges
 from mcp_browser.errors import ActionError, PremiseGone, TakenOver
 from mcp_browser.llm.messages import ImageBlock
 from mcp_browser.privacy.addresses import redact_addresses
-from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
-from mcp_browser.text import in_texts
+from mcp_browser.rendering import ImagePart, TextPart, render_error, render_result
+from mcp_browser.text import cut, in_texts
 
 if TYPE_CHECKING:
     from mcp_browser.dom.identities import ElementRecord
@@ -58,6 +61,12 @@ class Look:
     images: tuple[ImageBlock, ...] = ()
     scrolled: str = ""  # How far the page is scrolled
     shot: ImageBlock | None = None  # A picture for people, who look at it later
+    origin: Origin = "page"
+
+    @property
+    def passage(self) -> Passage:
+        """The page as a text of the record."""
+        return Passage(text=cut(self.text, LONGEST_PASSAGE), origin=self.origin, where=self.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +104,8 @@ class Executor:
         self._own = Controller(default_registry().without(left_out), controller.settings)
         self._confirm = confirm
         self._has_begun = False
+        self._given = ""  # The address that the task names
+        self.watch: ActionWatch | None = None  # Of the last action
 
     async def open(self, url: str) -> None:
         """Open an address that the task names.
@@ -103,6 +114,8 @@ class Executor:
             ActionError: it cannot be opened, or leads outside the task's domains.
         """
         self._domains.check(url, self.controller.settings)
+        self._given = url
+        await self.session.plugin(NetworkLog)
         await self._execute(self._own, go_to_url.__name__, {"url": url})
         self._has_begun = True
         await self._stay_within(set(self.session.tabs))
@@ -145,6 +158,7 @@ class Executor:
             images=images,
             scrolled=str(observation.snapshot.scroll) if observation and observation.snapshot else "",
             shot=images[0] if images else await self.small_picture() if shot else None,
+            origin=self._origin(observation.url if observation else ""),
         )
 
     async def small_picture(self) -> ImageBlock | None:
@@ -195,9 +209,11 @@ class Executor:
         elements: tuple[ElementRecord, ...] = ()
         shown = call
         started = time.monotonic()
+        watch: ActionWatch | None = None
 
-        def record(**outcome: Any) -> ActionRecord:
+        def record(result: ActionResult | None = None, changes: str = "", **outcome: Any) -> ActionRecord:
             return ActionRecord(
+                evidence=self._evidence(watch, result, changes) if watch is not None else None,
                 call=ActionCall(name=shown.name, arguments=self._secrets.hide_in(shown.arguments)),
                 url=self._url(),
                 elements=elements,
@@ -209,7 +225,10 @@ class Executor:
             )
 
         async def prepare(arguments: Mapping[str, Any]) -> dict[str, Any]:
-            nonlocal tab, tabs, files, elements, shown
+            nonlocal tab, tabs, files, elements, shown, watch
+            if call.name not in (DONE, CALL_USER):
+                log = await session.plugin(NetworkLog)
+                self.watch = watch = ActionWatch(session, log, self.watch)
             now = ActionCall(name=call.name, arguments=dict(arguments))
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
@@ -253,13 +272,36 @@ class Executor:
         if result.observation is not None:
             notes = (f"\nNote: {' '.join(notice.split())}" for notice in result.observation.notices)
             text += self._secrets.hide("".join(notes))
-        changed, changes = _has_changed(result.observation), self._changes(result)
+        changes = self._changes(result)
+        ended = record(result, changes, changed=_has_changed(result.observation))
         if result.error is not None:
-            return ActionOutcome(
-                record(error=text, changed=changed), None, f"{shown} failed: {text}", changes
-            )
+            failed = ended.model_copy(update={"error": text})
+            return ActionOutcome(failed, None, f"{shown} failed: {text}", changes)
         memory = f"{shown}: {text}" if result.include_in_memory else ""
-        return ActionOutcome(record(result=text, changed=changed), result, memory, changes)
+        return ActionOutcome(ended.model_copy(update={"result": text}), result, memory, changes)
+
+    def _evidence(self, watch: ActionWatch, result: ActionResult | None, changes: str) -> Evidence:
+        url = self._url()
+        seen = Passage(text=cut(changes, LONGEST_PASSAGE), origin=self._origin(url), where=url)
+        by_agent = result is not None and result.by_caller
+        return watch.evidence(
+            self._secrets.hide_in,
+            result_from="agent" if by_agent else self._origin(url),
+            passages=(seen,) if changes else (),
+        )
+
+    def now(self, record: ActionRecord) -> ActionRecord:
+        """The record of the last action, with what has come of it by now."""
+        return record.model_copy(update={"url": self._url(), "evidence": self.late_evidence()})
+
+    def late_evidence(self) -> Evidence | None:
+        """What has come of the last action by now; None where there was none."""
+        return self.watch.evidence(self._secrets.hide_in) if self.watch is not None else None
+
+    def _origin(self, url: str) -> Origin:
+        """Whose words a page shows: the agent has written what stands in an address without a site."""
+        is_own = url.startswith(("data:", "about:")) and url != self._given
+        return "agent" if is_own else "page"
 
     async def _execute(
         self,

@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.recording import element_arguments, place_of
 from mcp_browser.actions.screenshots import view_size
+from mcp_browser.agent.claims.comparing import Difference, difference
 from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord
 from mcp_browser.agent.record.variables import Variables
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 ELEMENT_SECONDS = 10.0  # How long an element may take to appear
 SURE_SECONDS = 0.7  # How long an element quite as recorded is waited for before another one is taken
 POLL_SECONDS = 0.1
+EFFECT_SECONDS = 3.0  # How long an action may take to have the effect that was recorded
 
 HOW_FOUND = {
     "attributes": "by an attribute that has stayed",
@@ -39,6 +41,9 @@ HOW_FOUND = {
 
 _ALIKE = frozenset({"button", "link", "menuitem", "tab"})  # Roles that redesigns exchange for one another
 _FIELDS = frozenset({"textbox", "searchbox", "combobox", "spinbutton", "listbox", "slider"})
+
+COMPARED = (TaskStatus.SUCCEEDED, TaskStatus.UNCONFIRMED, TaskStatus.FAILED, TaskStatus.STUCK)
+"""Ends of recorded runs that a replay with the same effects comes to, too."""
 
 MOST_SHOWN = 20  # How many departures a result names
 
@@ -92,6 +97,7 @@ class Replay(TaskRun):
         super().__post_init__()
         self._tabs: dict[int, int] = {}
         self._departures: list[str] = []
+        self._unsure: str | None = None  # What differs from the record, and may mean the same
         self._done = 0
 
     async def _work(self) -> None:
@@ -100,7 +106,11 @@ class Replay(TaskRun):
             if not await self._may_go_on():
                 return
             await self._step(step)
-        self.end(TaskStatus.SUCCEEDED)
+        if self._unsure is not None:
+            self.end(TaskStatus.UNCONFIRMED, self._unsure)
+        status = self.recorded.status
+        why = None if status is TaskStatus.SUCCEEDED else f"The recorded run ended as {status.value}."
+        self.end(status if status in COMPARED else TaskStatus.UNCONFIRMED, why)
 
     @property
     def most_steps(self) -> int:
@@ -110,9 +120,8 @@ class Replay(TaskRun):
         """What the replay has come to so far."""
         history = self.history
         steps = f"{len(history.steps)} of {counted(len(self.recorded.steps), 'step')}"
-        said = [
-            f"Did {counted(self._done, 'action')} again ({steps}); no model has checked what came of them."
-        ]
+        same = "" if self.obstacle else "; each had the effect that was recorded"
+        said = [f"Did {counted(self._done, 'action')} again ({steps}){same}."]
         said += [f"Departed: {departure}" for departure in self._departures[:MOST_SHOWN]]
         if len(self._departures) > MOST_SHOWN:
             said.append(f"And {len(self._departures) - MOST_SHOWN} more departures; the history has them.")
@@ -126,6 +135,7 @@ class Replay(TaskRun):
                 "departures": list(self._departures),
             },
             obstacle=self.obstacle,
+            evidence=history.evidence,
             steps=len(history.steps),
             urls=history.urls,
             errors=history.errors,
@@ -151,6 +161,7 @@ class Replay(TaskRun):
         notes: list[str] = []
         actions: list[ActionRecord] = []
         look: Look | None = None
+        self._note_late_evidence()
         try:
             look = await self.executor.look(picture=False, shot=self._wants_shot)
             await self._report_step(step, look.url)
@@ -186,7 +197,24 @@ class Replay(TaskRun):
             self.end(TaskStatus.FAILED, f"Step {step.number}, {call}: {outcome.record.error}")
         else:
             self._done += 1
+            await self._compare(step, action, outcome.record)
         return outcome.record
+
+    async def _compare(self, step: StepRecord, recorded: ActionRecord, record: ActionRecord) -> None:
+        """Hold what an action has caused against the record; wait for what has not come yet."""
+        registry = self.controller.registry
+        if recorded.call.name in registry and registry[recorded.call.name].effect == "read":
+            return
+        ends = time.monotonic() + EFFECT_SECONDS
+        found: Difference | None
+        while found := difference(recorded, self.executor.now(record), self.variables):
+            if time.monotonic() >= ends or recorded.evidence is None:
+                break
+            await anyio.sleep(POLL_SECONDS)
+        if found is not None and found.certain:
+            self.end(TaskStatus.FAILED, f"Step {step.number}, {recorded.call.name}: {found}.")
+        elif found is not None and self._unsure is None:
+            self._unsure = f"Step {step.number}, {recorded.call.name}: {found}."
 
     async def _go_to_tab(self, action: ActionRecord, notes: list[str]) -> None:
         await self.session.ensure_open()
@@ -298,7 +326,7 @@ class Replay(TaskRun):
     async def _report_step(self, step: StepRecord, url: str) -> None:
         calls = tuple(
             str(ActionCall(name=call.name, arguments=self.variables.put_in(call.arguments)))
-            for call in (action.call for action in step.actions)
+            for call in (action.call for action in step.actions if action.call.name != DONE)
         )
         number = len(self.history.steps) + 1
         await self._report(number, goal=step.brain.next_goal, actions=calls, url=url)

@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
+from mcp_browser.agent.claims.account import account, excerpt, listed
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.output import object_in
 from mcp_browser.agent.prompting.style import prompt
+from mcp_browser.agent.record.evidence import Verdict
+from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.task import Task
-from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import Message, OutputForm, system, user
@@ -20,20 +23,11 @@ from mcp_browser.text import cut
 LONGEST_SUMMARY = 6_000  # Characters of a summary of earlier steps
 LONGEST_PLAN = 3_000
 
-LONGEST_JUDGED_STEP = 1_000  # Characters of an action and its result that the judge reads
-
-ANSWER_SHARE, STEPS_SHARE, PAGE_SHARE = 0.15, 0.15, 0.3
+ANSWER_SHARE, EVIDENCE_SHARE, PAGE_SHARE = 0.1, 0.35, 0.2
 """The most that a judge reads, as shares of the model's window; the rest is for task, picture, verdict."""
 
 DATA_SHARE = 0.6
 """The same of a page that data are read from."""
-
-
-class Verdict(Frozen):
-    """Whether a claimed result stands up to what the page shows; `reason` says why."""
-
-    confirmed: bool
-    reason: str = ""
 
 
 def _form(name: str, description: str, properties: dict[str, Any]) -> OutputForm:
@@ -46,10 +40,13 @@ def _form(name: str, description: str, properties: dict[str, Any]) -> OutputForm
     return OutputForm(name=name, description=description, json_schema=schema)
 
 
+_POINT = _form(
+    "Point", "", {"asked": {"type": "string"}, "evidence": {"type": "string"}, "met": {"type": "boolean"}}
+)
 VERDICT_FORM = _form(
     "Verdict",
-    "Whether the claim holds.",
-    {"reason": {"type": "string"}, "confirmed": {"type": "boolean"}},
+    "The points of the task, and whether each is met.",
+    {"points": {"type": "array", "items": _POINT.json_schema, "minItems": 1}},
 )
 
 
@@ -90,38 +87,49 @@ async def read_data(model_client: ModelClient, schema: dict[str, Any], page: str
         return None
 
 
-async def judge(  # noqa: PLR0913 - what there is to judge by
-    model_client: ModelClient,
-    task: Task,
-    answer: str,
-    look: Look,
-    steps: Sequence[str],
-    *,
-    window: int,
-    doubts: Sequence[str] = (),
-) -> Verdict:
-    """Whether the claimed result stands up to the last page and the steps that led there.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a run claims: `people` is what was said beside the task, `facts` are those against the claim."""
 
-    `doubts` are what rules hold against it. Answer, steps and page are cut to their shares of the model's
-    window, in tokens.
+    history: AgentHistory
+    people: Sequence[str]
+    answer: str
+    data: Any
+    facts: tuple[str, ...]
+
+
+async def judge(model_client: ModelClient, claim: Claim, look: Look, *, window: int) -> Verdict:
+    """Whether a claim stands up to the evidence of the run and the last page, point by point.
+
+    Answer, evidence and page are cut to their shares of the model's window, in tokens.
 
     Raises:
         ModelError: there is no judgement.
     """
     room = window * tokens.LEAST_CHARACTERS_A_TOKEN
-    answer = cut(answer, int(room * ANSWER_SHARE))
-    # The last steps matter most.
-    done = "\n".join(cut(step, LONGEST_JUDGED_STEP) for step in steps)[-int(room * STEPS_SHARE) :]
-    page = cut(look.text, int(room * PAGE_SHARE))
-    claim = f"Task: {task.text}\n\nClaimed answer: {answer}\n\nSteps:\n{done}"
-    if doubts:
-        claim += "\n\nWhat speaks against it:\n" + "\n".join(doubts)
-    request = [system(prompt("judge")), user(f"{claim}\n\nThe last page:\n{page}", *look.images)]
+    task, answer = claim.history.task, cut(claim.answer, int(room * ANSWER_SHARE))
+    if claim.data is not None:
+        answer += f"\nData: {cut(json.dumps(claim.data, ensure_ascii=False), int(room * ANSWER_SHARE))}"
+    wanted = f"{task.text}\n{answer}"
+    asked = [
+        f"Task: {task.text}",
+        *([f"Context: {task.context}"] if task.context else []),
+        listed("Said by a person meanwhile:", claim.people),
+        f"Claim: {answer}",
+        "",
+        "What happened:",
+        account(claim.history, wanted=wanted, room=int(room * EVIDENCE_SHARE)),
+        "",
+        listed("Facts that may speak against the claim:", claim.facts),
+        "The last page:",
+        excerpt(look.text, wanted, int(room * PAGE_SHARE)),
+    ]
+    request = [system(prompt("judge")), user("\n".join(asked), *look.images)]
     reply = await model_client.ask(request, form=VERDICT_FORM)
     try:
-        return Verdict.model_validate(object_in(reply))
+        return Verdict.model_validate({**object_in(reply), "facts": claim.facts})
     except (InvalidOutput, ValidationError):
-        return Verdict(confirmed=False, reason="The judge gave no verdict that can be read.")
+        return Verdict(facts=claim.facts)
 
 
 def _as_text(messages: Sequence[Message]) -> str:

@@ -2,7 +2,6 @@
 
 from pydantic import BaseModel, Field
 
-from mcp_browser.agent.claims.seen import Seen
 from mcp_browser.agent.loops import LoopDetector
 from mcp_browser.agent.prompting.message_manager import MessageManagerState
 from mcp_browser.llm.messages import Usage
@@ -21,7 +20,6 @@ class AgentState(BaseModel):
     changes: str = ""
     started: bool = False
     start_problem: str | None = None  # Why the task's first page could not be opened
-    seen: Seen = Field(default_factory=Seen)
-    told: list[str] = Field(default_factory=list[str])  # Instructions that came with the run
+    told: list[str] = Field(default_factory=list[str])  # What people have said since the run began
     pictured: bool = False  # Whether the model has had pictures
     instructions: list[str] = Field(default_factory=list[str])  # Not yet given to the model

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,7 @@ from mcp_browser.dom.models import Frozen
 from mcp_browser.llm.messages import Usage
 from mcp_browser.text import counted
 
+ModelT = TypeVar("ModelT", bound=BaseModel)
 StyleName = Literal["structured", "gui"]
 
 
@@ -96,7 +97,8 @@ class TaskOutcome(Frozen):
     """What a run has come to.
 
     `answer` is what the agent reported, `data` the same by the output schema; `obstacle` is what stands in
-    the way where it did not succeed. `files` are paths or addresses of what was downloaded or written.
+    the way where it did not succeed. `evidence` is what happened beside the pages, and what speaks against
+    the claim, one fact a line. `files` are paths or addresses of what was downloaded or written.
     """
 
     id: str
@@ -104,12 +106,21 @@ class TaskOutcome(Frozen):
     answer: str | None = None
     data: Any = None
     obstacle: str | None = None
+    evidence: tuple[str, ...] = ()
     steps: int = 0
     urls: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     usage: Usage = Usage()
     seconds: float = 0
+
+    def data_as(self, form: type[ModelT]) -> ModelT:
+        """The data as an instance of a Pydantic model.
+
+        Raises:
+            pydantic.ValidationError: there are none that fit it.
+        """
+        return form.model_validate(self.data)
 
     @property
     def succeeded(self) -> bool:

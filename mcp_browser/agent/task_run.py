@@ -86,6 +86,7 @@ class TaskRun(ABC):
         self.control.stopping = False
         try:
             await self._work()
+            self._note_late_evidence()
             await self._keep_end()
         except anyio.get_cancelled_exc_class():
             self.break_off()
@@ -204,8 +205,11 @@ class TaskRun(ABC):
         screenshot = None
         if self.folder is not None and shown is not None:
             screenshot = self.folder.save_picture(number, shown.data, shown.mime_type)
+        page = look.passage if look is not None else None
+        known = next((step.page for step in reversed(self.history.steps) if step.page is not None), None)
         step = StepRecord(
             number=number,
+            page=page if page != known else None,
             url=look.url if look is not None else "",
             title=look.title if look is not None else "",
             screenshot=screenshot,
@@ -214,6 +218,11 @@ class TaskRun(ABC):
             **more,
         )
         self.history.steps.append(step)
+
+    def _note_late_evidence(self) -> None:
+        """Add what came of the last action after it was recorded."""
+        if (late := self.executor.late_evidence()) is not None:
+            self.history.complete(late)
 
     async def _keep_end(self) -> None:
         """Keep a picture of the page as the run has left it, where one can be had."""

@@ -12,10 +12,13 @@ from urllib.parse import urlsplit
 from playwright.async_api import ConsoleMessage, Page
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.hosts import address_in
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.text import counted, quoted
 
 LONGEST = 160  # Longest message quoted in a result, in characters
+LEAST_QUOTED = 20  # Less of a message says nothing
+ROOM = 200  # So many characters a result has for what is new in the console
 SHOWN = 3  # How many different messages are quoted in a result
 KINDS = 100  # How many different messages are kept apart for a result
 KEPT = 500  # How many messages of a tab are kept
@@ -31,6 +34,7 @@ LEFT_OUT_BY_PAGE = re.compile(r"Further messages of this (page|worker) are left 
 BUSY_SECONDS = 10.0  # How long a page is busy with what it has written too much, and may need to answer
 STOPPED = "The page goes on writing too many messages: what its workers do now is stopped."
 ANSWERED = "the server responded with a status of "
+NOT_ALLOWED = re.compile(r"(?:Access to|Refused to|Loading|Connecting to)[^']*'(\w+://[^']+)'")
 
 Level = Literal["error", "warning", "info", "debug"]
 
@@ -85,7 +89,9 @@ class Console:
         self._page = page
         self._tell = tell
         self._redactor = redactor
-        self.news: Counter[tuple[Level, str]] = Counter()
+        self._news: Counter[tuple[Level, str]] = Counter()
+        self._failed: Counter[str] = Counter()  # Loads from other sites that failed, by host
+        self._told: set[tuple[str, str]] = set()  # Messages, and hosts of such loads, that were reported
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self.dropped = 0
         self._flooded = flooded
@@ -151,26 +157,45 @@ class Console:
         """Forget all messages; how many there were."""
         count = len(self._entries)
         self._entries.clear()
-        self.news.clear()
+        self._news.clear()
+        self._failed.clear()
+        self._told.clear()
         self.dropped = 0
         return count
 
-    def take(self) -> str | None:
-        """A sentence about what is new since the last time, or None where nothing is."""
-        if not self.news:
+    def take(self, room: int = ROOM) -> str | None:
+        """A sentence of at most `room` characters about what is new since the last time; None: nothing is.
+
+        Save where all messages are wanted, what was reported once is not new. Loads from other sites that
+        failed are counted.
+        """
+        if not self._news and not self._failed:
             return None
         redactor = self._redactor()
-        total = self.news.total()
-        said = "; ".join(
-            ("" if self._tell == "errors" else f"{level} ")
-            + quoted(redactor.text(text), LONGEST)
-            + (f" ({times} times)" if times > 1 else "")
-            for (level, text), times in self.news.most_common(SHOWN)
-        )
-        more = ", …" if len(self.news) > SHOWN else ""
-        self.news.clear()
         what = "error" if self._tell == "errors" else "message"
-        return f"Console: {counted(total, what)}: {said}{more}"
+        counts = [counted(self._news.total(), what)] if self._news else []
+        if self._failed:
+            counts.append(f"{counted(self._failed.total(), 'third-party load')} failed")
+        note = f"Console: {', '.join(counts)}"
+        left = len(self._news)
+        for (level, text), times in self._news.most_common(SHOWN):
+            begin = ": " if left == len(self._news) else "; "
+            begin += "" if self._tell == "errors" else f"{level} "
+            end = f" ({times} times)" if times > 1 else ""
+            space = room - len(note + begin + end + '"…", …')
+            if space < LEAST_QUOTED:
+                break
+            said = redactor.text(text)
+            quote = quoted(said, min(LONGEST, space))
+            # With each sign escaped it is twice as long.
+            quote = quote if len(quote) <= space + len('"…"') else quoted(said, space // 2)
+            note += begin + quote + end
+            left -= 1
+        if self._tell != "all" and len(self._told) < KEPT:
+            self._told |= {*self._news, *(("host", host) for host in self._failed)}
+        self._news.clear()
+        self._failed.clear()
+        return f"{note}{', …' if left else ''}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if not self._count(len(message.args)):
@@ -187,9 +212,16 @@ class Console:
                 # The document's own status is told with the page; that a site has no icon matters to nobody.
                 return
             text = f"{text.removeprefix(NOT_LOADED).removeprefix(ANSWERED)} for {where}"
+            failed = where
         else:
             self._keep(level, text, place)
-        self._add(level, text)
+            refused = NOT_ALLOWED.match(text) if level == "error" else None
+            failed = refused[1] if refused else ""
+        host = urlsplit(failed).hostname
+        if host and _site(host) != _site(urlsplit(self._page.url).hostname or ""):
+            self._add_failed(host)
+        else:
+            self._add(level, text)
 
     def _on_page_error(self, error: PlaywrightError) -> None:
         if not self._count():
@@ -215,8 +247,18 @@ class Console:
         if self._tell == "none" or (self._tell == "errors" and level != "error"):
             return
         key = level, " ".join(text[:LONGEST_KEPT].split())
-        if key in self.news or len(self.news) < KINDS:
-            self.news[key] += 1
+        if key not in self._told and (key in self._news or len(self._news) < KINDS):
+            self._news[key] += 1
+
+    def _add_failed(self, host: str) -> None:
+        told = self._tell == "none" or ("host", host) in self._told
+        if not told and (host in self._failed or len(self._failed) < KINDS):
+            self._failed[host] += 1
+
+
+def _site(host: str) -> str:
+    """What the hosts of one site have in common, about."""
+    return host if address_in(host) else ".".join(host.split(".")[-2:])
 
 
 def places(stack: str) -> list[Location]:

@@ -14,17 +14,16 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.browser.page import TabPage
+from mcp_browser.browser.sliding import Slider
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.elements import Purpose
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.dom.references import ElementRef
 from mcp_browser.errors import (
-    ActionError,
     DialogOpen,
     InvalidArguments,
     NotActionable,
-    NotFound,
     StaleElement,
 )
 from mcp_browser.text import counted, quoted
@@ -40,40 +39,32 @@ COPY = 1  # The only thing that can be done with files that come from outside: t
 CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
 
-class Choice(Frozen):
-    """One choice of a list. `index` is set where it is an element that can be clicked."""
-
-    label: str
-    value: str = ""
-    selected: bool = False
-    disabled: bool = False
-    index: int | None = None
-
-    def matches(self, wanted: str, *, loosely: bool) -> bool:
-        """Whether this is the choice meant by a label or a value; loosely, case and spaces do not count."""
-        if not loosely:
-            return wanted in (self.label, self.value)
-        return " ".join(wanted.split()).casefold() in (
-            " ".join(self.label.split()).casefold(),
-            self.value.casefold(),
-        )
-
-
 class FieldValue(Frozen):
-    """What a field holds; of a secret one nothing but the length may be shown."""
+    """What a field holds; of a secret one nothing but the length may be shown.
+
+    `scale` is set of what is moved along one: the least and the most that it takes, as far as it says.
+    """
 
     value: str
     secret: bool = False
+    scale: str | None = None
 
     def holds(self, text: str, *, within: bool = False) -> bool:
         """Whether it holds this text, or it among others; editors have line ends and spaces of their own."""
         held, wanted = " ".join(self.value.split()), " ".join(text.split())
         return wanted in held if within else held == wanted
 
+    def follows(self, text: str) -> bool:
+        """Whether it holds this text, or what a mask or a limit left of it: its characters in their order."""
+        held, wanted = ("".join(filter(str.isalnum, one)).casefold() for one in (self.value, text))
+        return self.holds(text) or (held != "" and wanted.startswith(held))
+
     @property
     def instead(self) -> str:
         """The sentence about a field that does not hold what was typed."""
         held = counted(len(self.value), "character") if self.secret else quoted(self.value, SHOWN_TEXT)
+        if self.scale is not None:
+            return f" The nearest that it takes is {held}{self.scale}."
         return f" The field now holds {held} instead: it may limit or format its text."
 
 
@@ -82,8 +73,8 @@ class Element:
 
     def __init__(self, tab: TabPage, input: Input, ref: ElementRef) -> None:
         self.index = ref.index
-        self._tab = tab
-        self._input = input
+        self.tab = tab
+        self.input = input
         self._ref = ref
         self._node: DomNode | None = None  # As it was when it was asked last
         self.is_gone = False  # Whether it was when its value or state was read last
@@ -109,31 +100,31 @@ class Element:
             NotActionable: it is covered, disabled, without size, a file input or a native select.
             StaleElement: it is gone.
         """
-        ready = await self._ready("click", force=force)
+        ready = await self.ready("click", force=force)
         if ready.tag in ("input", "select") and button == "left" and not modifiers:
             self._refuse_native_popups(ready)
         if not ready.reached:
             await self.press("Space")
             return
-        async with self._input.holding(modifiers) if modifiers else contextlib.nullcontext():
-            await self._input.click(ready.x, ready.y, button=button, clicks=clicks)
+        async with self.input.holding(modifiers) if modifiers else contextlib.nullcontext():
+            await self.input.click(ready.x, ready.y, button=button, clicks=clicks)
 
     async def hover(self) -> None:
         """Put the mouse over the element."""
-        ready = await self._ready("hover")
-        await self._input.move(ready.x, ready.y)
+        ready = await self.ready("hover")
+        await self.input.move(ready.x, ready.y)
 
     async def focus(self) -> KeyPlace:
         """Give the element the keyboard; the place that a text is meant for then."""
-        ready = await self._ready("read")
-        await self._call("focus")
+        ready = await self.ready("read")
+        await self.call("focus")
         return self._place(ready)
 
     async def fill(self, text: str, *, slowly: bool = False, append: bool = False) -> FieldValue | None:
         """Put text into a field, in place of what it holds or after it.
 
-        The text arrives as one insertion; a field that does not take it so gets it key by key, as with
-        `slowly`.
+        Up to a few hundred characters arrive by keys, save what has no key: a line end never is one. A field
+        that mixes them up gets them one after the other, as with `slowly`.
 
         Returns:
             What the field holds then; None where it cannot be asked, since a dialog opened or it is gone.
@@ -141,12 +132,15 @@ class Element:
         Raises:
             NotActionable: it cannot be typed into.
         """
-        ready = await self._ready("fill")
+        ready = await self.ready("fill")
+        if ready.kind == "slider":
+            at, is_it = await Slider(self.tab, self.input, self.index).move_to(text)
+            return FieldValue(value=text if is_it else f"{at.value:g}", scale=str(at))
         if ready.kind == "picker":
             # Its parts cannot be typed as one text: the value is set, and the page told by events.
-            await self._input.check_elements(self.index)
-            self._input.did()
-            await self._call("setValue", text)
+            await self.input.check_elements(self.index)
+            self.input.did()
+            await self.call("setValue", text)
             return await self._field()
         # What takes its keys in a way of its own takes several lines as one only from a paste.
         pastes = not slowly and (ready.kind == "keys" or (ready.kind == "rich" and "\n" in text))
@@ -155,9 +149,9 @@ class Element:
             await self.press("ControlOrMeta+End" if append else "ControlOrMeta+a")
             await self._type(text, ready, slowly=slowly, pastes=pastes)
             return None
-        await self._call("moveToEnd" if append else "selectText")
+        await self.call("moveToEnd" if append else "selectText")
         field = await self._type(text, ready, slowly=slowly, pastes=pastes)
-        if slowly or append or field is None or field.holds(text):
+        if slowly or append or field is None or field.follows(text):
             return field
         if ready.kind == "rich":
             # Some put their own selection back, or type beside a table or a picture that is selected, too.
@@ -166,8 +160,8 @@ class Element:
             if text:
                 await self._type(text, ready, pastes=pastes)
         elif text:
-            await self._call("selectText")
-            await self._input.type(text, meant=self._place(ready))
+            await self.call("selectText")
+            await self._type(text, ready, slowly=True)
         return await self._field()
 
     async def _type(
@@ -175,32 +169,35 @@ class Element:
     ) -> FieldValue | None:
         """Put text in place of what is selected, none to delete that; what the field holds then."""
         if not text:
-            await self._input.press("Delete")
+            await self.input.press("Delete")
         elif slowly or not pastes or not await self._paste(text):
-            put = self._input.type if slowly else self._input.insert
-            typed = await put(text, meant=self._place(ready))
-            if typed.field is not None and typed.last == typed.first and not self._tab.held:
+            place = self._place(ready)
+            if ready.kind == "keys" and not slowly:
+                typed = await self.input.insert(text, meant=place)
+            else:
+                typed = await self.input.type(text, meant=place, breaks=True, slowly=slowly)
+            if typed.field is not None and typed.last == typed.first and not self.tab.held:
                 return FieldValue.model_validate(typed.field)
         return await self._field()
 
     def _place(self, ready: ReadyElement) -> KeyPlace:
         """The element as the place that a text is meant for."""
-        ref = self._tab.dom.resolve(self.index)
+        ref = self.tab.dom.resolve(self.index)
         return KeyPlace(ref.world, ref.document, ref.id, ready.secret)
 
     async def _paste(self, text: str) -> bool:
         """Paste a text where the keys go; whether the page has taken it."""
-        await self._input.check_keys()
-        pasted = bool(await self._call("paste", text))
+        await self.input.check_keys()
+        pasted = bool(await self.call("paste", text))
         if pasted:
-            self._input.did()
+            self.input.did()
         return pasted
 
     async def _field(self) -> FieldValue | None:
-        if self._tab.held:
+        if self.tab.held:
             return None
         try:
-            return FieldValue.model_validate(await self._call("value"))
+            return FieldValue.model_validate(await self.call("value"))
         except (StaleElement, DialogOpen) as error:
             # A field that sends its form when it is full may be gone by now.
             self.is_gone = isinstance(error, StaleElement)
@@ -209,40 +206,22 @@ class Element:
     async def press(self, keys: str) -> None:
         """Press a key or a combination with this element focused."""
         await self.focus()
-        await self._input.press(keys)
+        await self.input.press(keys)
 
-    async def options(self) -> list[Choice]:
-        """The choices of a native select, or of the listbox, combobox or menu that is open."""
-        return [Choice.model_validate(option) for option in await self._call("options")]
-
-    async def select(self, wanted: Sequence[str]) -> list[str]:
-        """Choose options by label or value; the labels chosen.
-
-        A native select ends with exactly these options. Of an ARIA listbox, combobox or menu each is clicked,
-        after opening it where needed; several names walk down a menu.
-
-        Raises:
-            NotFound: there is no such option; the message names those that there are.
-            NotActionable: an option is disabled, or several were asked for where one can be chosen.
-        """
-        ready = await self._ready("select")
-        if ready.tag == "select":
-            return await self._select_native(wanted, multiple=ready.multiple)
-        was_open = bool(await self.options())
-        chosen = [await self._select_aria(name) for name in wanted]
-        if not was_open:
-            await self.close_list()
-        return chosen
-
-    async def set_checked(self, checked: bool) -> bool:
+    async def set_checked(self, checked: bool) -> bool | None:
         """Bring a checkbox, radio or switch into a state; whether that took a click.
+
+        What a person may tick that says nothing of its state is clicked once: None, nobody knows what it is.
 
         Raises:
             NotActionable: it is no such thing, a radio was to be cleared, or the click changed nothing.
         """
-        ready = await self._ready("check")
+        ready = await self.ready("check")
         if ready.checked is None:
-            raise NotActionable(f"{self} cannot be checked.", hint="Use click_element on it.")
+            if self.role not in CHECKABLE_ROLES and not await self.call("isPlain"):
+                raise NotActionable(f"{self} cannot be checked.", hint="Use click_element on it.")
+            await self.click()
+            return None
         if ready.checked == checked:
             return False
         if not checked and self.role == "radio":
@@ -250,10 +229,10 @@ class Element:
                 f"{self} is a radio button.", hint="To clear it, choose another one of its group."
             )
         if ready.reached:
-            await self._input.click(ready.x, ready.y)
+            await self.input.click(ready.x, ready.y)
         else:
             await self.press("Space")
-        if not self._tab.held and not await self._comes_true(checked):
+        if not self.tab.held and not await self._comes_true(checked):
             state = "checked" if not checked else "unchecked"
             raise NotActionable(
                 f"{self} was clicked but is still {state}.", hint="Look at the page with get_state."
@@ -271,9 +250,9 @@ class Element:
         Raises:
             InvalidArguments: the offset lies outside of the other's box.
         """
-        _at(await other._ready("hover"), offset_x, offset_y, other)
-        start = await self._ready("drag")
-        hand = self._input
+        _at(await other.ready("hover"), offset_x, offset_y, other)
+        start = await self.ready("drag")
+        hand = self.input
         # Of both, since what is held in the air cannot be asked about any more.
         await hand.check_elements(self.index, other.index)
         await hand.move(start.x, start.y)
@@ -285,9 +264,9 @@ class Element:
             await hand.move(x, y, steps=4)
             # A drop target takes the drop only after it has seen the pointer over itself.
             await hand.move(x, y)
-            if not self._tab.held:
+            if not self.tab.held:
                 # Many lists sort themselves only with the next frame.
-                await self._tab.ask(self._tab.dom.settle(limit=DROP_SECONDS))
+                await self.tab.ask(self.tab.dom.settle(limit=DROP_SECONDS))
                 await hand.move(x, y)
         finally:
             await hand.up()
@@ -300,19 +279,19 @@ class Element:
         """
         files = [str(path) for path in paths]
         if await self.kind() == "file":
-            ready = await self._ready("upload")
+            ready = await self.ready("upload")
             if len(files) > 1 and not ready.multiple:
                 raise NotActionable(f"{self} takes one file, not {len(files)}.")
-            await self._input.check_elements(self.index)
-            self._input.did()
+            await self.input.check_elements(self.index)
+            self.input.did()
             # It may run where it cannot read the files of this machine.
-            is_elsewhere = not self._tab.settings.browser.starts_browser
+            is_elsewhere = not self.tab.settings.browser.starts_browser
             by_content = is_elsewhere and sum(path.stat().st_size for path in paths) <= MOST_BY_CONTENT
-            await self._tab.ask(self._tab.dom.set_files(self.index, paths, by_content=by_content))
+            await self.tab.ask(self.tab.dom.set_files(self.index, paths, by_content=by_content))
             return
-        ready = await self._ready("click")
-        click = self._input.click(ready.x, ready.y)
-        chooser = await self._tab.file_chooser(click, limit=OPENING_SECONDS)
+        ready = await self.ready("click")
+        click = self.input.click(ready.x, ready.y)
+        chooser = await self.tab.file_chooser(click, limit=OPENING_SECONDS)
         if chooser is None:
             raise NotActionable(
                 f"{self} did not open a file chooser.", hint="Give the index of the file input or its button."
@@ -327,15 +306,15 @@ class Element:
         Raises:
             NotActionable: it is covered or without size.
         """
-        cdp = self._tab.cdp
-        ready = await self._ready("hover")
-        await self._input.check_at(ready.x, ready.y)
-        self._input.did()
+        cdp = self.tab.cdp
+        ready = await self.ready("hover")
+        await self.input.check_at(ready.x, ready.y)
+        self.input.did()
         files = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": COPY}
         at = {"x": ready.x, "y": ready.y, "data": files}
         try:
             for step in ("dragEnter", "dragOver", "drop"):
-                await self._tab.act(send(cdp, "Input.dispatchDragEvent", type=step, **at))
+                await self.tab.act(send(cdp, "Input.dispatchDragEvent", type=step, **at))
         except PlaywrightError:
             with contextlib.suppress(PlaywrightError):
                 await send(cdp, "Input.dispatchDragEvent", type="dragCancel", **at)
@@ -343,38 +322,37 @@ class Element:
 
     async def show(self) -> ReadyElement:
         """Scroll the element into view and tell where it is; x and y are its middle."""
-        await self._call("scrollIntoView")
-        return await self._ready("read")
+        await self.call("scrollIntoView")
+        return await self.ready("read")
 
     async def text(self) -> str:
         """The element's visible text."""
-        return str(await self._call("text"))
+        return str(await self.call("text"))
 
     async def kind(self) -> Literal["select", "check", "file", "text"]:
         """How the element is filled in: chosen from, checked, given files, or typed into."""
-        ready = await self._ready("read")
+        ready = await self.ready("read")
         if ready.kind == "file":
             return "file"
         if ready.checked is not None and self.role in CHECKABLE_ROLES:
             return "check"
-        if ready.tag == "select" or (
-            ready.tag not in ("input", "textarea") and self.role in ("combobox", "listbox")
-        ):
-            return "select"
-        return "text"
+        opens = ready.kind == "none" and bool(await self.call("opening"))
+        return "select" if ready.tag == "select" or opens else "text"
 
     async def is_native_select(self) -> bool:
         """Whether its options are in a list that the browser draws, not the page."""
-        ready = await self._ready("read")
+        ready = await self.ready("read")
         return ready.tag == "select" and not ready.multiple
 
-    async def _ready(self, action: Purpose, *, force: bool = False) -> ReadyElement:
-        ready = await self._tab.ask(self._tab.dom.ready(self.index, for_=action, force=force))
+    async def ready(self, action: Purpose, *, force: bool = False) -> ReadyElement:
+        """Make it ready for an action, as `DomService.ready` does."""
+        ready = await self.tab.ask(self.tab.dom.ready(self.index, for_=action, force=force))
         self._node = ready.node
         return ready
 
-    async def _call(self, function: str, *args: Any) -> Any:
-        return await self._tab.ask(self._tab.dom.call(self.index, function, *args))
+    async def call(self, function: str, *args: Any) -> Any:
+        """Run a helper of the page script on it."""
+        return await self.tab.ask(self.tab.dom.call(self.index, function, *args))
 
     def _refuse_native_popups(self, ready: ReadyElement) -> None:
         if ready.tag == "input" and ready.type == "file":
@@ -391,7 +369,7 @@ class Element:
         with anyio.move_on_after(OPENING_SECONDS / 2):
             while True:
                 try:
-                    if await self._call("checked") == checked:
+                    if await self.call("checked") == checked:
                         return True
                 except StaleElement:
                     # Drawn anew by its click, so the click was noticed.
@@ -399,70 +377,6 @@ class Element:
                     return True
                 await anyio.sleep(POLL_SECONDS)
         return False
-
-    async def _select_native(self, wanted: Sequence[str], *, multiple: bool) -> list[str]:
-        if len(wanted) > 1 and not multiple:
-            raise NotActionable(f"{self} takes one option, not {len(wanted)}.")
-        options = await self.options()
-        chosen = [self._usable(_find(options, name), name, options) for name in wanted]
-        # Their names are those of elements, though no mouse gets to them.
-        await self._input.check_elements(self.index, also=[("option", one.label) for one in chosen])
-        self._input.did()
-        await self._tab.act(self._call("selectOptions", [options.index(option) for option in chosen]))
-        return [option.label for option in chosen]
-
-    async def _select_aria(self, wanted: str) -> str:
-        options = await self.options()
-        if not options:
-            await self.click()
-            options = await self._options_within(OPENING_SECONDS)
-        option = _find(options, wanted)
-        if option is None and (await self._ready("read")).kind == "text":
-            # A text field with suggestions shows the option only once its name is typed; some take none.
-            with contextlib.suppress(NotActionable):
-                await self.fill(wanted)
-                options = await self._options_within(OPENING_SECONDS, wanted)
-                option = _find(options, wanted)
-        option = self._usable(option, wanted, options)
-        if option.selected:
-            return option.label
-        if option.index is None:
-            # The suggestions of a field's datalist are the browser's own: they are chosen by their text.
-            await self.fill(option.value or option.label)
-        else:
-            await Element(self._tab, self._input, self._tab.dom.resolve(option.index)).click()
-        return option.label
-
-    async def close_list(self) -> None:
-        """Close the element's list if it is open, as it stays after one of several choices."""
-        with contextlib.suppress(ActionError):
-            if self._tab.held or await self._call("attribute", "aria-expanded") != "true":
-                return
-            if (await self._ready("read")).kind == "text":
-                await self.press("Escape")
-            else:
-                await self.click()
-
-    async def _options_within(self, seconds: float, wanted: str | None = None) -> list[Choice]:
-        """The options as soon as there are any, or the wanted one; else those there are at the end."""
-        options: list[Choice] = []
-        with anyio.move_on_after(seconds):
-            while True:
-                options = await self.options()
-                if options and (wanted is None or _find(options, wanted)):
-                    return options
-                await anyio.sleep(POLL_SECONDS)
-        return options
-
-    def _usable(self, option: Choice | None, wanted: str, options: Sequence[Choice]) -> Choice:
-        if option is None and not options:
-            hint = "Click it, look with get_state, then click the option."
-            raise NotFound(f'{self} shows no options, so "{wanted}" cannot be chosen.', hint=hint)
-        if option is None:
-            raise NotFound(f'{self} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
-        if option.disabled:
-            raise NotActionable(f"Option {quoted(option.label)} of {self} is disabled.")
-        return option
 
 
 def _at(
@@ -480,21 +394,7 @@ def _at(
     return x, y
 
 
-def _find(options: Sequence[Choice], wanted: str) -> Choice | None:
-    for loosely in (False, True):
-        for option in options:
-            if option.matches(wanted, loosely=loosely):
-                return option
-    return None
-
-
 def describe_element(node: DomNode) -> str:
     """An element as a snapshot names it, without its states save a hint: `[4] button "" hint="trash"`."""
     hint = "".join(f" {state}" for state in node.states if state.startswith("hint="))
     return f"[{node.index}] {node.role or node.kind} {quoted(node.name, LONGEST_NAME)}{hint}"
-
-
-def list_options(options: Sequence[Choice], *, limit: int = 60) -> str:
-    """The labels of options in quotes, the first ones where there are many."""
-    shown = ", ".join(quoted(option.label) for option in options[:limit]) or "none"
-    return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")

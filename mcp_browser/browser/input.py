@@ -1,5 +1,6 @@
 """Mouse and keyboard of a tab. All input goes through here, past the gate of the action that is under way."""
 
+import asyncio
 import contextlib
 import re
 from collections.abc import AsyncGenerator, Awaitable, Sequence
@@ -18,9 +19,29 @@ from mcp_browser.errors import ActionError, McpBrowserError, NotActionable
 from mcp_browser.policy import Target
 
 KEYS_HELD = 200  # How many keys go at most before it is looked where they went
+MOST_KEYS = 300  # Of a longer text for a field only the last character comes by a key
 _PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|.", re.DOTALL)  # Characters with a key of their own, or one
+_FIELD_PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|[^ -~]+")
 _HAS_KEY = re.compile("[ -~]")
 _ENTER = frozenset("\n\r")
+_KEYS = {" ": ("Space", 32)} | {
+    character: (code, number)
+    for code, number, characters in (
+        *((f"Digit{digit}", 48 + digit, f"{digit}{shifted}") for digit, shifted in enumerate(")!@#$%^&*(")),
+        ("Semicolon", 186, ";:"),
+        ("Equal", 187, "=+"),
+        ("Comma", 188, ",<"),
+        ("Minus", 189, "-_"),
+        ("Period", 190, ".>"),
+        ("Slash", 191, "/?"),
+        ("Backquote", 192, "`~"),
+        ("BracketLeft", 219, "[{"),
+        ("Backslash", 220, "\\|"),
+        ("BracketRight", 221, "]}"),
+        ("Quote", 222, "'\""),
+    )
+    for character in characters
+}
 
 HINT = "Look with get_state, then name the field by its index (input_text)."
 
@@ -132,8 +153,10 @@ class Input:
         else:
             await self._act(self._tab.page.keyboard.press(keys))
 
-    async def type(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
-        """Type a text key by key.
+    async def type(
+        self, text: str, *, meant: KeyPlace | None = None, breaks: bool = False, slowly: bool = False
+    ) -> Typed:
+        """Type a text by keys.
 
         Where the focus moves meanwhile, the rest goes there, but into no other document, and into no secret
         field unless what it is `meant` for is one.
@@ -141,34 +164,39 @@ class Input:
         Args:
             text: the text; a line end presses Enter.
             meant: what it is meant for; None for what has the focus.
+            breaks: line ends and tabs are put in, as all that has no key, and so is most of a long text.
+            slowly: it is looked after each key where it went.
         """
         typed = Typed()
         done, in_vain = 0, False
         # Under a policy each key may move the focus to what it is about.
-        singly = self._services.gate is not None
+        most = 1 if slowly or (self._services.gate is not None and not breaks) else KEYS_HELD
         while done < len(text) and not self._tab.held:
-            found = _PIECE.match(text, done)
-            assert found is not None
-            piece = found[0][:1] if singly else found[0]
-            enter = piece in _ENTER
+            piece, by_key = _piece(text, done, breaks=breaks)
+            piece = piece[:most] if by_key else piece
+            enter = not breaks and piece in _ENTER
             hold, typed.last = await self._hold(text, done, meant, enter=enter)
             typed.first = typed.first or typed.last
             meant = meant or typed.last
             if not enter and self._goes_without_keys(text, hold):
-                line = re.split("[\n\r]", text[done:], maxsplit=1)[0]
+                line = text[done:] if breaks else re.split("[\n\r]", text[done:], maxsplit=1)[0]
                 await self._put(line, hold, before=done, secret=meant.password)
                 done += len(line)
                 continue
-            work = self._enter(hold, "Enter") if enter else self._act(self._tab.page.keyboard.type(piece))
+            put = self._strike if by_key else self._tab.page.keyboard.insert_text
+            work = self._enter(hold, "Enter") if enter else self._act(put(piece))
             held = await self._release_keys(hold, work, read=done + len(piece) >= len(text))
             typed.field = dict(held.field) if held.field else None
-            if self._tab.held or (held.gone and enter):
+            if self._tab.held or (held.gone and (enter or breaks)):
                 done += len(piece)
                 continue
-            came = min(len(piece), held.keys if enter or _HAS_KEY.match(piece) else held.inputs)
+            came = min(len(piece), held.keys if enter or by_key else len(piece) * min(held.inputs, 1))
             done += came
-            if came < len(piece) and (held.gone or not held.strayed or (in_vain and not came)):
-                raise _moved(done)
+            if came < len(piece):
+                if held.gone or not held.strayed or (in_vain and not came):
+                    raise _moved(done)
+                # Boxes that pass the focus on do so after each.
+                most = 1
             in_vain = not came
         return typed
 
@@ -324,6 +352,15 @@ class Input:
                 raise NotActionable("What has the keyboard takes no text.", hint=HINT)
             raise _moved(before + result.done)
 
+    async def _strike(self, text: str) -> None:
+        """Press and release the key of each character; none waits for what the page does about the last."""
+        events = (
+            {"type": kind, **key_of(character), **({"text": character} if kind == "keyDown" else {})}
+            for character in text
+            for kind in ("keyDown", "keyUp")
+        )
+        await asyncio.gather(*(send(self._tab.cdp, "Input.dispatchKeyEvent", **event) for event in events))
+
     async def _enter(self, hold: KeyHold, key: str) -> None:
         """Press Enter: what it does follows only once it has come to the place, which has the focus still."""
         cdp, place = self._tab.cdp, hold.place
@@ -360,6 +397,24 @@ class Input:
                 with anyio.CancelScope(shield=True):
                     held = await self._tab.ask(self._tab.dom.keys.release(hold, read=read))
         return held
+
+
+def _piece(text: str, start: int, *, breaks: bool) -> tuple[str, bool]:
+    """The next part of a text, and whether it comes by keys."""
+    if breaks and start < len(text) - 1 and len(text) - start > MOST_KEYS:
+        return text[start:-1], False
+    found = (_FIELD_PIECE if breaks else _PIECE).match(text, start)
+    assert found is not None
+    return found[0], bool(_HAS_KEY.match(found[0]))
+
+
+def key_of(character: str) -> dict[str, Any]:
+    """The fields of an event of the key that types a printable ASCII character, on a US keyboard."""
+    if character.isalpha():
+        code, number = f"Key{character.upper()}", ord(character.upper())
+    else:
+        code, number = _KEYS[character]
+    return {"key": character, "code": code, "windowsVirtualKeyCode": number}
 
 
 async def _nothing() -> None:

@@ -34,13 +34,27 @@ class DialogInfo(Frozen):
         return f"{'An' if self.kind == 'alert' else 'A'} {self.kind} dialog is open: {said}"
 
 
+class DialogAnswer(Frozen):
+    """A dialog that was opened: `accepted` with `text`, or not; None while it is open."""
+
+    kind: str
+    message: str
+    accepted: bool | None = None
+    text: str = ""
+
+    def __str__(self) -> str:
+        how = {None: "unanswered", True: "accepted", False: "dismissed"}[self.accepted]
+        text = f" with {quoted(self.text)}" if self.text else ""
+        return f"{self.kind} {quoted(self.message, LONGEST_MESSAGE)} {how}{text}"
+
+
 class Observation(Frozen):
     """What the session looks like now.
 
     At most one of `snapshot` and `changes` is set; neither while a dialog is open. `tabs` is filled when
-    there are several or when they have changed. `notices` are sentences about what happened beside the page:
-    a new tab, a download, a dialog, console errors, a browser that was started again, what was still going
-    on when waiting ended.
+    they have changed, and beside a snapshot when there are several. `notices` are sentences about what
+    happened beside the page: a new tab, a download, a dialog, console errors, a browser that was started
+    again, what was still going on when waiting ended.
     """
 
     url: str

@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.concurrency import begin
-from mcp_browser.browser.observation import DialogInfo
+from mcp_browser.browser.observation import LONGEST_MESSAGE, DialogAnswer, DialogInfo
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.cdp import send
@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 LOADING_SECONDS = 10.0  # How much longer a page may take to answer while its document is coming
 SENT = "sent in an address"  # By what results name what a form has written of a secret field into one
+GLANCE = 0.25  # How often it is looked whether what has begun has come to nothing, seconds
 CONTROL_SECONDS = 2.0  # Limit for what the browser itself answers, without the page
 
 _ATTACHED = "Target.attachedToTarget"
@@ -80,10 +81,12 @@ class TabPage:
             changes_budget=settings.observation.changes_budget,
             sent=self._on_sent,
             addresses=services.addresses,
+            learnt=services.learnt,
         )
         self._on_held = on_held
         self._hold: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._dialog: Dialog | None = None
+        self.dialogs: list[DialogAnswer] = []  # All that have opened
         self._cdp: CDPSession | None = None
         self._workers: Workers | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
@@ -130,7 +133,7 @@ class TabPage:
             cdp.on("Page.frameScheduledNavigation", follow(self.activity.navigation_scheduled))
             cdp.on("Page.frameClearedScheduledNavigation", follow(self.activity.navigation_unscheduled))
             cdp.on("Page.windowOpen", follow(lambda _event, _frame: self.activity.window_opening()))
-            cdp.on("Page.javascriptDialogClosed", follow(lambda _event, _frame: self.dialog_closed()))
+            cdp.on("Page.javascriptDialogClosed", follow(lambda event, _frame: self._on_dialog_closed(event)))
             self._cdp = cdp
             await self.refresh_title()
             self._workers = Workers(cdp)
@@ -162,7 +165,14 @@ class TabPage:
     def dialog_opened(self, dialog: Dialog) -> None:
         """A dialog has opened; it stays so until it is answered, or its page goes."""
         self._dialog = dialog
+        self.dialogs.append(DialogAnswer(kind=dialog.type, message=dialog.message[:LONGEST_MESSAGE]))
         self._begin_hold()
+
+    def _on_dialog_closed(self, event: dict[str, Any]) -> None:
+        if self.dialogs:
+            answer = {"accepted": bool(event.get("result")), "text": str(event.get("userInput") or "")}
+            self.dialogs[-1] = self.dialogs[-1].model_copy(update=answer)
+        self.dialog_closed()
 
     def dialog_closed(self) -> None:
         """No dialog is open any more."""
@@ -304,6 +314,17 @@ class TabPage:
         if not self.activity.loading:
             self._drawn = self.activity.document_number
         return answer
+
+    async def rest(self, since: int, index: int, *, limit: float) -> None:
+        """Wait until what began after a mark of `watch` has ended, and an element's frame shows it."""
+        deadline = time.monotonic() + limit
+        while not self.held and (left := deadline - time.monotonic()) > 0:
+            if self.activity.begun_since(since):
+                await self.activity.change(limit=min(left, GLANCE))
+                continue
+            await self.ask(self.dom.settle(limit=left, index=index))
+            if not self.activity.begun_since(since):
+                return
 
     def _patience(self) -> float:
         """How much longer than others the page may take, seconds."""

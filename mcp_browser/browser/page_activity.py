@@ -151,6 +151,8 @@ class EndlessRequests:
         if request.kind == "script":
             return request.answered is None and time.monotonic() - request.since > STREAM_SECONDS
         answered = request.answered
+        if request.kind in ("fetch", "xhr") and self._learned_at < request.since:
+            return True
         return answered is not None and not request.sized and time.monotonic() - answered > STREAM_SECONDS
 
     def is_endless(self, request: InFlight) -> bool:
@@ -158,6 +160,8 @@ class EndlessRequests:
         if request.streams or request.is_repeated or self._is_polled(request.address):
             return True
         reading = self._readings.get(request.location)
+        if reading == "unread" and request.kind in ("fetch", "xhr"):
+            return True
         if request.answered is None or request.kind == "script":
             return request.hangs or reading == "elsewhere"
         if request.sized or request.kind == "document":

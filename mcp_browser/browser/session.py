@@ -320,10 +320,6 @@ class BrowserSession(SessionLife):
         """
         return await self.incoming.wait_for_end(limit=limit)
 
-    async def finish_downloads(self, *, limit: float) -> None:
-        """Wait for the downloads under way, `limit` seconds at most; what goes on is told."""
-        await self.incoming.wait(limit=limit)
-
     async def refuse_blocked(self, *, leave: str | None = None) -> None:
         """Show nothing of a page whose address is not allowed; where an action has led there, leave it.
 

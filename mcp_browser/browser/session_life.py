@@ -13,6 +13,7 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.clipboard import Clipboard
+from mcp_browser.browser.collectors import ROOM
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import Downloads
@@ -55,6 +56,7 @@ class ObservationBuilder:
         self._left_out = 0
         self._told_dialogs: dict[int, DialogInfo] = {}
         self._told_tabs: tuple[int, ...] = ()
+        self._told_infos: list[tuple[int, str, bool]] = []
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result; there is an end to what pages give reason for."""
@@ -73,7 +75,7 @@ class ObservationBuilder:
 
     def take_notices(self) -> tuple[str, ...]:
         """The sentences that have not been told yet; they count as told now."""
-        current = self._tabs.current
+        current, room = self._tabs.current, ROOM
         notices, self._notices = list(self._notices), {}
         if self._left_out:
             notices.append(f"{self._left_out:,} more notices are left out.")
@@ -85,8 +87,9 @@ class ObservationBuilder:
                 notices.append(
                     f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
                 )
-            if tab.console.news and (complaint := tab.console.take()):
+            if complaint := tab.console.take(room):
                 notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
+                room -= len(complaint)
         notices += [notice for plugin in self._plugins.made for notice in plugin.notices()]
         if self._egress is not None:
             notices += self._egress.notices()
@@ -100,8 +103,7 @@ class ObservationBuilder:
         if isinstance(part, DomSnapshot):
             part = part.model_copy(update={"status": tab.status})
         read, tab.dom.title = tab.dom.title, None
-        if read is not None:
-            tab.title = read
+        tab.title = tab.title if read is None else read
         if asked := [
             other
             for other in self._tabs.all.values()
@@ -118,6 +120,10 @@ class ObservationBuilder:
             )
             for other in (self._tabs.all.values() if several else ())
         ]
+        shown = [(info.id, info.url, info.current) for info in infos]
+        if not isinstance(part, DomSnapshot) and shown == self._told_infos:
+            infos = []
+        self._told_infos = shown
         return Observation(
             url=tab.url,
             title=tab.title,
@@ -183,8 +189,8 @@ class SessionLife:
         self.shown_picture: Size | None = None  # Of the picture of the view that was shown last, pixels
         self._pool = pool
         self._on_close = on_close
-        self.acted_at = 0.0
-        """When the latest action began that does more than to read, seconds since 1970."""
+        self.acted_at = 0.0  # When the latest action began that does more than to read, seconds since 1970
+        self.uploads: list[str] = []  # Names of the files that were given to pages
         self._state = State.NEW
         self.closed = False  # Whether it has been closed for good
         self._lease = contextlib.AsyncExitStack()

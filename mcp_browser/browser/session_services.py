@@ -116,6 +116,7 @@ class SessionServices:
     `notice` takes sentences for the next result. `egress` knows why what could not be loaded could not.
     `openings` are turns at opening a session or a tab, among all sessions. `context` is Playwright's, None
     while the session is not open; `closed` says that it has ended for good.
+    `learnt` is what the pages of each origin have learnt of waits that change nothing.
     `gate` and `typing_rule` belong to the action under way: what its input has to pass, where it may type.
     """
 
@@ -133,6 +134,7 @@ class SessionServices:
     closed: bool = False
     gate: Gate | None = None
     typing_rule: TypingRule | None = None
+    learnt: dict[str, str] = field(default_factory=dict[str, str])
 
     def hide(self, values: Mapping[str, str]) -> None:
         """Hide these values from now on, by their names; an earlier one of a name stays hidden, too."""

@@ -134,9 +134,7 @@ class Settler:
                 break
             opening = any(other.activity.windows_opening for other in self._tabs.all.values())
             if opening or tab.activity.begun_since(since):
-                if tab.activity.doubtful(since):
-                    await self._learn_readings(tab, min(left, GLANCE))
-                await tab.activity.change(limit=min(left, GLANCE))
+                await self._wait_for_activity(tab, since, min(left, GLANCE))
                 continue
             if news_is_late:
                 news_is_late = False
@@ -256,6 +254,14 @@ class Settler:
             if not tab.held:
                 raise
             return None
+
+    async def _wait_for_activity(self, tab: Tab, since: int, limit: float) -> None:
+        """Wait until something begins or ends, save where what goes on turns out not to be waited for."""
+        if tab.activity.doubtful(since):
+            await self._learn_readings(tab, limit)
+            if not tab.activity.begun_since(since) and not tab.activity.windows_opening:
+                return
+        await tab.activity.change(limit=limit)
 
     async def _learn_readings(self, tab: Tab, limit: float) -> None:
         """Ask how the page reads its answers: what it reads piece by piece is not waited for."""

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.record.history import AgentHistory, StepRecord
-from mcp_browser.agent.task import TaskOutcome
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.text import clean_text, counted, cut_address, one_line
 
 LONGEST_CALL = 200
@@ -139,6 +139,9 @@ def show_end(console: Console, step: StepRecord) -> None:
     errors = [action.error for action in step.actions if action.error]
     for text in (*errors, *step.notes):
         _print_below(console, f"✗ {one_line(text, LONGEST_ERROR)}", "red")
+    for point in step.verdict.points if step.verdict is not None else ():
+        sign, style = ("✓", "green") if point.met else ("✗", "red")
+        _print_below(console, f"{sign} {one_line(str(point), LONGEST_ERROR)}", style)
     used = [f"{step.usage.tokens:,} tokens"] if step.usage.requests else []
     used += [f"${step.usage.cost:.4f}"] if step.usage.cost is not None else []
     _print_below(console, " · ".join((*used, f"{step.seconds:.1f} s")), "dim")
@@ -147,12 +150,15 @@ def show_end(console: Console, step: StepRecord) -> None:
 def show_outcome(console: Console, outcome: TaskOutcome) -> None:
     """Show how a run has ended, and what stands in its way."""
     style, sign = ("bold green", "✓") if outcome.succeeded else ("bold red", "✗")
+    if outcome.status is TaskStatus.UNCONFIRMED:
+        style, sign = "bold yellow", "?"
     used = f", {outcome.usage}" if outcome.usage.requests else ""
     text = Text(f"{sign} {outcome.status.value.replace('_', ' ')}", style)
     text.append(f"  {counted(outcome.steps, 'step')}{used}, {outcome.seconds:.0f} s", "dim")
     console.print(text)
     for line in (
         outcome.obstacle and clean_text(outcome.obstacle),
+        *(f"Evidence: {line}" for line in outcome.evidence if outcome.status is TaskStatus.UNCONFIRMED),
         *(f"File: {file}" for file in outcome.files),
     ):
         if line:

@@ -24,7 +24,7 @@ from mcp_browser.api import Agent
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli.progress import TerminalWatcher, show_outcome
 from mcp_browser.controller import Controller
-from mcp_browser.errors import SettingsError
+from mcp_browser.errors import NoModel, SettingsError
 from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, RunRecord, SavedRuns, owner_of
 from mcp_browser.server.tool_groups import load_actions
@@ -40,6 +40,11 @@ EXIT_CODES: Mapping[TaskStatus, int] = {
     TaskStatus.STOPPED: 130,
 }
 """By the status of the run; any other is 1."""
+
+HOW_TO_NAME_ONE = (
+    "--model provider:name, such as anthropic:claude-sonnet-4-5 with ANTHROPIC_API_KEY, or --model NAME with "
+    "--model-url for a server of your own."
+)
 
 _Begun = tuple[Coroutine[Any, Any, TaskOutcome], Control]
 
@@ -96,12 +101,20 @@ def _schema(path: Path) -> dict[str, Any]:
 
 
 def _run_agent(agent: Agent, settings: Settings, folder: Path, given: Mapping[str, Any]) -> int:
+    if settings.agent.model is None:
+        raise NoModel("No model is named for the task.", hint=HOW_TO_NAME_ONE)
+
     def begin(session: BrowserSession, watcher: TerminalWatcher) -> _Begun:
         agent.lend(session)
         agent.watcher = watcher
         return agent.run(tell=given.get("tell")), agent.control
 
-    return asyncio.run(_carry_out(settings, agent.history, folder, begin, as_json="json" in given))
+    async def carry_out() -> int:
+        # First, so that neither a browser nor a task is begun in vain.
+        await agent.chat_model()
+        return await _carry_out(settings, agent.history, folder, begin, as_json="json" in given)
+
+    return asyncio.run(carry_out())
 
 
 def _replay(settings: Settings, given: Mapping[str, Any], identifier: str) -> int:
@@ -232,6 +245,8 @@ def _end(console: Console, outcome: TaskOutcome, folder: Path, *, as_json: bool)
     if outcome.status in (TaskStatus.INTERRUPTED, TaskStatus.NEEDS_PERSON, TaskStatus.STOPPED):
         more = ' --tell "…"' if outcome.status is TaskStatus.NEEDS_PERSON else ""
         console.print(Text(f"Go on with: mcp-browser tasks resume {outcome.id}{more}"), soft_wrap=True)
+    if answer and not as_json and outcome.status is TaskStatus.UNCONFIRMED and sys.stdout.isatty():
+        answer = f"Not confirmed: {answer}"
     if answer:
         sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()

@@ -14,7 +14,7 @@ from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.cli.install import installing, show
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import BlockedUrl, BrowserNotFound, NotFound
-from mcp_browser.rendering.snapshot import render_snapshot
+from mcp_browser.rendering import render_snapshot
 from mcp_browser.settings import Settings
 
 

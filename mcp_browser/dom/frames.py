@@ -9,7 +9,7 @@ from playwright.async_api import Page
 
 from mcp_browser.dom.deadlines import extra_seconds, within
 from mcp_browser.dom.models import SettleState
-from mcp_browser.dom.references import DEPTH, FAR, NAME, PARTS, ROLE, STATES
+from mcp_browser.dom.references import DEPTH, FAR, KIND, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
@@ -130,7 +130,7 @@ def shown_lines(reading: Reading, base: int, depth: int, far: float) -> Iterator
             before += reading.within[pending.pop(0)[1]].total
         own_far = max(distance(line[FAR]), far)
         yield Shown(line, reading.state, before + place, depth, own_far)
-        if pending and pending[0][0] == place:
+        if pending and pending[0][0] == place and line[KIND] != "fold":
             owner = pending[0][1]
             yield from shown_lines(
                 reading.within[owner], before + place + 1, depth + line[DEPTH] + 1, own_far
@@ -226,8 +226,14 @@ class Missed:
 class Frames:
     """The frames of one page."""
 
-    def __init__(self, page: Page, channel: str, sent: SentSecrets | None = None) -> None:
-        self._worlds = Worlds(page, channel, sent)
+    def __init__(
+        self,
+        page: Page,
+        channel: str,
+        sent: SentSecrets | None = None,
+        learnt: dict[str, str] | None = None,
+    ) -> None:
+        self._worlds = Worlds(page, channel, sent, learnt)
         self._main: FrameState | None = None
 
     async def main(self) -> FrameState:

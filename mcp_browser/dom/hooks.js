@@ -15,7 +15,7 @@
   const DROPS = new Set(["drop", "dragover", "dragenter"]);
   const NATIVE = new Set(["button", "input", "select", "textarea", "summary", "option", "body", "html", "iframe"]);
   const INPUTS = ["pointerdown", "mousedown", "keydown", "input", "wheel", "drop", "pointerup", "click", "change"];
-  const KEYS = ["keydown", "keypress", "beforeinput", "input"];
+  const KEYS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
   /** Longer timers are not waited for, milliseconds: those that follow from input, and those of a new page. */
   const LONGEST_AFTER_INPUT = 1000;
   const LONGEST_OF_PAGE = 250;
@@ -34,8 +34,15 @@
   const BACKGROUND = Infinity;
   /** Timers shorter than this are waited for whether or not they ever did anything, milliseconds. */
   const SHORTEST_LEARNT = 60;
-  /** So many frames after a timer its effect can be seen: frameworks draw in a task of their own. */
+  /** So long at most are those waited for whose like never did anything, if not for the same caller, milliseconds. */
+  const LONGEST_UNLIKELY = 350;
+  /** How many lines of a stack name the hook, and how many the code that starts something without its callers. */
+  const OWN_LINES = 4;
+  const SITE_LINES = 2;
+  const SITE_DIGITS = 8;
+  /** So many frames after a timer its effect can be seen, and so many milliseconds: frameworks draw in a task of their own. */
   const FRAMES_OF_EFFECT = 3;
+  const TIME_OF_EFFECT = 60;
   /** So long after an input what happens may come from it, milliseconds. */
   const OF_INPUT = 300;
   /** On so many elements a timer had no effect before none is expected on any other. */
@@ -46,11 +53,13 @@
   const GLANCE = 10;
 
   const { apply, construct } = Reflect;
-  const { stringify } = JSON;
+  const { parse, stringify } = JSON;
   const { defineProperties, defineProperty, entries, getOwnPropertyDescriptor, getOwnPropertyDescriptors, setPrototypeOf } = Object;
   const Failure = Error;
   const { CustomEvent, Element, HTMLElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
-  const { max, min } = Math;
+  const { imul, max, min } = Math;
+  const Locator = URL;
+  const { charCodeAt, padStart, slice, split, startsWith } = String.prototype;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const add = EventTarget.prototype.addEventListener;
   const remove = EventTarget.prototype.removeEventListener;
@@ -120,12 +129,21 @@
   let settled = false;
   /** How many timers deep the running code is, counted from the page's beginning or the input. */
   let level = 0;
+  /** How long the timers have taken together that led to the running code, milliseconds. */
+  let spent = 0;
   /** @type {MessagePort | null} */
   let bell = null;
   let ringing = false;
   /** What timers of each kind have done: the place in the code that starts them, and their delay. @type {Map<string, { idle: number, count: number, elements: WeakSet<object> }>} */
   const learnt = new KeptMap();
-  /** Timers that have run and whose effect is looked for: their kind, the element, when, and the effects before. @type {Set<{ kind: string, element: object, waited: boolean, frames: number, before: number }>} */
+  /** Whether more has been learnt than was said. */
+  let learntMore = false;
+  /**
+   * A timer that has run or a request whose answer has come, and whose effect is looked for: its kind, the element of
+   * the input, the frames that are left, since when, how much of the answer is still to come, and the effects before.
+   * @typedef {{ kind: string, element: object, waited: boolean, held: number, frames: number, from: number, before: number }} Judged
+   */
+  /** @type {Set<Judged>} */
   const judging = new KeptSet();
   /** How much has been done that can be seen, or may lead to it. */
   let effects = 0;
@@ -134,18 +152,19 @@
   let lastInput = 0;
   /** What the last input went to. @type {object} */
   let inputTarget = document;
-  /** How the page reads the answers of each address. @type {Map<string, "pieces" | "whole" | "elsewhere">} */
+  /** How the page reads the answers of each address. @type {Map<string, "pieces" | "whole" | "elsewhere" | "unread">} */
   const read = new KeptMap();
 
   /** The callback and all that it had left to promises have run. */
   function calm() {
     ringing = false;
-    level = 0;
+    level = spent = 0;
   }
 
-  /** Run a callback some timers deep; what it leaves to promises runs as deep. @param {number} depth @param {() => unknown} callback */
-  function at(depth, callback) {
+  /** Run a callback some timers deep; what it leaves to promises runs as deep. @param {number} depth @param {() => unknown} callback @param {number} [time] that the timers before have taken */
+  function at(depth, callback, time = 0) {
     level = depth;
+    spent = time;
     try {
       return callback();
     } finally {
@@ -249,19 +268,31 @@
     });
   }
 
-  /** Which timer this is: the code that starts it, as the stack names it, and its delay. @param {number} wait */
+  /** A hash (FNV-1a, 32 bits) as so many hexadecimal digits as stand for a site. @param {string} text */
+  function digest(text) {
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < text.length; i++) hash = imul(hash ^ apply(charCodeAt, text, [i]), 0x01000193);
+    return apply(padStart, (hash >>> 0).toString(16), [SITE_DIGITS, "0"]);
+  }
+  /** Which timer this is: the code that starts it, as the stack names it, and its delay, save short ones: throttling gives another each time. @param {number} wait */
   function kindOf(wait) {
     try {
-      return `${wait} ${new Failure().stack}`;
+      const { stack } = new Failure();
+      const delay = max(wait, LONGEST_OF_PAGE);
+      return digest(`${delay} ${apply(split, stack, ["\n", OWN_LINES + SITE_LINES])}`) + digest(`${delay} ${stack}`);
     } catch {
       // The page's own Error.prepareStackTrace failed.
       return "";
     }
   }
-  /** Whether a timer of this kind has had no effect, on this element or on others. @param {string} kind */
-  function isIdle(kind) {
-    const known_ = learnt.get(kind);
-    return known_ !== undefined && known_.idle > 0 && (known_.count >= ELEMENTS_LEARNT || known_.elements.has(inputTarget));
+  /** The same for whoever calls that code. @param {string} kind */
+  const siteOf = (kind) => apply(slice, kind, [0, SITE_DIGITS]);
+  /** How long a timer of this kind is waited for: not at all where its like has had no effect. @param {string} kind @param {number} wait */
+  function likelyWait(kind, wait) {
+    const known_ = kind && learnt.get(kind);
+    if (known_) return known_.idle > 0 && (known_.count >= ELEMENTS_LEARNT || known_.elements.has(inputTarget)) ? NaN : wait;
+    const site = kind && learnt.get(siteOf(kind));
+    return site && site.idle > 0 && site.elements.has(inputTarget) ? min(wait, LONGEST_UNLIKELY) : wait;
   }
   /** Whether the page starts timers of this kind by itself, too: without an input in the last second. @param {string} kind */
   function isOfPage(kind) {
@@ -270,42 +301,40 @@
     pages.add(kind);
     return longest === LONGEST_AFTER_INPUT;
   }
-  /** A timer has run: look for what comes of it. @param {string} kind @param {boolean} waited for @param {() => unknown} run */
-  function watchEffect(kind, waited, run) {
-    const judged = { kind, waited, element: inputTarget, frames: FRAMES_OF_EFFECT, before: effects };
+  /** A timer runs, or an answer has come: look for what comes of it. @param {string} kind @param {boolean} waited for @param {number} [held] */
+  function watchEffect(kind, waited, held = 0) {
+    const judged = { kind, waited, held, element: inputTarget, frames: FRAMES_OF_EFFECT, from: now(), before: effects };
     if (!judging.size) observeAll(changing, { ...DRAWN, attributes: true });
     judging.add(judged);
-    const next = () => (--judged.frames > 0 ? frame(next) : judge(judged));
+    const next = () => (judged.held || --judged.frames > 0 || now() - judged.from < TIME_OF_EFFECT ? frame(next) : judge(judged));
     frame(next);
-    try {
-      return run();
-    } catch (error) {
-      effects++;
-      throw error;
-    }
+    return judged;
   }
-  /** Keep whether a timer had an effect. @param {{ kind: string, element: object, waited: boolean, frames: number, before: number }} judged */
+  /** Keep whether it had an effect. @param {Judged} judged */
   function judge(judged) {
     if (!judging.delete(judged)) return;
     if (!judging.size) apply(disconnect, changing, []);
     // The next input may come early, but not before a frame has shown what the timer did.
-    if (judged.frames === FRAMES_OF_EFFECT) return;
+    if (judged.held || judged.frames === FRAMES_OF_EFFECT) return;
     // What another input has done meanwhile is no effect of a timer that was not waited for.
     if (!judged.waited && now() - lastInput < OF_INPUT) return;
+    // What is drawn on a canvas is not seen here.
+    const isIdle = effects === judged.before && !document.querySelector("canvas");
+    learn(judged.kind, isIdle, judged.element);
+    learn(siteOf(judged.kind), isIdle, judged.element);
+  }
+  /** After an effect, two runs without one are needed. @param {string} kind @param {boolean} isIdle @param {object} element */
+  function learn(kind, isIdle, element) {
     if (learnt.size >= MOST_LEARNT) learnt.clear();
-    // What is drawn on a canvas is not seen here. After an effect, two runs without one are needed.
-    const known_ = learnt.get(judged.kind);
-    if (effects !== judged.before || document.querySelector("canvas")) {
-      learnt.set(judged.kind, { idle: -1, count: 0, elements: new KeptWeakSet() });
-    } else if (known_) {
-      known_.idle++;
-      if (!known_.elements.has(judged.element)) known_.count++;
-      known_.elements.add(judged.element);
+    const known_ = isIdle && learnt.get(kind);
+    learntMore = true;
+    if (!known_) {
+      learnt.set(kind, { idle: isIdle ? 1 : -1, count: isIdle ? 1 : 0, elements: new KeptWeakSet() });
     } else {
-      const elements = new KeptWeakSet();
-      elements.add(judged.element);
-      learnt.set(judged.kind, { idle: 1, count: 1, elements });
+      known_.idle++;
+      if (!known_.elements.has(element)) known_.count++;
     }
+    if (isIdle) learnt.get(kind)?.elements.add(element);
   }
   /** Count what can be seen but changes no node. @param {any} owner @param {string[]} names */
   function countEffects(owner, names) {
@@ -342,20 +371,28 @@
     if (typeof callback !== "function") return apply(native, self, args);
     const own = level + 1;
     const wait = Number(delay) || 0;
-    const watched = own <= DEEPEST_TIMER && wait <= longest;
+    const total = spent + wait;
+    const watched = own <= DEEPEST_TIMER && total <= longest;
     const kind = own <= DEEPEST_TIMER && wait >= SHORTEST_LEARNT && wait <= LONGEST_AFTER_INPUT ? kindOf(wait) : "";
     const isPages = kind && isOfPage(kind);
     /** @type {unknown} */
     let id;
     args[0] = function (/** @type {any[]} */ ...given) {
       due.delete(id);
-      const run = () => at(watched ? own : BACKGROUND, () => apply(callback, this, given));
-      return kind && watched && !isPages ? watchEffect(kind, waited, run) : run();
+      if (kind && watched && !isPages) watchEffect(kind, waited);
+      try {
+        return at(watched && !isPages ? own : BACKGROUND, () => apply(callback, this, given), total);
+      } catch (error) {
+        effects++;
+        throw error;
+      }
     };
     id = apply(native, self, args);
-    const waited = watched && !isPages && !(kind && isIdle(kind));
+    const likely = watched && !isPages ? likelyWait(kind, wait) : NaN;
+    const waited = likely >= 0;
     if (waited) {
-      due.set(id, now() + wait);
+      due.set(id, now() + likely);
+      if (likely < wait) apply(native, self, [() => due.delete(id), likely]);
       effects++;
     }
     return id;
@@ -520,7 +557,7 @@
     });
   }
 
-  /** @param {unknown} url @param {"pieces" | "whole" | "elsewhere"} how */
+  /** @param {unknown} url @param {"pieces" | "whole" | "elsewhere" | "unread"} how */
   function noteReading(url, how) {
     const address = String(url).replace(/[?#].*$/s, "");
     if (!address) return;
@@ -534,30 +571,92 @@
     at(depth, () => undefined);
   }
 
-  /** The promise, waited for; whether the page handles its failure is the page's business. @param {Promise<unknown>} promise */
-  function expectPromise(promise) {
+  /** URL without query and fragment. @param {unknown} url @returns {string} */
+  const addressOf = (url) => {
+    try {
+      return new Locator(String(url), document.baseURI).href.replace(/[?#].*$/s, "");
+    } catch {
+      return "";
+    }
+  };
+  /**
+   * A request that a script makes: its address and kind, whether it is waited for, and what is looked for once its
+   * answer comes.
+   * @typedef {{ address: string, kind: string, waited: boolean, judged: Judged | null }} Asked
+   */
+  /** How many requests to each address are waited for that have no answer yet. @type {Map<string, number>} */
+  const awaited = new KeptMap();
+  /** @param {unknown} url @param {boolean} isOneWay whether nothing reads its answer @returns {Asked} */
+  function beginRequest(url, isOneWay) {
+    const address = addressOf(url);
+    const kind = level + ANSWER <= DEEPEST_TIMER && longest === LONGEST_AFTER_INPUT ? kindOf(NaN) : "";
+    const waited = !isOneWay && !isNaN(likelyWait(kind, 0));
+    if (waited) {
+      effects++;
+      awaited.set(address, (awaited.get(address) || 0) + 1);
+      if (read.get(address) === "unread") read.delete(address);
+    } else if (!awaited.get(address)) noteReading(address, "unread");
+    return { address, kind, waited, judged: null };
+  }
+  /** The headers of an answer have come, or none will. @param {Asked} asked_ */
+  function endRequest(asked_) {
+    const left = (awaited.get(asked_.address) || 0) - 1;
+    if (!asked_.waited) return;
+    if (left > 0) awaited.set(asked_.address, left);
+    else awaited.delete(asked_.address);
+  }
+  /** More of an answer is to come, or has come. @param {Asked | undefined} asked_ @param {number} step */
+  function hold(asked_, step) {
+    if (!asked_?.kind) return;
+    asked_.judged ??= watchEffect(asked_.kind, asked_.waited);
+    asked_.judged.held += step;
+    asked_.judged.frames = FRAMES_OF_EFFECT;
+    asked_.judged.from = now();
+  }
+
+  /** The promise, waited for; whether the page handles its failure is the page's business. @param {Promise<unknown>} promise @param {Asked | undefined} asked_ @param {(value?: any) => void} took */
+  function expectPromise(promise, asked_, took) {
     const depth = level + ANSWER;
-    effects++;
-    if (depth <= DEEPEST_TIMER) expected.add(promise);
+    if (depth <= DEEPEST_TIMER && asked_?.waited !== false) expected.add(promise);
     return apply(then, promise, [
       (/** @type {unknown} */ value) => {
+        took(value);
         arrived(promise, depth);
         return value;
       },
       (/** @type {unknown} */ error) => {
+        took();
         arrived(promise, depth);
         throw error;
       },
     ]);
   }
-  wrap(globalThis, "fetch", (native, self, args) => expectPromise(apply(native, self, args)));
+  /** Which request an answer is of. @type {WeakMap<object, Asked>} */
+  const asker = new KeptWeakMap();
+  const KeptRequest = globalThis.Request;
+  const [keepaliveOf, modeOf, urlOfRequest] = ["keepalive", "mode", "url"].map((name) => getterOf(KeptRequest, name));
+  wrap(globalThis, "fetch", (native, self, args) => {
+    const [input, init] = args;
+    const made = input instanceof KeptRequest ? input : null;
+    const isOneWay = (init?.keepalive ?? (made && keepaliveOf && apply(keepaliveOf, made, []))) || (init?.mode ?? (made && modeOf && apply(modeOf, made, []))) === "no-cors";
+    const asked_ = beginRequest(made && urlOfRequest ? apply(urlOfRequest, made, []) : input, !!isOneWay);
+    return expectPromise(apply(native, self, args), asked_, (answer_) => {
+      endRequest(asked_);
+      hold(asked_, 0);
+      if (answer_) asker.set(answer_, asked_);
+    });
+  });
   const answerOf = globalThis.Response;
   const urlOf = getterOf(answerOf, "url");
   for (const name of ["arrayBuffer", "blob", "bytes", "formData", "json", "text"]) {
     wrap(answerOf?.prototype, name, (native, self, args) => {
       const given = apply(native, self, args);
-      if (self instanceof answerOf) noteReading(apply(urlOf, self, []), "whole");
-      return expectPromise(given);
+      if (!(self instanceof answerOf)) return given;
+      const asked_ = asker.get(self);
+      if (asked_) hold(asked_, 1);
+      else effects++;
+      if (asked_?.waited !== false) noteReading(apply(urlOf, self, []), "whole");
+      return expectPromise(given, asked_, () => hold(asked_, -1));
     });
   }
   watchGetter(answerOf, "body", (answer_) => {
@@ -572,25 +671,35 @@
   const HEADERS = 2;
   const LOADING = 3;
   const DONE = 4;
+  /** @type {WeakMap<object, unknown>} */
+  const urls = new KeptWeakMap();
+  wrap(asking?.prototype, "open", (native, self, args) => {
+    urls.set(self, args[1]);
+    return apply(native, self, args);
+  });
   wrap(asking?.prototype, "send", (native, self, args) => {
-    effects++;
+    const asked_ = beginRequest(urls.get(self), false);
     const depth = level + ANSWER;
     const follow = () => {
       const state = apply(stateOfAsking, self, []);
-      if (state === HEADERS) noteReading(apply(urlOfAsking, self, []), "whole");
+      if (state === HEADERS) hold(asked_, 1);
+      if (state === HEADERS && asked_.waited) noteReading(apply(urlOfAsking, self, []), "whole");
       if (state === DONE) at(depth, () => undefined);
     };
     const end = () => {
       apply(remove, self, ["readystatechange", follow]);
       apply(remove, self, ["loadend", end]);
+      if (asked_.judged) hold(asked_, -1);
+      endRequest(asked_);
       arrived(self, depth);
     };
     apply(add, self, ["readystatechange", follow]);
     apply(add, self, ["loadend", end]);
-    if (depth <= DEEPEST_TIMER) expected.add(self);
+    if (depth <= DEEPEST_TIMER && asked_.waited) expected.add(self);
     try {
       return apply(native, self, args);
     } catch (error) {
+      endRequest(asked_);
       expected.delete(self);
       throw error;
     }
@@ -668,7 +777,7 @@
     settled = typing = false;
     patience = unanswered = 0;
     longest = LONGEST_AFTER_INPUT;
-    level = 0;
+    level = spent = 0;
   }
 
   /** @param {Event} event */
@@ -781,10 +890,22 @@
         read.forEach((how, url) => (known_[known_.length] = [url, how]));
         return say(message("readings", stringify(known_)));
       }
+      case "learnt": {
+        /** @type {[string, number, number][]} */
+        const idle = [];
+        if (learntMore) learnt.forEach((one, kind) => (idle[idle.length] = [kind, one.idle, one.count]));
+        learntMore = false;
+        return say(message("learnt", idle.length ? stringify(idle) : ""));
+      }
       case "timers":
         return say(message("timers", pending()));
       case "frames":
         return say(message("timers", soon()));
+    }
+    const detail = apply(detailOf, event, []);
+    if (apply(startsWith, detail, ["["])) {
+      for (const [kind, idle, count] of parse(detail)) if (!learnt.has(kind)) learnt.set(kind, { idle, count, elements: new KeptWeakSet() });
+      return;
     }
     sayRoots();
     if (saying.size) saySayings();

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from mcp_browser.text import clean_text, plain_lines
+from mcp_browser.text import clean_text, counted, plain_lines
 
 NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "fold"]
 GapSide = Literal["", "above", "below", "left", "right"]
@@ -32,6 +32,7 @@ class DomNode(Frozen):
 
     A `fold` stands for entries of a list that are left out: `name` is their number, `role` what they are
     called (rows, links, …), `index` the element to look into for them, `lines` how many lines they have.
+    That of role `behind` counts elements behind what fills the view; one without a name is not printed.
 
     A row of a table has its cells in `name`, ` | ` between them, and in these the elements of `parts`, each
     as its `inline`. A `|` or `[7]` of the page's text is `\\|` or `\\[7]` there.
@@ -76,7 +77,12 @@ class DomNode(Frozen):
             case "image" if self.index is None:
                 return f'{self.role or "img"} "{name.translate(_ESCAPES)}"'
             case "fold":
-                return f"… {int(self.name):,} more {self.role} (get_state index={self.index})"
+                count = int(self.name)
+                behind = self.role == "behind"
+                told = (
+                    f"behind it: {counted(count, 'element')}" if behind else f"… {count:,} more {self.role}"
+                )
+                return f"{told} (get_state index={self.index})"
             case _:
                 mark = "*" if self.is_new else ""
                 index = f"[{self.index}] " if self.index is not None else ""
@@ -173,18 +179,20 @@ class DomChanges(Frozen):
 
     `omitted` counts the changes left out; `new_page` is true where the document is another one, so that
     there is nothing to compare with. Where no line changed, `looks` are the first elements that look
-    different and `other_looks` counts the others, as far as that is known.
+    different and `other_looks` counts the others, as far as that is known. `behind` counts the elements that
+    something without a line of its own covers from now on, which fills the view.
     """
 
     changes: tuple[DomChange, ...] = ()
     omitted: int = 0
+    behind: int = 0
     new_page: bool = False
     looks: tuple[DomLook, ...] = ()
     other_looks: int = 0
 
 
-AnswerReading = Literal["pieces", "whole", "elsewhere"]
-"""How a page reads an answer: as its pieces come, once all of it is there, or in a shared worker."""
+AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]
+"""How a page reads an answer: as its pieces come, once all is there, in a shared worker, or not at all."""
 
 
 class SettleState(Frozen):
@@ -231,14 +239,14 @@ class ReadyElement(Frozen):
 
     `x` and `y` are the point to act at, `width` and `height` the element's size, in CSS pixels of the page's
     view. `kind` tells how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
-    (`picker`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached` is False where
-    keys reach it and no mouse does.
+    (`picker`), moved (`slider`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached`
+    is False where keys reach it and no mouse does.
     """
 
     node: DomNode
     tag: str
     type: str = ""
-    kind: Literal["text", "rich", "keys", "picker", "select", "check", "file", "none"] = "none"
+    kind: Literal["text", "rich", "keys", "picker", "slider", "select", "check", "file", "none"] = "none"
     x: float = 0.0
     y: float = 0.0
     width: float = 0.0

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from mcp_browser.dom.frames import Reading, Shown
-from mcp_browser.dom.models import Gap, GapSide
+from mcp_browser.dom.models import DomNode, Gap, GapSide
 from mcp_browser.dom.references import DEPTH, ID, KIND, NAME, ROLE, STATES, TARGET, WHOLE, References
 
 MOST_PIECES = 3  # So many sides are told apart where lines are left out one after the other
@@ -80,6 +80,7 @@ class Omissions:
         self._next: Stretch = Stretch(0)
         self._references = references
         self._place = 0
+        self._untold = False  # Whether what comes before the next place is counted by another line
 
     def skip_to(self, place: int) -> list[Stretch]:
         """The lines before that place, those alike together."""
@@ -98,9 +99,18 @@ class Omissions:
             self._place += lines
         return taken
 
+    def stand_for(self, place: int, node: DomNode) -> bool:
+        """The node stands for the lines from that place on; False where another node counts them."""
+        self.skip_to(place + node.lines)
+        # With what stands in frames among them.
+        self._untold = node.kind == "fold" and node.role == "behind"
+        return node.kind != "fold" or node.name != ""
+
     def leave_out(self, place: int, *, at: int) -> Iterator[Gap]:
         """The lines before that place as gaps before the node number `at`."""
         pieces = self.skip_to(place)
+        if self._untold:
+            return
         if len(pieces) > MOST_PIECES:
             pieces = [Stretch(sum(piece.lines for piece in pieces))]
         for piece in pieces:

@@ -64,24 +64,23 @@ class PageReader:
         changes_budget: int,
         sent: Tell | None = None,
         addresses: SessionAddresses | None = None,
+        learnt: dict[str, str] | None = None,
     ) -> None:
-        """Serve a page.
+        """Serve a page of Playwright's.
 
         Args:
-            page: Playwright's page.
             channel: the random name that the hook in the page's own world was given; "" for none.
             budget: longest snapshot, in tokens.
             changes_budget: longest account of changes, in tokens.
             sent: called with what a form wrote of a secret field into an address, as it stands there.
-            addresses: redacts those in lines.
+            addresses, learnt: those of the session.
         """
         self._page = page
         self._budget = budget
-        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None)
+        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None, learnt)
         self._references = References(addresses or SessionAddresses())
         self._changes_budget = changes_budget
-        self._seen = SeenParts()
-        self._seen_next = SeenParts()
+        self._seen = self._seen_next = SeenParts()
         self._searched = -SEARCH_SECONDS
         self.title: str | None = None  # As it was read last; who has reported it sets None
         self.may_show = False  # Whether the page showed nothing when it was last read, but may be about to
@@ -112,8 +111,8 @@ class PageReader:
         if region is not None:
             ref = self.resolve(region)
             answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part, folded)
-            frame = FrameState(world=ref.world, read=known(answer))
-            return self._as_snapshot(Reading(frame, answer), budget, part)
+            reading = Reading(FrameState(world=ref.world, read=known(answer)), answer)
+            return self._as_snapshot(reading, budget, part)
         self._confirm()
         reading = await self._observe(whole=True, room=budget * part, folded=folded)
         self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
@@ -327,11 +326,11 @@ class PageReader:
         told: list[DomNode] = []
         for item, node in zip(shown, nodes, strict=True):
             gaps += rest.leave_out(item.place, at=len(told))
-            rest.skip_to(item.place + node.lines)
+            said = rest.stand_for(item.place, node)
             if item.place in same.heads:
                 # Links keep their indexes, too.
                 told.append(node.model_copy(update={"states": (*node.states, "as before")}))
-            elif item.place not in same.untold:
+            elif said and item.place not in same.untold:
                 told.append(node)
         gaps += rest.leave_out(reading.total, at=len(told))
         x, y, view_width, view_height, width, height = reading.answer["view"]
@@ -426,8 +425,9 @@ class PageReader:
             kept.append(change)
         omitted += len(changes) - len(kept)
         looks = () if changes or omitted else tuple(self._looks(reading))
-        others = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
-        return DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=others)
+        more = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
+        behind = sum(inner.answer.get("behind", 0) for inner in all_readings(reading))
+        return DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=more, behind=behind)
 
     def _looks(self, reading: Reading) -> Iterator[DomLook]:
         for inner in all_readings(reading):
@@ -481,7 +481,7 @@ class PageReader:
         nearest: DomNode | None = None
         best = 0
         with contextlib.suppress(FrameGone):
-            async for frame, answer in self._frames.each("nearest", ref.role, ref.name):
+            async for frame, answer in self._frames.each("nearest", ref.role, ref.name, ref.id, ref.document):
                 if answer["node"] is not None and answer["score"] > best:
                     best = answer["score"]
                     nearest = self._references.shown(answer["node"], frame.world, answer["doc"])

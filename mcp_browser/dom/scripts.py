@@ -8,7 +8,8 @@ PARTS = tuple(
     (
         "types natives text ids bridge roles names hints styles editors states walk placing hiding gathering "
         "controls clickables regions tables media folding lazy entering reading maps covering looks changes "
-        "settling ready fields clipboard acting keys scrolling finding html pdf identity secrecy vitals api"
+        "settling ready lists fields clipboard acting keys scrolling finding html pdf identity secrecy "
+        "vitals api"
     ).split()
 )
 """The files of the page script in their order: each may use what those before it have set up."""
@@ -35,9 +36,9 @@ def copying_script(binding: str) -> str:
 
 @cache
 def page_script() -> str:
-    """The page script: an expression for a function from the channel to the script's interface."""
+    """The page script: a function of the channel and of what hooks had learnt, returning the interface."""
     parts = "\n".join(_source(f"page/{part}.js") for part in PARTS)
-    return f'(function install(channel) {{\n"use strict";\n{parts}\nreturn api;\n}})'
+    return f'(function install(channel, learnt) {{\n"use strict";\n{parts}\nreturn api;\n}})'
 
 
 @cache

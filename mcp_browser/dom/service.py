@@ -48,11 +48,13 @@ class DomService(PageElements):
             read |= dict(answer["answers"])
         return read
 
-    async def settle(self, *, limit: float) -> SettleState:
-        """Wait until the page has done what the last input started, `limit` seconds at most.
+    async def settle(self, *, limit: float, index: int = 0) -> SettleState:
+        """Wait until the page, or an element's frame, has done what the last input started.
 
         Knows of frames drawn, mutations, transitions and short timers; not of requests and navigations.
         """
+        if index:
+            return state_of(await self.resolve(index).world.run("settle", limit * 1000))
         main = await self._frames.main()
         inner = (frame for frame, _ in self._frames.known() if frame is not main and not frame.silent)
         runs = [within(one.world.run("settle", limit * 1000), lambda: limit + self.deadline) for one in inner]

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterable
 from typing import Any, cast
+from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from playwright.async_api import CDPSession, Frame, Page
@@ -32,6 +33,10 @@ SLOW = 3.0
 
 SILENCE_SECONDS = 1.0
 """After which a page that does not answer to the simplest question is busy with a script."""
+
+
+MOST_ORIGINS = 20
+"""Of how many origins it is kept which waits changed nothing, about 10 kB each."""
 
 
 class WorldLost(Exception):
@@ -171,7 +176,8 @@ class World:
         if is_new:
             await self._enter()
             # A document that comes back from the history has the script already.
-            install = f"globalThis.{API} = {page_script()}({json.dumps(self._channel)})"
+            given = json.dumps([self._channel, self._owner.learnt_before(self)])
+            install = f"globalThis.{API} = {page_script()}(...{given})"
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
         if is_new or self._was_slow or self.elements > SMALL:
             # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
@@ -188,6 +194,8 @@ class World:
             case {"secret": True} if self._owner.sent and self._context and not self._heard:
                 self._heard = True
                 self._owner.sent.hear(self.session, self._context, f"{API}.run('sent',[])")
+            case {"learnt": {"origin": str(origin), "text": str(text)}} if self.is_main:
+                self._owner.learn(origin, text)
             case _:
                 pass
         return told
@@ -247,8 +255,15 @@ class World:
 class Worlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
-    def __init__(self, page: Page, channel: str, sent: SentSecrets | None = None) -> None:
+    def __init__(
+        self,
+        page: Page,
+        channel: str,
+        sent: SentSecrets | None = None,
+        learnt: dict[str, str] | None = None,
+    ) -> None:
         self._page = page
+        self._learnt = {} if learnt is None else learnt
         self._channel = channel
         self.sent = sent
         self._main: World | None = None
@@ -264,6 +279,18 @@ class Worlds:
             self._main = self._world(session, tree["frame"]["id"])
             self._main.is_main = True
         return self._main
+
+    def learnt_before(self, world: World) -> str:
+        """What the hook had learnt in earlier documents of the page's origin, as it said it."""
+        parts = urlsplit(self._page.url) if world.is_main else None
+        return self._learnt.get(f"{parts.scheme}://{parts.netloc}", "") if parts else ""
+
+    def learn(self, origin: str, text: str) -> None:
+        """Keep what the hook has learnt, for the next documents of the same origin."""
+        self._learnt.pop(origin, None)
+        self._learnt[origin] = text
+        if len(self._learnt) > MOST_ORIGINS:
+            del self._learnt[next(iter(self._learnt))]
 
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
         """Return the worlds of the frames that stand in these elements of `parent`, by the elements' ids."""

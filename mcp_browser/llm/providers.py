@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Sequence
 from decimal import Decimal
+from inspect import signature
 from typing import Any, Literal, cast
 
 import anyio
@@ -166,18 +167,40 @@ _FINISHES: dict[str, Literal["stop", "length", "filtered", "other"]] = {
 }
 
 
-async def provider_model(
+def own_model(
+    model: object, mode: OutputMode, context_window: int | None, temperature: float | None
+) -> ProviderModel:
+    """A model that a program has made with pydantic-ai.
+
+    Raises:
+        NoModel: it is none.
+    """
+    if isinstance(model, Model):
+        return ProviderModel(
+            cast("Model", model), mode=mode, context_window=context_window, temperature=temperature
+        )
+    raise NoModel(
+        f"{type(model).__module__.partition('.')[0]}'s {type(model).__name__} is no model.",
+        hint="Give a name, a ChatModel, or a model of pydantic-ai's that has your client: "
+        'OpenAIChatModel("gpt-5", provider=OpenAIProvider(openai_client=client)), '
+        'AnthropicModel("claude-sonnet-4-5", provider=AnthropicProvider(anthropic_client=client)).',
+    )
+
+
+async def provider_model(  # noqa: PLR0913 - what the settings say of a model
     name: str,
     *,
     base_url: str | None = None,
+    is_main: bool = True,
     mode: OutputMode = "tool",
     context_window: int | None = None,
     temperature: float | None = None,
 ) -> ProviderModel:
     """The model of a name such as `anthropic:claude-sonnet-4-5`; its key is taken from the environment.
 
-    `base_url` is another address that speaks OpenAI's protocol, for names without a provider and for
-    `openai:`; the key may then be missing. The rest is as for `ProviderModel`.
+    `base_url` is another address: one that speaks OpenAI's protocol, for names without a provider and for
+    `openai:`, whose key may then be missing; for the main model, one of its provider's. The rest is as for
+    `ProviderModel`.
 
     Raises:
         NoModel: the provider's package is missing, the name is unknown, or there is no key.
@@ -188,7 +211,12 @@ async def provider_model(
         try:
             if name == "test":
                 raise UserError("it is pydantic-ai's own for tests; scripted:FILE is ours")
-            model = _compatible(name, base_url) if base_url and own else infer_model(name)
+            if base_url and own:
+                model = _compatible(name, base_url)
+            elif (url := base_url) and is_main:
+                model = infer_model(name, lambda provider: _at(provider, url))
+            else:
+                model = infer_model(name)
         except ImportError as error:
             raise NoModel(f"The model {name} needs another package: {cause(error)}") from error
         except UserError as error:
@@ -239,6 +267,14 @@ def _compatible(name: str, base_url: str) -> Model:
     return OpenAIChatModel(
         name.removeprefix("openai:"), provider=OpenAIProvider(base_url=base_url, api_key=key)
     )
+
+
+def _at(provider: str, base_url: str) -> Any:
+    """The provider at another address of its own."""
+    kind: Any = infer_provider_class(provider)
+    if "base_url" not in signature(kind).parameters:
+        raise UserError(f"--model-url does not apply to {provider}: its address is fixed")
+    return kind(base_url=base_url)
 
 
 def _quiet_logs() -> None:

@@ -1,23 +1,28 @@
-"""The MCP server: what it lists and how a call reaches the controller."""
+"""The MCP server: what it offers each caller, and how a call reaches its tool."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcp_browser import __version__
 from mcp_browser.server.calls import Answer, Call
-from mcp_browser.server.offers import Offers
-from mcp_browser.server.principals import principal_of_request
+from mcp_browser.server.person import PersonTools
+from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
+from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.sessions import Sessions
-from mcp_browser.server.tasks import FindCall, TaskExtension
+from mcp_browser.server.tasks import FindCall, LongCall, TaskExtension
+from mcp_browser.server.tools import Tools
+from mcp_browser.settings import Settings
 
 INSTRUCTIONS = """\
 A real web browser. Open a page with go_to_url, then act on elements by index.
@@ -40,6 +45,75 @@ If a call fails, its message says why and what to try; the browser stays open.""
 """What a client's model reads about this server; some clients cut it at 2,048 characters."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What callers with the same settings are offered; `runs` and `person` have work that outlives calls."""
+
+    tools: Tools
+    runs: RunTools | None = None
+    person: PersonTools | None = None
+
+    async def close(self) -> None:
+        """End that work."""
+        for part in (self.person, self.runs):
+            if part is not None:
+                await part.close()
+
+
+class Offers:
+    """The offer of each caller, by the settings that hold for it."""
+
+    def __init__(self, make: Callable[[Settings], Offer], settings_of: SettingsOf | None = None) -> None:
+        """Make the offers of all variants of the settings, so that what cannot be offered is reported now.
+
+        Raises:
+            SettingsError: actions that the settings name cannot be offered.
+            ValueError: two tools have one name, or an action has an argument `session` of its own.
+        """
+        self._make = make
+        self._settings_of = settings_of or SettingsOf(Settings())
+        self._made: dict[int, Offer] = {}
+        default = self._of(self._settings_of.default)
+        tools = [default.tools, *(make(one).tools for one in self._settings_of.default.variants[1:])]
+        self.all_names = frozenset[str]().union(*(one.names for one in tools))
+        self.has_apps = any(one.has_apps for one in tools)
+        differ = self._settings_of.differ or self.has_apps
+        self.cached_for: Literal["public", "private"] = "private" if differ else "public"
+
+    @classmethod
+    def same(cls, tools: Tools) -> "Offers":
+        """The same tools for everybody."""
+        return cls(lambda _: Offer(tools=tools))
+
+    def __call__(self, principal: Principal) -> Offer:
+        """Return the offer of a caller."""
+        return self._of(self._settings_of(principal))
+
+    def names(self, principal: Principal) -> frozenset[str]:
+        """The names of a caller's tools."""
+        return self(principal).tools.names
+
+    def schema_of(self, name: str) -> Mapping[str, Any] | None:
+        """The schema of a tool's arguments, the same for all who are offered it; None where nobody is."""
+        return next((found for one in self._made.values() if (found := one.tools.schema_of(name))), None)
+
+    async def find_call(self, identifier: str, principal: Principal) -> LongCall | None:
+        """Return the long call of that identifier; None where this caller has none."""
+        runs = self(principal).runs
+        return await runs.find_call(identifier, principal) if runs is not None else None
+
+    async def close(self) -> None:
+        """End the work that outlives calls."""
+        for offer in self._made.values():
+            await offer.close()
+
+    def _of(self, settings: Settings) -> Offer:
+        # `SettingsOf` keeps the settings, so that their identity stays theirs.
+        if id(settings) not in self._made:
+            self._made[id(settings)] = self._make(settings)
+        return self._made[id(settings)]
+
+
 class BrowserServer(Server[Any]):
     """A server whose list of resources changes."""
 
@@ -47,6 +121,17 @@ class BrowserServer(Server[Any]):
         super().__init__("mcp-browser", version=__version__, title="Browser", **options)
         self.resources = resources
         resources.install(self)
+        self.middleware.append(self._notify_first)
+
+    async def _notify_first(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Middleware of the handshake era: what a request has changed is sent before its answer.
+
+        A client may leave as soon as it has that.
+        """
+        result = await call_next(ctx)
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            await self.resources.notified(ctx)
+        return result
 
     def create_initialization_options(
         self,

@@ -18,8 +18,8 @@ LONGEST_RESULT = 900_000  # Characters of JSON: the SDK's own client refuses mor
 LONGEST_TEXT = 500_000  # How much of that texts may take together
 LONGEST_DATA = 200_000  # How much of that structured content may take, unless there is nothing else
 SMALLEST_PICTURE = 24_000  # A picture of so many bytes still shows something
-LONGEST_CHARACTER = 12  # How many characters of JSON one may take
 MARGIN = 2_000  # For what stands around the contents
+SHORT_TEXT = (LONGEST_RESULT - MARGIN) // 12  # A text that is short enough, however JSON escapes it
 
 
 async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> types.CallToolResult:
@@ -30,12 +30,6 @@ async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> type
     left out, and named.
     """
     result = _cleaned(result)
-    match result.content:
-        case [types.TextContent(text=text)] if result.structured_content is None:
-            if len(text) * LONGEST_CHARACTER < LONGEST_RESULT - MARGIN:
-                return result
-        case _:
-            pass
     if _length(result) <= LONGEST_RESULT:
         return result
     data = _short_data(result.structured_content)

@@ -87,7 +87,7 @@ class PersonTools:
             if question is None or question.session is not call.session:
                 raise NotFound("The question is over.", hint="Look with get_state; ask again if need be.")
             question.mailbox.deliver(call.params.input_responses)
-        with progress(call):
+        with progress(call, call.session):
             try:
                 await question.mailbox.attend(call.request, question.work.done, state=name)
             except asyncio.CancelledError:

@@ -22,11 +22,12 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.audit import CALLER, Caller, audit_log_of, name_of, redacted
 from mcp_browser.browser.files.server_paths import ServerPaths
+from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import ConsentNeeded, Paused, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 from mcp_browser.privacy.hiding import all_hidden
-from mcp_browser.rendering.result import (
+from mcp_browser.rendering import (
     NO_SECRETS,
     ImagePart,
     LinkPart,
@@ -48,7 +49,7 @@ from mcp_browser.server.elicitation import (
     shows_apps,
     takes_forms,
 )
-from mcp_browser.server.limits import fit
+from mcp_browser.server.limits import SHORT_TEXT, fit
 from mcp_browser.server.observer import CallObserver, Outcome
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import TaskHandle
@@ -173,7 +174,7 @@ class Tools:
                         call = replace(call, lease=lease)
                         if (caller := CALLER.get()) is not None:
                             caller.session = name_of(lease.session)
-                    answer = await (self._act(call) if own is None else _own_answer(own, call))
+                    answer = await (self._act(call, lease) if own is None else _own_answer(own, call))
                 except (NeedInput, MCPError):
                     raise
                 except ActionError as error:
@@ -186,7 +187,8 @@ class Tools:
                     # Within the lease, since a failure names the session, too.
                     if lease is not None and (lease.told or lease.is_new):
                         answer = _with_notes(lease, answer)
-                    answer = await fit(answer, None if lease is None else lease.session.artifacts)
+                    if own is not None or not _is_short(answer):
+                        answer = await fit(answer, None if lease is None else lease.session.artifacts)
         except NeedInput as need:
             return need.result
         if self._paths is not None and isinstance(answer, types.CallToolResult) and answer.is_error:
@@ -218,10 +220,11 @@ class Tools:
         properties = {**tool.input_schema["properties"], SESSION: _SESSION_SCHEMA}
         return tool.model_copy(update={"input_schema": {**tool.input_schema, "properties": properties}})
 
-    async def _act(self, call: Call) -> types.CallToolResult:
+    async def _act(self, call: Call, lease: SessionLease | None) -> types.CallToolResult:
         """Carry out an action; ask the caller's person where the policy wants that."""
-        name, session = call.params.name, call.session
-        with progress(call):
+        assert lease is not None
+        name, session = call.params.name, lease.session
+        with progress(call, session):
             if self._controller.rules.policy is not None:
                 result = await self._act_with_consent(call)
             else:
@@ -285,6 +288,15 @@ async def _own_answer(own: ServerTool, call: Call) -> Answer:
     return answer
 
 
+def _is_short(answer: types.CallToolResult) -> bool:
+    """Whether it is one text, which was cleaned where it was rendered, and which every client takes."""
+    match answer.content:
+        case [types.TextContent(text=text)]:
+            return answer.structured_content is None and len(text) <= SHORT_TEXT
+        case _:
+            return False
+
+
 def _noted(answer: bool | None) -> bool | None:
     """A person's answer, noted for the audit log."""
     if (caller := CALLER.get()) is not None:
@@ -293,12 +305,12 @@ def _noted(answer: bool | None) -> bool | None:
 
 
 @contextmanager
-def progress(call: Call) -> Generator[None]:
+def progress(call: Call, session: BrowserSession) -> Generator[None]:
     """Within it, a client that has asked for progress is sent some every few seconds.
 
     The first one comes at once where a person has the browser, which the call then waits for.
     """
-    takeover = call.session.takeover
+    takeover = session.takeover
     started = time.monotonic()
     task: asyncio.Task[None] | None = None
 

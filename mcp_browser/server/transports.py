@@ -14,7 +14,7 @@ from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.elicitation import OpenForm, ViewLink
 from mcp_browser.server.offers import offers_of
-from mcp_browser.server.principals import SettingsOf
+from mcp_browser.server.principals import ANONYMOUS, SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.stdio import StdioWire
 from mcp_browser.server.tool_groups import SESSIONS
@@ -85,7 +85,6 @@ def _sessions(settings: Settings, manager: BrowserManager) -> tuple[Sessions, tu
 
 async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:
     # Imported late: most servers for one client keep no named profiles.
-    from mcp_browser.server.principals import ANONYMOUS  # noqa: PLC0415
     from mcp_browser.server.sessions.profiles import Profiles  # noqa: PLC0415
 
     session = await manager.default_session()

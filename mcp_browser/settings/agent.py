@@ -15,7 +15,9 @@ class AgentSettings(SettingsGroup):
     allowed_models: Names = setting(
         "Models that a call may name instead, comma-separated globs such as anthropic:*. Default: any.", ()
     )
-    model_url: Address | None = setting("Address that speaks OpenAI's protocol, for a model of your own.")
+    model_url: Address | None = setting(
+        "Address for the model: one that speaks OpenAI's protocol, or of its provider's."
+    )
     model_output: Literal["tool", "json"] = setting(
         "How the model is asked for its actions: by a tool, or by a JSON schema.", "tool"
     )
@@ -24,7 +26,7 @@ class AgentSettings(SettingsGroup):
     )
     model_temperature: float | None = setting("How freely the model answers. Default: its own.", ge=0, le=2)
     fallback_model: str | None = setting("Model to go on with when the first one fails.")
-    judge: bool = setting("Let a model check what a task claims, where it can; rules always do.", True)
+    judge: bool = setting("Let a model check what a task claims; without, no task succeeds.", True)
     judge_model: str | None = setting("Model that checks claims, provider:name. Default: that of the task.")
     gui_scale: Literal["pixels", "thousandths", "unit"] | None = setting(
         "A vision model's coordinates: pixels of the picture, thousandths or parts of its sides. Default: as "

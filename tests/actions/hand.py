@@ -1,15 +1,18 @@
 """A hand that works the browser as a model does: by actions, reading only what results say."""
 
+import io
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+from PIL import Image
+
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
-from mcp_browser.rendering.result import TextPart, render_error, render_result
+from mcp_browser.rendering import TextPart, render_error, render_result
 from tests.support.site import Site
 
 ELEMENT = re.compile(r'\[(\d+)\] (\S+) "(.*?)"')
@@ -69,6 +72,12 @@ class Hand:
         ]
         assert found, f"no {role or 'element'} {name!r} in {self.told}"
         return found[-1]
+
+    def picture(self) -> Image.Image:
+        """The picture of the last result."""
+        (attachment,) = self.result.attachments
+        assert attachment.data is not None
+        return Image.open(io.BytesIO(attachment.data))
 
     async def js(self, expression: str) -> Any:
         """Ask the page itself, to see whether a result told the truth."""

@@ -1,9 +1,6 @@
 """Clicking, moving, dragging, turning the wheel and typing at points of the picture, on a real page."""
 
-import io
-
 import pytest
-from PIL import Image
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
@@ -25,13 +22,6 @@ PLACE = "style='position:absolute;left:300px;top:180px;width:100px;height:40px'"
 BUY = f"<button {PLACE}>Buy</button>"
 
 
-def picture(hand: Hand) -> Image.Image:
-    """The picture of the last result."""
-    (attachment,) = hand.result.attachments
-    assert attachment.data is not None
-    return Image.open(io.BytesIO(attachment.data))
-
-
 async def test_a_click_names_what_it_hit_and_shows_the_page_with_the_cursor(hand: Hand) -> None:
     await hand.open(BUY.replace("<button", "<button onclick=\"this.textContent='Bought'\""))
 
@@ -41,7 +31,7 @@ async def test_a_click_names_what_it_hit_and_shows_the_page_with_the_cursor(hand
     assert f'Clicked at 320,200: [{index}] button "Buy".' in told
     assert "Viewport 1280x720, cursor at 320,200." in told
     assert f'[{index}] button "Bought" focused' in told
-    shown = picture(hand)
+    shown = hand.picture()
     assert shown.size == (1280, 720)
     # The arrow is black where the button is grey.
     assert all(level < 90 for level in shown.convert("RGB").getpixel((323, 208)))  # pyright: ignore
@@ -54,9 +44,9 @@ async def test_the_cursor_is_drawn_into_the_picture_and_not_into_the_page(hand: 
     await hand.do("mouse_move", at="600,600")
 
     assert await hand.js("document.documentElement.outerHTML") == before
-    assert picture(hand).convert("RGB").getpixel((602, 609)) != (255, 255, 255)
+    assert hand.picture().convert("RGB").getpixel((602, 609)) != (255, 255, 255)
     await hand.do("screenshot")
-    assert picture(hand).convert("RGB").getpixel((602, 609)) == (255, 255, 255)
+    assert hand.picture().convert("RGB").getpixel((602, 609)) == (255, 255, 255)
 
 
 async def test_buttons_clicks_and_modifiers_reach_the_page(hand: Hand) -> None:
@@ -152,7 +142,7 @@ async def test_a_device_scale_and_a_smaller_picture_change_nothing_about_where_a
     assert "800x450" in looked
     assert 'Clicked at 320,200: [1] button "Buy".' in told
     assert "Viewport 1280x720, cursor at 320,200; the picture is 800x450, cursor at 200,125 in it." in told
-    assert picture(other).size == (800, 450)
+    assert other.picture().size == (800, 450)
     assert "outside the picture, which is 800x450" in outside
 
 

@@ -1,9 +1,6 @@
 """The page's state, elements found, pictures."""
 
-import io
-
 import pytest
-from PIL import Image
 
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand
@@ -15,12 +12,6 @@ PAGE = (
 )
 
 
-def picture(hand: Hand) -> Image.Image:
-    (attachment,) = hand.result.attachments
-    assert attachment.data is not None
-    return Image.open(io.BytesIO(attachment.data))
-
-
 async def test_the_state_is_the_page_without_a_picture_unless_asked(hand: Hand) -> None:
     await hand.open(PAGE)
     text = await hand.do("get_state")
@@ -28,16 +19,16 @@ async def test_the_state_is_the_page_without_a_picture_unless_asked(hand: Hand) 
     assert "We have tea and milk." in text
     assert hand.result.attachments == ()
     await hand.do("get_state", screenshot=True)
-    assert picture(hand).size == (1280, 720)
+    assert hand.picture().size == (1280, 720)
 
 
 async def test_labels_are_drawn_on_the_picture_and_not_into_the_page(hand: Hand) -> None:
     await hand.open(PAGE)
     before = await hand.js("document.documentElement.outerHTML")
     await hand.do("get_state", screenshot=True)
-    plain = picture(hand).convert("RGB")
+    plain = hand.picture().convert("RGB")
     await hand.do("get_state", labels=True)
-    assert picture(hand).convert("RGB").tobytes() != plain.tobytes()
+    assert hand.picture().convert("RGB").tobytes() != plain.tobytes()
     assert await hand.js("document.documentElement.outerHTML") == before
 
 
@@ -158,26 +149,26 @@ async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:
         PAGE + "<div style='height:1400px'></div><button style='width:200px;height:50px'>Low</button>"
     )
     assert "Picture of the view, 1280x720" in await hand.do("screenshot")
-    assert picture(hand).size == (1280, 720)
+    assert hand.picture().size == (1280, 720)
     await hand.do("screenshot", full_page=True)
-    assert picture(hand).height > 1400
+    assert hand.picture().height > 1400
     await hand.do("find_elements", text="Low")
     text = await hand.do("screenshot", index=hand.index("Low"))
     assert "Low" in text
-    assert picture(hand).size == (200, 50)
+    assert hand.picture().size == (200, 50)
 
 
 async def test_a_picture_of_a_very_long_page_shows_its_beginning_and_says_so(hand: Hand) -> None:
     await hand.open("<div style='height:50000px'>Long</div>")
     text = await hand.do("screenshot", full_page=True)
     assert "px of the page are not on it" in text
-    assert picture(hand).width > 300
+    assert hand.picture().width > 300
 
 
 async def test_an_element_larger_than_the_view_is_pictured_as_far_as_it_is_seen(hand: Hand) -> None:
     await hand.open("<button style='width:300px;height:3000px'>Tall</button>")
     await hand.do("screenshot", index=hand.index("Tall"))
-    assert picture(hand).size == (300, 720)
+    assert hand.picture().size == (300, 720)
 
 
 async def test_an_element_that_cannot_be_seen_is_not_pictured(hand: Hand) -> None:
@@ -197,9 +188,9 @@ async def test_pictures_can_be_switched_off(hand: Hand) -> None:
 async def test_pictures_can_come_with_every_result(hand: Hand) -> None:
     with hand.under(screenshots={"screenshots": "always", "screenshot_max_side": 640}):
         await hand.open(PAGE)
-        assert picture(hand).size == (640, 360)
+        assert hand.picture().size == (640, 360)
         await hand.do("get_state")
-        assert picture(hand).size == (640, 360)
+        assert hand.picture().size == (640, 360)
 
 
 async def test_a_picture_of_the_whole_page_goes_not_with_an_element(hand: Hand) -> None:

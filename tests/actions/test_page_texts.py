@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import mcp_browser
 from mcp_browser.errors import ActionError
-from mcp_browser.rendering.result import render_error
+from mcp_browser.rendering import render_error
 from mcp_browser.text import clean_text
 from tests.actions.hand import Hand
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_browser.rendering.result import TextPart, render_result
+from mcp_browser.rendering import TextPart, render_result
 from tests.actions.hand import Hand
 from tests.support.site import Site
 

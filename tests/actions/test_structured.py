@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 
 from mcp_browser.errors import InvalidArguments, NotFound
-from mcp_browser.rendering.result import structured
+from mcp_browser.rendering import structured
 from tests.actions.hand import Hand
 
 TEXT = {"type": "string"}

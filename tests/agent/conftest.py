@@ -24,9 +24,10 @@ from mcp_browser.llm.messages import ChatModel, Message
 from mcp_browser.llm.scripted import ScriptedModel, Speaker
 from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session
+from tests.support.agents import CONFIRMED, verdict
 from tests.support.site import Site
 
-__all__ = ["folders", "manager", "session", "shared_session", "site_page"]
+__all__ = ["folders", "manager", "session", "shared_session", "site_page", "verdict"]
 
 Say = dict[str, Any] | str
 
@@ -92,9 +93,10 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
     registry: Registry | None = None,
     **settings: Any,
 ) -> AgentRun:
-    """An agent with a model, or with a script of one."""
+    """An agent with a model, or with a script of one, whose judge then confirms what it claims."""
     task = Task(text=task) if isinstance(task, str) else task
     asked = ScriptedModel(list(model)) if isinstance(model, list) else model
+    judge = judge or (ScriptedModel([CONFIRMED]) if isinstance(model, list) and task.judge is None else None)
     return AgentRun(
         history=history or AgentHistory(id="t", task=task),
         controller=Controller(registry or default_registry(), session_settings(session)),

@@ -16,7 +16,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import Message, Reply
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import click, clicking, done, make_agent, output, script
+from tests.agent.conftest import click, clicking, done, make_agent, output, script, verdict
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -44,7 +44,7 @@ async def test_a_vision_agent_over_its_budget_succeeds_only_where_it_says_so(
     assert "success='true'" in script(agent).requests[0][-1].text
 
 
-YES = {"reason": "It says so.", "confirmed": True}
+YES = verdict(("It says so.", True))
 
 
 async def silence(_messages: Sequence[Message]) -> Reply:

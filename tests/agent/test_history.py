@@ -172,7 +172,7 @@ async def test_the_report_shows_a_run_and_runs_nothing_that_a_page_said(
     assert await page.locator("article").count() == 3, "two steps, and the page after the last one"
     shown = await page.inner_text("body")
     assert shown.count(HOSTILE) >= 3
-    assert "Done, as the agent reports; nothing in the run speaks against it." in shown
+    assert "Done, as the agent reports and its judge has confirmed." in shown
     loaded = "images => images.every(image => image.complete && image.naturalWidth > 0)"
     assert await page.locator("img").evaluate_all(loaded)
     assert (

@@ -21,7 +21,7 @@ from mcp_browser.errors import InvalidArguments
 from mcp_browser.llm.messages import Message
 from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output
 from tests.agent.test_history import written
-from tests.support.site import Site
+from tests.support.site import Reply, Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
@@ -89,7 +89,7 @@ async def test_a_run_in_the_shop_is_done_again_with_other_values(
     assert saved.replay_of == recorded.id
     assert saved.status is TaskStatus.SUCCEEDED
     report = (tmp_path / "report.html").read_text()
-    assert "no model has checked" in report
+    assert "had the same effect as in the recorded run" in report
     assert "<img" in report
 
 
@@ -254,3 +254,52 @@ async def test_what_may_mean_something_else_by_now_is_asked_about_or_refused(
     assert await said(session, "#out") == ("done" if agrees else "")
     if not agrees:
         assert "Delete all orders" in (outcome.obstacle or "")
+
+
+SENDING = """<form action=/sent method=post><label>Name <input name=who {}></label>
+<button type={}>Send</button></form>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "extra", "status", "where", "ends", "why"),
+    [
+        ("submit", "", 200, "/sent", TaskStatus.SUCCEEDED, None),
+        (
+            "submit",
+            "",
+            500,
+            "/sent",
+            TaskStatus.FAILED,
+            "recorded POST {}/sent → 200, now POST {}/sent → 500",
+        ),
+        ("button", "", 200, "/sent", TaskStatus.FAILED, "recorded POST {}/sent → 200, now nothing was sent"),
+        ("submit", "><input required", 200, "/sent", TaskStatus.FAILED, "now nothing was sent"),
+        ("submit", "", 200, "/sent/4712", TaskStatus.UNCONFIRMED, "/sent/4712"),
+    ],
+)
+async def test_a_replay_ends_as_the_recorded_run_only_with_the_same_effects(  # noqa: PLR0913 - a table
+    session: BrowserSession,
+    site: Site,
+    *,
+    kind: str,
+    extra: str,
+    status: int,
+    where: str,
+    ends: TaskStatus,
+    why: str | None,
+) -> None:
+    site.route("/sent", lambda _request: Reply(b"<h1>Thank you</h1>"))
+    first = "/sent/4711" if where != "/sent" else where
+    url = site.page(SENDING.format("", "submit").replace("/sent", first), path="/sending")
+    recorded = await record(session, url, fill("textbox", "Name", "Ann"), click("button", "Send"))
+    site.route("/sent", lambda _request: Reply(b"<h1>Thank you</h1>", status=status))
+    site.page(SENDING.format(extra, kind).replace("/sent", where), path="/sending")
+    outcome = await replay(session, recorded, variables={"Name": "Zoë"}).run()
+    assert outcome.status is ends, outcome
+    if why is not None:
+        assert why.format(site.url, site.url) in (outcome.obstacle or "")
+    old = recorded.model_dump(
+        mode="json", exclude={"steps": {"__all__": {"actions": {"__all__": {"evidence"}}}}}
+    )
+    outcome = await replay(session, AgentHistory.model_validate(old)).run()
+    assert outcome.status is TaskStatus.UNCONFIRMED or ends is TaskStatus.FAILED

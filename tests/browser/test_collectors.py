@@ -44,6 +44,24 @@ async def test_a_missing_icon_is_no_complaint(hand: Hand, site: Site) -> None:
     assert told == f'Console: 1 error: "404 (Not Found) for {site.url}/status/404"'
 
 
+async def test_what_failed_elsewhere_is_counted_what_was_reported_is_not_repeated(
+    hand: Hand, site: Site
+) -> None:
+    load = f"await fetch('{site.other}/status/404', {{mode: 'no-cors'}});"
+    say = "for (let i = 0; i < 10; i++) console.error(i + ' says \"a\" lot'.repeat(9));"
+    body = f"<script type=module>{load}{load}{say}</script>"
+
+    told = await _complaints(hand, site, body)
+    assert told.startswith('Console: 10 errors, 2 third-party loads failed: "0 says \\')
+    assert told.endswith(", …")
+    assert len(told) <= 200
+
+    assert await _complaints(hand, site, body) == ""
+    assert await _complaints(hand, site, f"{body}<script>a.b</script>") == (
+        'Console: 1 error: "Uncaught ReferenceError: a is not defined"'
+    )
+
+
 async def test_the_status_of_the_page_itself_is_no_complaint(hand: Hand, site: Site) -> None:
     seen = await hand.open(f"{site.url}/status/404")
 
@@ -66,7 +84,7 @@ async def test_the_status_of_the_page_itself_is_no_complaint(hand: Hand, site: S
 async def test_a_page_with_very_many_errors_is_bounded_and_stays_usable(
     hand: Hand, site: Site, count: int, complain: str
 ) -> None:
-    script = "for (let i = 0; i < 40000; i++) queueMicrotask(() => { throw new Error('wrong ' + i) })"
+    script = "for (let i = 0; i < 10000; i++) queueMicrotask(() => { throw new Error('wrong ' + i) })"
     site.publish(script.encode(), path="/throwing.js", content_type="text/javascript")
     hand.tab.console.clear()
     flood = f"for (let number = 0; number < {count}; number++) {complain}"

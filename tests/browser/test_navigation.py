@@ -1,7 +1,6 @@
 """Where a tab goes: good and bad addresses, slow and broken servers, history."""
 
 import asyncio
-import socket
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from mcp_browser.errors import BlockedUrl, DeadlineExceeded, NavigationError
 from tests.browser.conftest import Hand, shown, until
 from tests.browser.raw_server import raw_server
+from tests.support.apps import free_port
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
@@ -18,12 +18,6 @@ pytestmark = pytest.mark.slow
 def raw() -> Iterator[str]:
     with raw_server() as url:
         yield url
-
-
-def closed_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 async def test_the_status_of_a_document_is_told(hand: Hand, site: Site) -> None:
@@ -67,7 +61,7 @@ async def test_the_status_follows_a_click_too(hand: Hand, site: Site) -> None:
 async def test_why_an_address_does_not_open_is_told_and_the_next_one_opens(
     hand: Hand, site: Site, raw: str, address: str, reason: str
 ) -> None:
-    url = address.format(closed=closed_port(), site=site.port, raw=raw)
+    url = address.format(closed=free_port(), site=site.port, raw=raw)
     with pytest.raises(NavigationError, match=reason) as refusal:
         await hand.open(url)
     assert url in str(refusal.value)

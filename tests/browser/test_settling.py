@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from mcp_browser.controller import Controller
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
 
@@ -227,3 +228,62 @@ async def test_a_timer_without_effect_on_one_element_is_awaited_on_another(hand:
     await hand.click("Other")
 
     assert "Saved" in shown(await hand.click("Save"))
+
+
+async def test_what_timers_did_not_do_is_known_to_the_next_page_of_the_origin(hand: Hand, site: Site) -> None:
+    script = "let ran = 0; document.addEventListener('click', () => setTimeout(() => ran++, 900))"
+    source = site.publish(script.encode(), path="/tracker.js", content_type="text/javascript")
+    html = f"<button>One</button><button>Two</button><p>Here</p><script src='{source}'></script>"
+    await hand.open(site.page(html))
+    controller = Controller()
+    for name in ("One", "Two", "One"):
+        snapshot = (await hand.look()).snapshot
+        assert snapshot is not None
+        (index,) = [node.index for node in snapshot.nodes if node.name == name]
+        await controller.execute("click_element", {"index": index}, hand.session)
+    await hand.open(site.page(html))
+
+    await hand.click("One")
+
+    assert await hand.tab.page.evaluate("ran") == 0
+
+
+@pytest.mark.parametrize(
+    "request_",
+    ["fetch('/slow?s=3', {keepalive: true})", "fetch('/slow?s=3', {mode: 'no-cors'})"],
+)
+async def test_a_request_whose_answer_nobody_reads_is_not_awaited(
+    hand: Hand, site: Site, request_: str
+) -> None:
+    await hand.open(
+        site.page(button(f"out.textContent = 'sent'; {request_}.then(() => out.textContent = 1)"))
+    )
+
+    assert "sent" in shown(await hand.click("Go"))
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "fetch('/slow?s=0.8').then(answer => answer.text())",
+        "{ const r = new XMLHttpRequest(); r.open('GET', '/slow?s=0.8'); r.send() }",
+    ],
+)
+async def test_a_request_that_changed_nothing_is_not_awaited_again(hand: Hand, site: Site, way: str) -> None:
+    await hand.open(site.page(button(f"out.textContent += '!'; {way}")))
+    await hand.click("Go")
+    begun = time.monotonic()
+
+    assert "!!" in shown(await hand.click("Go"))
+
+    assert not hand.tab.activity.in_flight(0)
+    assert time.monotonic() - begun < 0.8, "it waited for the answer"
+
+
+async def test_a_request_that_showed_something_is_awaited_each_time(hand: Hand, site: Site) -> None:
+    ask = "fetch(`/slow?s=0.5&n=${n}`).then(answer => answer.text())"
+    script = f"{ask}.then(() => out.textContent = `got ${{++window.n}}`)"
+    await hand.open(site.page("<script>n = 0</script>" + button(script)))
+
+    for number in range(1, 4):
+        assert f"got {number}" in shown(await hand.click("Go"))

@@ -128,7 +128,7 @@ async def test_each_gets_its_own_downloads(both: tuple[Server, Server], site: Si
         await server.open(site.page(link))
     await asyncio.gather(*(server.click("Get") for server in both))
     for name, server in zip(("first", "second"), both, strict=True):
-        await server.session.finish_downloads(limit=30)
+        await server.session.incoming.wait(limit=30)
         (download,) = server.session.downloads
         assert download.name == f"{name}.bin"
         assert download.path is not None

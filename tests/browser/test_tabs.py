@@ -158,3 +158,13 @@ async def test_sessions_share_neither_tabs_nor_what_sites_store(
     finally:
         await other.session.close()
     assert "mark 1" in shown(await hand.open(url))
+
+
+async def test_changes_come_with_the_tabs_only_where_these_are_others(hand: Hand, site: Site) -> None:
+    await hand.open(site.page(f"<p onclick=\"this.textContent = 'Now'\">Then</p>{'Words. ' * 90}"))
+    await hand.do(lambda tab: tab.page.evaluate("open('about:blank')"))
+
+    assert len((await hand.look()).tabs) == 2
+    first = next(iter(hand.session.tabs))
+    await hand.do(lambda _: hand.session.switch_tab(first))
+    assert (await hand.click("Then")).tabs == ()

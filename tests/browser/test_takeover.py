@@ -14,7 +14,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, NotActionable, NotFound, TakenOver
-from mcp_browser.rendering.result import TextPart, render_result
+from mcp_browser.rendering import TextPart, render_result
 from mcp_browser.settings import Settings
 from tests.browser.conftest import Hand, shown, until
 from tests.support.site import Site

@@ -20,7 +20,6 @@ from tests.support.remote import RemoteBrowser, client_of, serving
 from tests.support.servers import server_of
 from tests.support.site import Reply, Site
 
-Elicit = Callable[[Any, types.ElicitRequestParams], Any]
 Connect = Callable[..., AbstractAsyncContextManager[Browser]]
 GROUPS = ("--tools", "core,person", "--takeover-wait", "0.1")
 CAPTCHA = """

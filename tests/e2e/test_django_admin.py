@@ -9,7 +9,6 @@ from tests.support.client import Browser, browsing
 
 pytestmark = pytest.mark.apps
 
-AUTH = "Authentication and Authorization"
 USER = "SELECT username, first_name, email, is_staff, is_superuser FROM auth_user WHERE username = ?"
 PERMISSIONS = """
     SELECT codename FROM auth_permission

@@ -139,8 +139,7 @@ def told(result: types.CallToolResult) -> str:
 
 @pytest.mark.slow
 def test_the_task_is_done_in_spite_of_a_limit_and_a_useless_answer(left: Left) -> None:
-    assert not left.result.is_error, told(left.result)
-    assert told(left.result).startswith("Typed.")
+    assert "What it reported: Typed." in told(left.result), told(left.result)
     assert len(left.requests) == 4
 
 
@@ -176,7 +175,7 @@ def test_spans_say_what_was_asked_and_used(left: Left) -> None:
     assert run["gen_ai.operation.name"] == "invoke_agent"
     assert run["gen_ai.provider.name"] == "openai"
     assert run["gen_ai.request.model"] == "gpt-5-mini"
-    assert run["mcp_browser.task.status"] == "succeeded"
+    assert run["mcp_browser.task.status"] == "unconfirmed"
     assert run["mcp_browser.task.steps"] == 2
     assert left.result.structured_content is not None
     assert run["mcp_browser.task.id"] == left.result.structured_content["task_id"]

@@ -8,16 +8,12 @@ import mcp_types as types
 import pytest
 
 from tests.support.client import MODERN_FIRST, Era, browsing
-from tests.support.remote import connected, serving
+from tests.support.remote import connected, files_in, serving
 from tests.support.site import Site
 from tests.support.video import RED, shows
 
 PAGE = """<style>body{background:red}</style><p id=p></p>
 <script>let n = 0; setInterval(() => { p.textContent = `Tick ${++n}` }, 100)</script>"""
-
-
-def files_in(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def holds(trace: Path, text: bytes) -> bool:

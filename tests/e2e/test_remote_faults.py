@@ -22,7 +22,7 @@ import pytest
 from tests.support.gates import gated_site, relay
 from tests.support.havoc import KINDS, Folders, Visitor, havoc_folders, page, visited
 from tests.support.load import load
-from tests.support.remote import RemoteServer, connected, serving, until
+from tests.support.remote import RemoteServer, connected, files_in, serving, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -134,10 +134,6 @@ async def test_a_full_disk_fails_what_is_to_be_written_and_nothing_else(tmp_path
         assert "Here" in await browser.snapshot()
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
         assert "Saved" in await browser.do("save_pdf")
-
-
-def files_in(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 async def leave_while_opening(http: httpx2.AsyncClient, server: RemoteServer) -> None:

@@ -15,7 +15,7 @@ import pytest
 from mcp import Client
 
 from mcp_browser.server.tool_groups import AGENT_TOOLS
-from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, output, text, until
+from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, output, text, until, verdict
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.forms import Page, get, post
 from tests.support.site import Site
@@ -227,7 +227,7 @@ async def test_the_clients_own_model_and_its_person_are_asked(fresh: Desk, era: 
         asked.append(params)
         answer = done("Counted.")
         if "You judge" in (params.system_prompt or ""):
-            answer = {"reason": "The button was clicked once.", "confirmed": True}
+            answer = verdict(("The button was clicked once.", True))
         elif len(asked) == 1:
             answer = output({"call_user": {"question": "How often?", "choices": ["Once", "Twice"]}})
         elif len(asked) == 2:

@@ -1,6 +1,8 @@
 """The tasks of the benchmark: this server does each of them, and within its budget."""
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -24,6 +26,31 @@ def stage() -> Iterator[Stage]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def connection() -> Iterator[servers.Connection]:
+    """A server for all tasks."""
+    settings = Settings().browser
+    chromium = str(find_browser(settings).executable)
+    command = servers.command(OURS, chromium, sandbox=uses_sandbox(settings))
+    command.argv.extend(("--tools", "core,sessions"))
+    running = servers.Connection(command)
+    yield running
+    running.close()
+
+
+class Visitor(McpBrowser):
+    """Works in a session of its own."""
+
+    def __init__(self, connection: servers.Connection) -> None:
+        super().__init__(connection)
+        told, _ = connection.answer("new_session")
+        (self.session,) = re.findall(r'"(s\d+)"', told)
+
+    def call(self, tool: str, **arguments: Any) -> str:
+        """Call a tool in it."""
+        return super().call(tool, **arguments, session=self.session)
+
+
 def test_there_are_thirty_five_tasks() -> None:
     assert len(run.MODULES) == 3
     assert len(TASKS) == 35
@@ -37,13 +64,11 @@ def test_there_are_thirty_five_tasks() -> None:
         for name, task in TASKS.items()
     ],
 )
-def test_a_policy_that_reads_only_what_the_tools_return_does(stage: Stage, name: str) -> None:
-    settings = Settings().browser
-    chromium = str(find_browser(settings).executable)
+def test_a_policy_that_reads_only_what_the_tools_return_does(
+    stage: Stage, connection: servers.Connection, name: str
+) -> None:
     stage.reset()
-    hand = McpBrowser(servers.Connection(servers.command(OURS, chromium, sandbox=uses_sandbox(settings))))
-    try:
-        assert TASKS[name].policy(hand, stage), "\n".join(hand.transcript)
-    finally:
-        hand.connection.close()
+    hand = Visitor(connection)
+    assert TASKS[name].policy(hand, stage), "\n".join(hand.transcript)
+    hand.call("close_session")
     assert all(characters < MOST for _, characters in hand.calls)

@@ -15,14 +15,10 @@ from tests.support.agents import Desk, data, done, output, text
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.load import load
 from tests.support.principals import BEARERS, TOKENS, bearer
-from tests.support.remote import RemoteBrowser, client_of, connected, serving
+from tests.support.remote import RemoteBrowser, client_of, connected, files_in, serving
 from tests.support.site import Site
 
 WINDOWS = load(40, full=200)
-
-
-def files_in(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def mode(path: Path) -> int:

@@ -57,13 +57,14 @@ class Terminal:
 
     def __init__(self, folder: Path) -> None:
         self.desk = Desk(folder)
+        self.flags = self.desk.flags
         self._environment = {
             name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")
         }
 
     async def begin(self, *words: str) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "mcp_browser", *words, *self.desk.flags, "--headless", "--isolated"),
+            *(sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated"),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -81,7 +82,7 @@ class Terminal:
         """The command at a terminal of its own, where a person can type."""
         master, slave = pty.openpty()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "mcp_browser", *words, *self.desk.flags, "--headless", "--isolated"),
+            *(sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated"),
             stdin=slave,
             stdout=slave,
             stderr=slave,
@@ -259,3 +260,13 @@ async def test_a_secret_is_typed_and_a_replay_types_it_again_with_another_name(
     assert "'Bea'" in told
     assert "text='Ada'" not in told
     assert "corr3ct-horse" not in told + printed
+
+
+async def test_without_a_model_nothing_is_begun(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    terminal.flags = terminal.desk.flags[:2]
+    code, printed, told = await terminal.run("run", "What does it cost?")
+    assert (code, printed) == (2, "")
+    assert "No model is named for the task." in told
+    assert "--model provider:name" in told
+    assert not terminal.desk.tasks.exists() or not terminal.tasks()

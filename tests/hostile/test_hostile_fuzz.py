@@ -54,7 +54,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=load(40, full=600),
+    max_examples=load(20, full=600),
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

@@ -26,8 +26,8 @@ from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.settings import AgentSettings
 from tests.privacy.forms import FORMS, VALUE, trace_of
 from tests.server.task_room import Lending
-from tests.server.test_app import text_of
 from tests.support.agents import Desk, done, output
+from tests.support.agents import text as text_of
 from tests.support.servers import server_of
 from tests.support.site import Site
 

@@ -6,8 +6,6 @@ import pytest
 
 from mcp_browser.privacy.redaction import MARK, Redactor, is_secret_cookie, is_secret_name
 
-DISPOSITION = "Content-Disposition: form-data"
-
 
 @pytest.mark.parametrize(
     "name",

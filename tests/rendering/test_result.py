@@ -12,7 +12,7 @@ from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 from mcp_browser.errors import ActionError, NotActionable
-from mcp_browser.rendering.result import ImagePart, LinkPart, TextPart, render_error, render_result
+from mcp_browser.rendering import ImagePart, LinkPart, TextPart, render_error, render_result
 from mcp_browser.settings import ObservationSettings, Settings
 
 BUTTON = DomNode(kind="interactive", index=12, role="button", name="Buy now")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Gap, Scroll
-from mcp_browser.rendering.snapshot import render_changes, render_snapshot
+from mcp_browser.rendering import render_changes, render_snapshot
 
 BUTTON = DomNode(kind="interactive", index=7, role="button", name="Buy now")
 PRICE = DomNode(kind="text", name="12 €")

@@ -42,7 +42,8 @@ class TaskRoom:
 
     def __init__(self, manager: BrowserManager, session: BrowserSession, desk: Desk, **more: Any) -> None:
         """Work in `session`, by the script of `desk`; `more` are settings of the agent's."""
-        given = {"model": f"scripted:{desk.script}", "tasks_dir": desk.tasks, **more}
+        models = {"model": f"scripted:{desk.script}", "judge_model": f"scripted:{desk.judge}"}
+        given = {**models, "tasks_dir": desk.tasks, **more}
         agent = AgentSettings.model_validate(given)
         settings = manager.settings.model_copy(update={"agent": agent})
         registry = default_registry().only({"core"})

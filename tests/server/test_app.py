@@ -15,14 +15,11 @@ from mcp_browser.actions import default_registry
 from mcp_browser.server.app import INSTRUCTIONS
 from mcp_browser.server.runs.params import GetTaskParams, InstructParams, ReplayTaskParams, RunTaskParams
 from mcp_browser.server.tools import list_tools
+from tests.support.agents import text
 from tests.support.site import Site
 
 both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])
 Era = Literal["auto", "legacy"]
-
-
-def text_of(result: types.CallToolResult) -> str:
-    return "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
 
 
 def test_the_default_tools_take_less_than_13000_characters() -> None:
@@ -79,9 +76,9 @@ async def test_both_eras_list_the_tools_and_browse(server: Server[Any], site: Si
         assert {"go_to_url", "click_element", "get_state", "stumble"} <= {tool.name for tool in listed.tools}
         opened = await client.call_tool("go_to_url", {"url": url})
         assert not opened.is_error
-        assert '[1] button "Press"' in text_of(opened)
+        assert '[1] button "Press"' in text(opened)
         clicked = await client.call_tool("click_element", {"index": 1})
-        assert '~ [1] button "Pressed"' in text_of(clicked)
+        assert '~ [1] button "Pressed"' in text(clicked)
 
 
 @both_eras
@@ -107,8 +104,8 @@ async def test_an_unknown_argument_is_named_and_the_known_are_listed(server: Ser
     async with Client(server, mode=era) as client:
         result = await client.call_tool("click_element", {"index": 1, "indx": 2})
         assert result.is_error
-        assert "unknown argument 'indx'" in text_of(result)
-        assert "index" in text_of(result)
+        assert "unknown argument 'indx'" in text(result)
+        assert "index" in text(result)
 
 
 @both_eras
@@ -119,8 +116,8 @@ async def test_an_unforeseen_error_tells_nothing_but_the_log_does(
         with caplog.at_level(logging.ERROR):
             result = await client.call_tool("stumble", {})
         assert result.is_error
-        assert text_of(result).startswith("Internal error in stumble.")
-        assert "hunter2" not in text_of(result)
+        assert text(result).startswith("Internal error in stumble.")
+        assert "hunter2" not in text(result)
         assert "KeyError" in caplog.text
 
 
@@ -132,14 +129,14 @@ async def test_an_action_for_other_sites_says_which(server: Server[Any], site: S
         await client.call_tool("go_to_url", {"url": site.page("<p>Here</p>")})
         result = await client.call_tool("only_there", {})
         assert result.is_error
-        assert "*.example.com" in text_of(result)
+        assert "*.example.com" in text(result)
 
 
 async def test_an_error_result_leaves_the_session_as_it_was(server: Server[Any], site: Site) -> None:
     async with Client(server) as client:
         await client.call_tool("go_to_url", {"url": site.page("<button>Stay</button>")})
         assert (await client.call_tool("click_element", {"index": 4711})).is_error
-        assert '[1] button "Stay"' in text_of(await client.call_tool("get_state", {}))
+        assert '[1] button "Stay"' in text(await client.call_tool("get_state", {}))
 
 
 async def test_a_picture_comes_as_image_content(server: Server[Any], site: Site) -> None:

@@ -22,8 +22,8 @@ from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import Lending
-from tests.server.test_app import text_of
 from tests.support.agents import Desk, done, output
+from tests.support.agents import text as text_of
 from tests.support.client import MODERN_FIRST
 from tests.support.servers import server_of
 from tests.support.site import Site

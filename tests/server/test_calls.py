@@ -25,7 +25,7 @@ from mcp_browser.server.calls import Call, server_tool
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tools import failed
 from mcp_browser.settings import BrowserSettings, Settings
-from tests.server.test_app import text_of
+from tests.support.agents import text as text_of
 from tests.support.servers import server_of
 from tests.support.site import Site
 

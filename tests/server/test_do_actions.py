@@ -17,7 +17,7 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.controller import Controller
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import Lending
-from tests.server.test_app import text_of
+from tests.support.agents import text as text_of
 from tests.support.client import MODERN_FIRST
 from tests.support.remote import client_of, serving
 from tests.support.servers import server_of

@@ -28,7 +28,7 @@ from mcp_browser.settings import (
     Settings,
     ToolSettings,
 )
-from tests.server.test_app import text_of
+from tests.support.agents import text as text_of
 from tests.support.servers import server_of
 from tests.support.site import Site
 

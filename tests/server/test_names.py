@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 from mcp import Client
 
-from tests.server.test_app import text_of
 from tests.server.test_fuzz import Fuzzed, fuzzing
+from tests.support.agents import text as text_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow

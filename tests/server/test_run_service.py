@@ -6,14 +6,14 @@ from typing import Any, cast
 import pytest
 
 from mcp_browser.actions import default_registry
+from mcp_browser.agent.assembly import RunModels, actions_for
 from mcp_browser.agent.task import Task
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.llm.scripted import ScriptedModel
-from mcp_browser.server.elicitation import Mailbox
-from mcp_browser.server.runs.models import RunModels, run_models
+from mcp_browser.server.runs.models import run_models
 from mcp_browser.server.runs.params import RunTaskParams
 from mcp_browser.server.runs.service import RunService
-from mcp_browser.settings import AgentSettings, Settings
+from mcp_browser.settings import AgentSettings, Settings, ToolSettings
 
 NOTHING = cast("Any", None)
 
@@ -25,16 +25,17 @@ def service(tmp_path: Path) -> RunService:
     return RunService(settings, NOTHING, default_registry(), wrote=lambda _run, _name: None)
 
 
-def test_a_task_is_offered_the_actions_that_it_names_and_no_others(service: RunService) -> None:
+def test_a_task_is_offered_the_actions_that_it_names_and_no_others() -> None:
     task = Task(text="Click.", allowed_actions=("click_element", "call_user"))
-    assert [action.name for action in service._controller(task).registry] == ["click_element"]
+    offered = actions_for(task, default_registry(), ToolSettings())
+    assert [action.name for action in offered] == ["click_element"]
 
 
 def test_a_start_outside_the_tasks_domains_is_refused_before_a_run_begins(service: RunService) -> None:
     params = RunTaskParams.model_validate(
         {"task": "Do.", "start_url": "https://other.org/", "allowed_domains": ["example.com"]}
     )
-    models = RunModels(model=ScriptedModel(["Hm."]), mailbox=Mailbox())
+    models = RunModels(ScriptedModel(["Hm."]))
     with pytest.raises(InvalidArguments, match=r"start_url: .*outside"):
         service._new(NOTHING, NOTHING, params, models)
 

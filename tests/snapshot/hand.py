@@ -11,7 +11,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomNode, DomSnapshot
-from mcp_browser.rendering.snapshot import render_snapshot
+from mcp_browser.rendering import render_snapshot
 from tests.support.site import Site
 
 WHOLE = 2_000_000

@@ -10,8 +10,7 @@ from mcp_browser.actions import load_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
-from mcp_browser.rendering.result import TextPart, render_result
-from mcp_browser.rendering.snapshot import render_snapshot
+from mcp_browser.rendering import TextPart, render_result, render_snapshot
 from mcp_browser.settings import LimitSettings, ToolSettings
 from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import Hand, number

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode
 from mcp_browser.errors import ActionError, StaleElement
-from mcp_browser.rendering.snapshot import render_changes
+from mcp_browser.rendering import render_changes
 from tests.snapshot.hand import Hand, words_of
 from tests.snapshot.replay import applied, bare
 from tests.support.in_page import in_page
@@ -443,3 +443,30 @@ async def test_a_huge_change_stays_within_its_budget_and_says_what_is_left_out(h
         assert observation.snapshot is not None
         assert sum(len(str(node)) for node in observation.snapshot.nodes) < 6000 * 4
         assert observation.snapshot.omitted > 15_000
+
+
+async def test_the_same_button_of_another_row_or_dialog_is_another_one(hand: Hand) -> None:
+    view = await hand.show(
+        f"<p>{'Words. ' * 90}</p><ul id=u></ul>"
+        "<div id=d role=dialog aria-label=Edit><button>Save</button></div>"
+        "<script>const draw = names => { u.innerHTML = names.map(name => "
+        "`<li>${name} <button onclick='next()'>delete</button></li>`).join('') }; draw(['Ann', 'Bob']);"
+        "const next = () => { draw(['Bob']); d.outerHTML = "
+        "'<div role=dialog aria-label=Add><button>Save</button></div>' }</script>"
+    )
+    first, second = (node.index for node in view.all("delete"))
+    assert first
+    result = await hand.click(first)
+
+    assert result.observation
+    assert result.observation.changes
+    changes = result.observation.changes.changes
+    replaced = [change.before.index for change in changes if change.op == "replaced" and change.before]
+    assert second in replaced
+    assert first not in replaced
+    assert view.index("Save") not in replaced
+    with pytest.raises(StaleElement) as caught:
+        await hand.click(first)
+    assert "nearest match" not in str(caught.value)
+    with pytest.raises(StaleElement, match="nearest match"):
+        await hand.click(second or 0)

@@ -1,9 +1,11 @@
 """What lies under something else is told as that, once; a refusal says what is in the way and how it goes."""
 
+import re
+
 import pytest
 
 from mcp_browser.errors import NotActionable
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import Hand, words_of
 
 BUTTONS = "".join(f"<button>Act {number}</button>" for number in range(12))
 VEIL = "<div style='position: fixed; inset: 0; background: #0008'>{0}</div>"
@@ -71,3 +73,30 @@ async def test_the_refusal_behind_a_menu_names_it_and_the_key_that_closes_it(han
 
     with pytest.raises(NotActionable, match=r'covered by \[\d+\] menu "File"\. .*send_keys "Escape"'):
         await hand.click(view.index("Act 3"))
+
+
+async def test_what_lies_behind_what_fills_the_view_is_counted_in_one_line(hand: Hand) -> None:
+    layer = VEIL.format("<h2>Sign up</h2><button onclick=v.hidden=1>Hide</button>")
+    show = "<button onclick='v.hidden=0'>Show</button><p style='height: 2000px'></p><button>Deep</button>"
+    url = hand.site.page(f"<main>{BUTTONS}<iframe></iframe>{show}</main><div id=v>{layer}</div>")
+    result = words_of(await hand.do("go_to_url", url=url))
+    hide = re.fullmatch(
+        r'## Sign up\n\[(\d+)\] button "Hide"\nbehind it: 15 elements \(get_state index=\d+\)', result
+    )
+    assert hide, result
+
+    found = await hand.do("find_elements", text="Show")
+    assert 'button "Show"' in str(found.page_content)
+    assert words_of(found) == ""
+    assert words_of(await hand.click(int(hide[1]))).count("Act") == 12
+    changes = (await hand.click((await hand.look()).index("Show"))).observation
+    assert changes
+    assert changes.changes
+    assert changes.changes.behind == 15
+
+
+async def test_a_dialog_below_its_backdrop_is_not_covered_by_itself(hand: Hand) -> None:
+    view = await hand.show(VEIL.format("").replace("inset", "z-index: 1; inset") + DIALOG)
+
+    with pytest.raises(NotActionable, match=r"covered by \[\d+\] div"):
+        await hand.click(view.index("Edit", role="dialog"))

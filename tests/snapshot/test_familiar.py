@@ -3,7 +3,7 @@
 import pytest
 
 from mcp_browser.errors import StaleElement
-from mcp_browser.rendering.snapshot import render_snapshot
+from mcp_browser.rendering import render_snapshot
 from tests.snapshot.hand import Hand
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.models import DomChanges, DomNode
-from mcp_browser.rendering.snapshot import render_snapshot
+from mcp_browser.rendering import render_snapshot
 from tests.snapshot.hand import WHOLE, Hand, View, words_of
 from tests.snapshot.replay import Known, applied, bare, expanded
 from tests.snapshot.test_changes import FILLER, MUTATIONS, STAGE, Step, any_page, mutate

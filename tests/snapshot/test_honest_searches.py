@@ -1,5 +1,7 @@
 """That nothing matches is said only of what was searched; what could not be is named."""
 
+import re
+
 import pytest
 
 from mcp_browser.errors import ActionError
@@ -92,3 +94,11 @@ async def test_a_search_in_vain_of_a_page_at_rest_says_just_that(hand: Hand) -> 
 
     with pytest.raises(ActionError, match=r"Nothing on .* matches text='Nowhere'"):
         await hand.do("find_elements", text="Nowhere")
+
+
+async def test_what_says_all_that_is_sought_comes_first(hand: Hand) -> None:
+    await hand.show("".join(f"<button>{name}</button>" for name in ("Banana", "A bc", "Lama", "A")))
+
+    found = await hand.do("find_elements", text="a", limit=3)
+
+    assert re.findall('button "(.*)"', str(found.page_content)) == ["A", "A bc", "Banana"]

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from mcp_browser.errors import ActionError, BrowserUnavailable
-from mcp_browser.rendering.result import TextPart, render_result
+from mcp_browser.rendering import TextPart, render_result
 from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import Hand, words_of
 

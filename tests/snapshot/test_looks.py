@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_browser.rendering.snapshot import render_changes
+from mcp_browser.rendering import render_changes
 from tests.snapshot.hand import Hand
 
 pytestmark = pytest.mark.slow

@@ -70,3 +70,14 @@ async def test_a_hidden_buttons_icon_is_not_offered_in_its_place(hand: Hand) -> 
     )
 
     assert not view.elements
+
+
+async def test_what_may_be_dragged_one_by_one_is_told_one_by_one(hand: Hand) -> None:
+    view = await hand.show(
+        "<div id=z><div>Write</div><div>Read</div><div><h4>Rest</h4><button>x</button></div></div>"
+        "<p style='height: 900px'></p><script>z.ondrop = z.ondragover = () => 0</script>"
+    )
+
+    assert [node.name for node in view.of_role("clickable")] == ["Write", "Read", "Rest"]
+    (zone,) = view.of_role("group")
+    assert "droppable" in zone.states

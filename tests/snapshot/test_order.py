@@ -5,7 +5,7 @@ import re
 import pytest
 
 from mcp_browser.dom.models import ElementQuery
-from mcp_browser.rendering.snapshot import render_snapshot
+from mcp_browser.rendering import render_snapshot
 from tests.snapshot.hand import Hand, View, number, words_of
 
 BUDGET = 400

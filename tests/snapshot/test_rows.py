@@ -6,7 +6,7 @@ import pytest
 
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.models import DomChanges
-from mcp_browser.rendering.snapshot import render_changes
+from mcp_browser.rendering import render_changes
 from tests.snapshot.hand import Hand
 
 LOG = "<script>window.log = []</script>"

@@ -180,3 +180,53 @@ async def test_controls_that_are_not_there_until_the_mouse_comes_are_told_then(h
     await hand.click((await hand.look()).index("Delete"))
 
     assert await hand.log() == ["gone"]
+
+
+# Where it is scrolled to ------------------------------------------------------------------------------------
+
+
+async def test_what_shows_once_it_is_scrolled_to_is_told_and_clicked_when_it_shows(hand: Hand) -> None:
+    below = {
+        "Menu": "position: absolute",
+        "Drawer": "position: fixed; top: 100vh",
+        "Ghost": "pointer-events: none",
+        "Veiled": "visibility: hidden",
+    }
+    hidden = "".join(
+        f"<div style='opacity: 0; {style}'><a href=#>{name}</a></div>" for name, style in below.items()
+    )
+    view = await hand.show(
+        f"{LOG}<style>.late {{ opacity: 0; transform: translateY(30px) }} "
+        ".shown { animation: show .3s .2s both } @keyframes show { to { opacity: 1; translate: 0 } }</style>"
+        "<div style='opacity: 0'><button>Trap</button></div><p style='height: 2000px'>Words</p>"
+        '<section class=late id=s><h2>Offer</h2><label>Size <input></label><button onclick="log.push('
+        f"getComputedStyle(s).opacity > 0 && 'seen')\">Take it</button></section>{hidden}"
+        "<script>new IntersectionObserver(([it]) => it.isIntersecting && s.classList.add('shown')).observe(s)"
+        "</script>"
+    )
+    assert view.says("Offer")
+    assert view.offers("Size")
+    assert not [name for name in ("Trap", *below) if view.offers(name)]
+    assert "Offer" in str((await hand.do("extract_content")).page_content)
+
+    await hand.do("find_elements", text="Take it")
+    await hand.click(view.index("Take it"))
+
+    assert await hand.log() == ["seen"]
+    assert (await hand.look()).index("Take it") == view.index("Take it")
+
+
+async def test_fields_without_names_are_known_by_what_stands_with_them(hand: Hand) -> None:
+    view = await hand.show(
+        f"{LOG}<div><label>Town</label><input></div><input type=radio name=way value=bus>"
+        "<input type=radio name=way value=train>"
+        "<div style='position: relative; width: 60px'><span onclick=0>Blue</span>"
+        "<input type=color aria-label=Shade style='opacity: 0; position: absolute; inset: 0'></div>"
+    )
+    assert [node.states[0] for node in view.of_role("textbox")] == ['hint="Town"']
+    assert [node.states[0] for node in view.of_role("radio")] == ['hint="bus"', 'hint="train"']
+    assert view.offers("Shade")
+
+    await hand.do("hover_element", index=view.index("Blue"))
+    told = await hand.do("get_state", index=view.index("Shade"))
+    assert "Shade" in str(told.page_content) or "Shade" in str(told.observation)

@@ -34,6 +34,13 @@ def done(text: str, *, success: bool = True) -> dict[str, Any]:
     return output({"done": {"success": success, "text": text}}, goal="report")
 
 
+def verdict(*points: tuple[str, bool]) -> dict[str, Any]:
+    """The answer of a judge: what the evidence says of each point, and whether it is met."""
+    return {"points": [{"asked": "all", "evidence": evidence, "met": met} for evidence, met in points]}
+
+
+CONFIRMED = verdict(("It says so.", True))
+
 FIND = output({"find_elements": {"text": "More"}}, goal="find the button")
 WAIT = output({"wait_for": {"seconds": 30}})
 
@@ -50,11 +57,13 @@ def data(result: types.CallToolResult) -> dict[str, Any]:
 
 
 class Desk:
-    """A folder for a server's agent: its script, its tasks, its process."""
+    """A folder for a server's agent: its script, a judge that says yes, its tasks, its process."""
 
     def __init__(self, folder: Path) -> None:
         """Keep everything in `folder`."""
         self.script = folder / "script.json"
+        self.judge = folder / "judge.json"
+        self.judge.write_text(json.dumps([CONFIRMED]))
         self.tasks = folder / "tasks"
         self._number = folder / "number"
 
@@ -65,7 +74,8 @@ class Desk:
     @property
     def flags(self) -> list[str]:
         """For a server whose agent follows the script."""
-        return ["--tasks-dir", str(self.tasks), "--model", f"scripted:{self.script}"]
+        models = ["--model", f"scripted:{self.script}", "--judge-model", f"scripted:{self.judge}"]
+        return ["--tasks-dir", str(self.tasks), *models]
 
     @property
     def pid(self) -> int:

@@ -66,7 +66,6 @@ _BOOK = {
     "example": {"title": "string", "author": "string", "price": 0},
 }
 _ANSWERS = {"200": {"description": "OK"}, "404": {"description": "No such book"}}
-_ADDED = {"201": {"description": "Added"}}
 _AUTHOR = [_parameter("author", "query", "string"), _parameter("limit", "query", "integer", default=10)]
 _NEW_BOOK = {"content": {"application/json": {"schema": _BOOK}}}
 DESCRIPTION: dict[str, Any] = {

@@ -19,6 +19,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
@@ -33,6 +34,11 @@ from tests.support.process import MARK, MarkedProcesses
 _LISTENING = re.compile(r"listening at (\S+)(?: and (\S+))?")
 STARTING_SECONDS = 60
 STOPPING_SECONDS = 30
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files in a folder and those in it."""
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 class RemoteServer:

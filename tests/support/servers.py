@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import BrowserServer, create_server
+from mcp_browser.server.app import BrowserServer, Offers, create_server
 from mcp_browser.server.calls import ServerTool
-from mcp_browser.server.offers import Offers
 from mcp_browser.server.resources.catalog import ResourceProvider
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import FindCall

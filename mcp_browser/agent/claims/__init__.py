@@ -1,1 +1,1 @@
-"""Whether a claim of success stands: what the record of a run says of it, before any model is asked."""
+"""What a run shows for its claim: evidence of each action, and the facts against the claim."""

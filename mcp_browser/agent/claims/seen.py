@@ -1,37 +1,30 @@
-"""What a run has seen on pages, as words and numbers, so that an answer can be held against it."""
+"""The words and numbers of a text, so that an answer can be held against it in any language."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from pydantic import BaseModel, Field
-
-MOST_WORDS = 60_000  # How many different words are kept; a run that has seen more is not held against them
 LONGEST_WORD = 40
 ENOUGH = 0.5  # The share of a value's words that must have been seen
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f ]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
+_VALUE = re.compile(
+    r"(?<![\w.])(?:[$€£¥]\s?)?(\d+(?:[.,'\u2019\u00a0\u202f]\d+)+|\d{3,})(?![\w])"
+    r"|[\"“«„「]([^\"”“»\n」]{3,80})[\"”»“」]|\b([\w.+-]+@[\w-]+\.[\w.]+)\b|(https?://[^\s\"'<>)]+)"
+)
 THOUSANDS = 3  # Digits of a group in large numbers
 
 
-class Seen(BaseModel):
-    """Words and numbers that pages have shown; can be saved and read again."""
+class Seen:
+    """Words and numbers of texts."""
 
-    words: set[str] = Field(default_factory=set[str])
-
-    @property
-    def is_whole(self) -> bool:
-        return len(self.words) < MOST_WORDS
-
-    def add(self, text: str) -> None:
-        """Note a text."""
-        if self.is_whole:
-            self.words.update(_parts(text))
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.words = {word for text in texts for word in parts(text)}
 
     def has(self, value: str) -> bool:
-        """Whether the value, or most of its words, has been seen. Numbers are compared however written."""
-        if not self.is_whole or value.casefold() in self.words:
+        """Whether the value, or most of its words, is there. Numbers are compared however written."""
+        if value.casefold() in self.words:
             return True
         if number := _NUMBER.fullmatch(value.strip().lstrip("+-")):
             return not self.words.isdisjoint(_forms(number[0]))
@@ -41,42 +34,28 @@ class Seen(BaseModel):
         return not words or known >= ENOUGH * len(words) or any(not word.isascii() for word in words)
 
 
+def values_told(answer: str) -> Iterator[str]:
+    """What an answer gives as found: numbers of three digits or with a fraction, quotes, addresses."""
+    for found in _VALUE.finditer(answer):
+        yield found[1] or found[2] or found[3] or found[4]
+
+
 def values_in(data: Any) -> Iterator[str]:
     """The texts and numbers in a value of JSON."""
     match data:
         case bool() | None:
             return
-        case str():
-            if data.strip():
-                yield data
-        case int() | float():
-            yield str(data)
-        case dict():
-            for part in cast("dict[str, Any]", data).values():
-                yield from values_in(part)
-        case list():
-            for part in cast("list[Any]", data):
+        case dict() | list():
+            mapping = cast("Any", data)
+            for part in mapping.values() if isinstance(data, dict) else mapping:
                 yield from values_in(part)
         case _:
-            return
+            if str(data).strip():
+                yield str(data)
 
 
-def is_empty(data: Any) -> bool:
-    """Whether a value of JSON tells nothing: null, empty texts, lists and objects of such."""
-    match data:
-        case None:
-            return True
-        case str():
-            return not data.strip()
-        case dict():
-            return all(is_empty(part) for part in cast("dict[str, Any]", data).values())
-        case list():
-            return all(is_empty(part) for part in cast("list[Any]", data))
-        case _:
-            return False
-
-
-def _parts(text: str) -> Iterator[str]:
+def parts(text: str) -> Iterator[str]:
+    """The words of a text, and its numbers in all forms that they may be written in."""
     folded = text.casefold()
     for word in _WORD.findall(folded):
         yield word[:LONGEST_WORD]

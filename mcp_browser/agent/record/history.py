@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mcp_browser.agent.decision import ActionCall, AgentBrain
+from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.dom.identities import ElementRecord
@@ -20,7 +21,7 @@ from mcp_browser.version import __version__
 
 HISTORY_FILE = "history.json"
 STATE_FILE = "state.json"
-JUDGED = "Judged: "  # Begins the note with the reason of a judge
+MOST_EVIDENCE = 20  # Lines of it that an outcome repeats
 
 
 class ActionRecord(Frozen):
@@ -29,7 +30,7 @@ class ActionRecord(Frozen):
     `elements` are those that its indexes and points meant, as they were before it. `tab` is the number of the
     tab it was done in, `opened` those of the tabs it opened, `downloads` the names of files that began to
     come; `url` is the page after it. `changed` is whether it changed what is seen, None where that is not
-    known. `seconds` is how long it took.
+    known. `seconds` is how long it took. `evidence` is what it caused, None in older records.
     """
 
     call: ActionCall
@@ -42,12 +43,15 @@ class ActionRecord(Frozen):
     downloads: tuple[str, ...] = ()
     changed: bool | None = None
     seconds: float = 0
+    evidence: Evidence | None = None
 
 
 class StepRecord(Frozen):
     """One step: the page before it, what the agent thought and did, what it used.
 
-    `screenshot` is the name of a file in the run's folder, a picture of the page before the actions.
+    `screenshot` is the name of a file in the run's folder, a picture of the page before the actions. `page`
+    is that page as the model saw it, where it is not as at the step before. `verdict` is what a judge made
+    of the claim that ended the step.
     """
 
     number: int
@@ -57,6 +61,8 @@ class StepRecord(Frozen):
     actions: tuple[ActionRecord, ...] = ()
     notes: tuple[str, ...] = ()
     screenshot: str | None = None
+    page: Passage | None = None
+    verdict: Verdict | None = None
     started: datetime
     seconds: float = 0
     usage: Usage = Usage()
@@ -117,6 +123,33 @@ class AgentHistory(BaseModel):
     @property
     def usage(self) -> Usage:
         return sum((step.usage for step in self.steps), Usage())
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What happened beside the pages, and what spoke against the last claim, the newest lines."""
+        lines = [line for one in self.actions() if one.evidence for line in one.evidence.lines()]
+        verdicts = [step.verdict for step in self.steps if step.verdict is not None]
+        return (*lines[-MOST_EVIDENCE:], *(verdicts[-1].facts if verdicts else ()))
+
+    def complete(self, late: Evidence) -> None:
+        """Put what came of the last action on pages, also since it was recorded, into its evidence."""
+        for at in reversed(range(len(self.steps))):
+            actions = [*self.steps[at].actions]
+            for place in reversed(range(len(actions))):
+                if (known := actions[place].evidence) is not None and not known.is_answer:
+                    late = late.model_copy(
+                        update={"passages": known.passages, "result_from": known.result_from}
+                    )
+                    actions[place] = actions[place].model_copy(update={"evidence": late})
+                    self.steps[at] = self.steps[at].model_copy(update={"actions": tuple(actions)})
+                    return
+
+    def note_answer(self, answer: str) -> None:
+        """Keep what a person answered to the last action."""
+        *actions, asked = self.steps[-1].actions
+        evidence = Evidence(passages=(Passage(text=answer, origin="person"),))
+        actions.append(asked.model_copy(update={"evidence": evidence}))
+        self.steps[-1] = self.steps[-1].model_copy(update={"actions": tuple(actions)})
 
     def actions(self) -> Iterator[ActionRecord]:
         """Every action, in order."""

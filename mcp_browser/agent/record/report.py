@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from mcp_browser.agent.record.history import JUDGED, AgentHistory
+from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.llm.messages import Usage
@@ -30,8 +30,8 @@ _SAID = {
     TaskStatus.PAUSED: "Not done: the run is paused.",
     TaskStatus.NEEDS_PERSON: "Not done: the run waits for a person.",
     TaskStatus.INTERRUPTED: "Not done: the run was interrupted and can go on.",
-    TaskStatus.SUCCEEDED: "Done, as the agent reports; nothing in the run speaks against it.",
-    TaskStatus.UNCONFIRMED: "Not confirmed: the agent claims that it is done, and that was not borne out.",
+    TaskStatus.SUCCEEDED: "Done, as the agent reports and its judge has confirmed.",
+    TaskStatus.UNCONFIRMED: "Not confirmed: the agent claims that it is done, and nobody has borne that out.",
     TaskStatus.FAILED: "Not done: the run failed.",
     TaskStatus.STUCK: "Not done: the agent was stuck.",
     TaskStatus.OUT_OF_BUDGET: "Not done: a limit was reached.",
@@ -68,14 +68,8 @@ def render_report(history: AgentHistory, folder: Path) -> str:
 
 def _said(history: AgentHistory) -> str:
     if history.status is TaskStatus.SUCCEEDED and history.replay_of is not None:
-        return "Every action was done again; no model has checked what came of it."
-    if history.status is TaskStatus.SUCCEEDED and _was_judged(history):
-        return "Done, as the agent reports and its judge has confirmed."
+        return "Every action was done again and had the same effect as in the recorded run, which succeeded."
     return _SAID[history.status]
-
-
-def _was_judged(history: AgentHistory) -> bool:
-    return bool(history.steps) and any(note.startswith(JUDGED) for note in history.steps[-1].notes)
 
 
 def _facts(history: AgentHistory, outcome: TaskOutcome) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ const methods = {
   settle,
   async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {
     const state = await settle(limit, wish.came);
-    return { state, ...observe(wish) };
+    return { state, ...observe(wish), learnt: learntAnew() };
   },
   /** How the answers of which addresses are read. */
   answersRead() {
@@ -90,6 +90,8 @@ const methods = {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };
     const lines = read(element);
+    // A field that another draws shows nothing itself.
+    if (!lines.length) lines.push(describe(element));
     markCovered(lines);
     const folding = asFolded ? fold(lines, groupsRead, element, null) : null;
     for (const line of lines) line.far = 0;

@@ -24,7 +24,7 @@ let said = "";
 const LONGEST_SAID = 100_000;
 const MOST_TIMERS = 10_000;
 const LONGEST_TIMER = 1000;
-const READINGS = set("pieces whole elsewhere");
+const READINGS = set("pieces whole elsewhere unread");
 
 /** Elements that may have a closed root that no script has made, and that were not looked at yet. @type {Element[]} */
 let hosts = [];
@@ -64,6 +64,7 @@ const answers = {
   said: onSaid,
   timers: onSaid,
   readings: onSaid,
+  learnt: onSaid,
   saying({ submitter }) {
     const attributes = Object.entries(parsed() ?? {}).filter(([name, value]) => /^(?:role|aria-[a-z]+)$/.test(name) && typeof value === "string");
     if (submitter) sayings.set(submitter, new Map(/** @type {[string, string][]} */ (attributes)));
@@ -107,6 +108,11 @@ function ask(what) {
     for (const [type, take] of Object.entries(answers)) port.addEventListener(type, take);
   }
   if (!isHooked) isHooked = !_dispatchEvent.call(window, new SubmitEvent(channel, { submitter: port, cancelable: true }));
+  if (isHooked && learnt) {
+    const before = learnt;
+    learnt = "";
+    ask(before);
+  }
   if (isHooked) port.dispatchEvent(new CustomEvent("ask", { detail: what }));
 }
 
@@ -130,6 +136,13 @@ function framesDue() {
   said = "1";
   ask("frames");
   return parseInt(said) > 0;
+}
+
+/** What the hook has learnt anew of which waits changed nothing, for the next document of this origin. */
+function learntAnew() {
+  said = "";
+  ask("learnt");
+  return said ? { origin: location.origin, text: said } : undefined;
 }
 
 /** How the page reads the answers of which addresses. @returns {[string, string][]} */

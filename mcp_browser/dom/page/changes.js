@@ -113,14 +113,14 @@ function folded(lines, folding) {
   /** @type {number[]} */
   const places = [];
   let next = 0;
-  for (let i = 0; i < lines.length; i++) {
+  for (let i = 0; i <= lines.length; i++) {
     const fold = folding.folds[next];
     if (fold && fold.at === i) {
       shown.push(fold.line);
       places.push(i);
       i += fold.lines - 1;
       next++;
-    } else if (!folding.hidden[i]) {
+    } else if (i < lines.length && !folding.hidden[i]) {
       shown.push(/** @type {Line} */ (lines[i]));
       places.push(i);
     }
@@ -164,18 +164,22 @@ const toldOnce = new Set();
  * What is in the view and has never been told: it was left out by a budget, and was scrolled to.
  * @param {Line[]} lines
  * @param {Change[]} changes
+ * @param {Folding | null} folding
  * @returns {Change[]}
  */
-function untold(lines, changes) {
+function untold(lines, changes, folding) {
   const now = new Set();
   for (const [, line] of changes) now.add(line.id);
   /** @type {Change[]} */
   const found = [];
-  for (const line of lines) {
-    if (line.far === 0 && !toldOnce.has(line.id) && !now.has(line.id)) found.push(["added", line, null, -1, -1]);
+  for (const [i, line] of lines.entries()) {
+    if (line.far === 0 && !(folding && folding.hidden[i]) && !toldOnce.has(line.id) && !now.has(line.id)) found.push(["added", line, null, -1, -1]);
   }
   return found;
 }
+
+/** Whether something filled the view when the page was read last. */
+let wasVeiled = false;
 
 /** @param {Wish} wish */
 function observe(wish) {
@@ -187,23 +191,27 @@ function observe(wish) {
   searched = null;
   const lines = kept ? kept.lines : read(null);
   if (kept) groupsRead = kept.groups;
-  markCovered(lines);
+  const veil = markCovered(lines);
   // Readings are counted in each document: what was told of the one before has a number that may stand here too.
   const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
   const number = remember(lines, wish.base);
   const old = before ? idsOf(before) : null;
-  const folding = wish.folded ? fold(lines, groupsRead, null, old) : null;
+  const folding = wish.folded ? fold(lines, groupsRead, null, old, veil) : null;
+  const veiled = !!folding && folding.behind > 0;
+  // Of what has a line its mark says it.
+  const behind = veiled && !wasVeiled && !lines.some(({ marks }) => marks.some((mark) => mark.startsWith(COVERS))) ? folding.behind : undefined;
+  wasVeiled = veiled;
   release(lines);
   if (!lookedTooMuch) watchLooks();
   const answer = { ...answerOf(lines, number), unshown: lines.length ? undefined : mayShow() };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
-    const come = untold(lines, changes);
+    const come = untold(lines, changes, folding);
     const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
     const told = chooseChanges([...changes, ...come], before, room);
     const changed = told.cost + (told.omitted ? room : 0);
     if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
-      return { ...answer, changes: told.wire, omitted: told.omitted, room, ...(changes.length ? undefined : looksChanged(lines)) };
+      return { ...answer, changes: told.wire, omitted: told.omitted, room, behind, ...(changes.length ? undefined : looksChanged(lines)) };
     }
   }
   return { ...answer, ...snapshotOf(lines, folding, old, wish.budget) };
@@ -382,12 +390,14 @@ function compare(before, after) {
       }
     }
   }
-  // Another element, told just the same: drawn anew.
+  // Another element, told just the same in the same row and dialog: drawn anew.
   /** @type {Map<string, number[]>} */
   const oldBySign = new Map();
+  const [oldDialogs, dialogs] = [dialogsAround(before), dialogsAround(after)];
   for (let i = 0; i < before.length; i++) {
     if (used[i]) continue;
-    const sign = signature(/** @type {Line} */ (before[i]));
+    const old = /** @type {Line} */ (before[i]);
+    const sign = `${signature(old)}\n${old.entry}\n${oldDialogs[i]}`;
     const places = oldBySign.get(sign);
     if (places) places.push(i);
     else oldBySign.set(sign, [i]);
@@ -396,7 +406,8 @@ function compare(before, after) {
   const replacedFrom = new Map();
   for (let j = 0; j < after.length; j++) {
     if (origin[j] !== -1 || changedFrom.has(j)) continue;
-    const places = oldBySign.get(signature(/** @type {Line} */ (after[j])));
+    const line = /** @type {Line} */ (after[j]);
+    const places = oldBySign.get(`${signature(line)}\n${line.entry}\n${dialogs[j]}`);
     const i = places && places.shift();
     if (i !== undefined) {
       used[i] = 1;
@@ -423,6 +434,18 @@ function compare(before, after) {
     }
   }
   return changes;
+}
+
+/** The name of the dialog that each line stands in. @param {Line[]} lines */
+function dialogsAround(lines) {
+  /** @type {Line | null} */
+  let dialog = null;
+  return lines.map((line) => {
+    if (dialog && line.depth <= dialog.depth) dialog = null;
+    const around = dialog ? dialog.name : "";
+    if (line.role === "dialog" || line.role === "alertdialog") dialog = line;
+    return around;
+  });
 }
 
 /** More lines that went and stood side by side are told together. */

@@ -45,15 +45,18 @@ function discover(at) {
     return;
   }
   flush();
-  openClickable(frame, frame.start);
+  const row = walk.row && walk.row.deep > at ? walk.row : null;
+  openClickable(frame, frame.start, row);
+  // What has been read of it is one line further on.
+  if (frame.close) for (const inner of [...walk.open.slice(at + 1), ...(row ? [row] : [])]) inner.start++;
 }
 
 const STROKES = "line,path,polyline";
 /** Whether what is drawn may have no height or no width: a straight line does, a box of that size is not drawn. @param {Element} element */
 const isDrawnFlat = (element) => element instanceof SVGElement && (matches(element, STROKES) || query(element, STROKES) !== null);
 
-/** @param {Open} frame @param {number} at where its line stands */
-function openClickable(frame, at) {
+/** @param {Open} frame @param {number} at where its line stands @param {Row | null} inner the row that is being read, where that stands in it */
+function openClickable(frame, at, inner = null) {
   const { element, tag } = frame;
   const far = farOf(element, isDrawnFlat(element), frame.within);
   if (far !== far) {
@@ -68,18 +71,19 @@ function openClickable(frame, at) {
   if (walk.heading) own.states.push(`h${walk.heading}`);
   for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth++;
   walk.lines.splice(at, 0, own);
-  const outer = walk.inside;
+  const putBack = name ? repeating(name, own) : null;
   const outerRow = walk.row;
-  if (walk.row) addToCell(reference(id));
-  walk.row = null;
+  if (!inner) {
+    if (walk.row) addToCell(reference(id));
+    walk.row = null;
+  }
   walk.depth++;
-  if (name) walk.inside = name;
   frame.close = () => {
     flush();
     walk.depth--;
-    walk.inside = outer;
-    walk.row = outerRow;
+    if (!inner) walk.row = outerRow;
     closeClickable(own, walk.lines.lastIndexOf(own));
+    if (putBack) putBack();
   };
 }
 
@@ -91,6 +95,8 @@ function closeClickable(own, at) {
   let length = 0;
   for (let i = at + 1; i < walk.lines.length; i++) {
     const inner = /** @type {Line} */ (walk.lines[i]);
+    const bearer = walk.echoes.get(inner);
+    if (bearer && bearer !== own) continue;
     if (inner.parts) controls += inner.parts.length;
     if (inner.kind === "interactive") controls++;
     else if (inner.kind !== "region") {
@@ -110,9 +116,9 @@ function closeClickable(own, at) {
       else walk.lines.push(inner);
     }
   };
-  if (takesDrops(element) && parentNode(element) !== body()) {
+  if (takesDrops(element) && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
-    if (controls > 0 || length > LONGEST_CLICKABLE) {
+    if (nameItems(element, at) || controls > 0 || length > LONGEST_CLICKABLE) {
       own.kind = "region";
       own.role = explicitRole(element) || "group";
       if (!own.name) own.states = withHint(element, "clickable", own.states);
@@ -151,7 +157,7 @@ function closeClickable(own, at) {
   } else {
     for (let i = at + 1; i < walk.lines.length; i++) {
       const inner = /** @type {Line} */ (walk.lines[i]);
-      if (inner.kind === "text" || inner.kind === "heading" || inner.kind === "image") {
+      if (!walk.echoes.has(inner) && (inner.kind === "text" || inner.kind === "heading" || inner.kind === "image")) {
         own.name = cut(inner.name.replace(REFERENCES, ""), LONGEST_NAME);
         if (own.name === inner.name) {
           if (inner.kind === "heading") sayHeading(own, levelOf(inner));
@@ -176,9 +182,34 @@ function writtenBeside(element) {
 function listensForAll(element) {
   if (attribute(element, "onclick") !== null || Number(attribute(element, "tabindex") ?? -1) >= 0) return false;
   if (HAND.has(styleOf(element).cursor)) return false;
-  if (parentNode(element) === body()) return true;
+  return fillsPage(element);
+}
+
+/** Whether an element is most of the page, or of what is seen of it. @param {Element} element */
+function fillsPage(element) {
   const box = rectOf(element);
-  return box.width * box.height > walk.width * walk.height * 0.6;
+  if (box.width * box.height > walk.width * walk.height * MOST_OF_PAGE) return true;
+  const page = parentNode(element) === body() ? body() : null;
+  return !!page && box.height >= rectOf(page).height * MOST_OF_PAGE;
+}
+
+const MOST_OF_PAGE = 0.6;
+
+/** Make elements of the children of what takes drops: they may be dragged one by one. @param {Element} element @param {number} at its line's place */
+function nameItems(element, at) {
+  /** The first line of each child. @type {Map<Element, Line>} */
+  const items = new Map();
+  for (const line of walk.lines.slice(at + 1)) {
+    let child = line.node;
+    while (child && flatParent(child) !== element) child = /** @type {Element | null} */ (flatParent(child));
+    if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
+  }
+  if (items.size < 2) return false;
+  for (const [child, line] of items) {
+    if (line.kind !== "text" && line.kind !== "heading") continue;
+    Object.assign(line, { kind: "interactive", node: child, id: keep(child), role: "clickable", name: cut(line.name, LONGEST_NAME), states: [] });
+  }
+  return true;
 }
 
 /** @param {Element} element @param {Open} frame @param {string} role */

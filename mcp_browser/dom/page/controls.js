@@ -7,8 +7,23 @@ const CONTROLS = "a[href],button,input,select,textarea,summary,[role=button],[ro
 
 /** States, with a hint of what a control that has no name is for. @param {Element} element @param {string} role @param {string[]} states */
 function withHint(element, role, states) {
-  const hint = HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || calledBy(element) : "";
+  const hint = HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || labelBeside(element) || calledBy(element) : "";
   return hint ? [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`] : states;
+}
+
+const TYPED_INTO = "input:not([type=hidden]),select,textarea,[role=textbox],[role=combobox],[contenteditable]";
+const MOST_UP_TO_LABEL = 3;
+
+/** What a label says that is tied to no field and stands with this one alone. @param {Element} field */
+function labelBeside(field) {
+  let node = parentNode(field);
+  for (let up = 0; up < MOST_UP_TO_LABEL && isElement(node); up++, node = parentNode(/** @type {Node} */ (node))) {
+    const labels = queryAll(/** @type {Element} */ (node), "label");
+    const [label] = labels;
+    if (queryAll(/** @type {Element} */ (node), TYPED_INTO).length > 1) return "";
+    if (label) return labels.length === 1 && !(/** @type {HTMLLabelElement} */ (label).control) ? tidy(textContent(label)) : "";
+  }
+  return "";
 }
 
 /** @param {Element} element @param {string} role @param {string} name @param {string[]} states @param {number} far @param {boolean} focused */
@@ -28,16 +43,15 @@ function pushControl(element, role, name, states, far, focused) {
  * @param {Open} frame
  */
 function enterInside(name, frame) {
-  const outer = walk.inside;
+  const putBack = repeating(name, /** @type {Line} */ (walk.lines[walk.lines.length - 1]));
   const outerRow = walk.row;
   const before = frame.close;
-  walk.inside = name;
   walk.row = null;
   walk.depth++;
   frame.close = (at) => {
     flush();
     walk.depth--;
-    walk.inside = outer;
+    putBack();
     walk.row = outerRow;
     if (before) before(at);
   };
@@ -60,7 +74,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (tag === "a" && role === "link" && walk.run !== "" && walk.inside === null && !walk.row && !walk.heading && isPlainLink(element)) {
     const far = farOf(element, false);
     const name = far === far ? nameOf(element, tag, role) : "";
-    if (name) {
+    if (name && name.length <= LONGEST_NAME && name.includes(tidy(textContent(element)))) {
       const id = keep(element);
       const own = newLine("interactive", element, id, role, cut(name, LONGEST_NAME), statesOf(element, tag, role, name), far);
       if (element === walk.active) own.marks = [...own.marks, "focused"];
@@ -90,9 +104,8 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
   if (LEAVES.has(tag) || editor) return null;
-  if (frame.leaf) return null;
   const own = /** @type {Line} */ (walk.lines[walk.lines.length - 1]);
-  const at = walk.lines.length;
+  if (frame.leaf && !saysMore(own, frame, name)) return null;
   const outer = walk.parted;
   walk.parted = PARTED.has(role);
   const inner = enterInside(name, frame);
@@ -100,9 +113,26 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   inner.close = (from) => {
     walk.parted = outer;
     if (close) close(from);
-    joinTwin(own, at);
+    joinTwin(own, walk.lines.lastIndexOf(own) + 1);
   };
   return inner;
+}
+
+/** What stands in a control is told as a state up to so many characters, else as a text in it. */
+const LONGEST_SAID_IN = 60;
+/** A letter that stands for a sign. */
+const SIGN = /^[xX]$/;
+
+/** Whether the text in a control says more than its name, and is to be read; a short one is told as a state. @param {Line} own @param {Open} frame @param {string} name */
+function saysMore(own, frame, name) {
+  const { element } = frame;
+  const text = tidy((frame.text = textContent(element)));
+  if (name.length <= LONGEST_NAME && (name.includes(text) || name.toLowerCase().includes(text.toLowerCase()))) return false;
+  if (!WORDS.test(text) || SIGN.test(text) || own.states.some((state) => state.includes(text))) return false;
+  if (text.length > LONGEST_SAID_IN) return true;
+  const unseen = styleOf(element).fontSize === "0px" || (isSuspect(frame) && isInvisible(element));
+  if (!unseen && !isLigature(element, text)) own.states = [...own.states, `text=${quoted(text)}`];
+  return false;
 }
 
 /** Items in which an icon may do something else than the item. */
@@ -148,7 +178,7 @@ function enterLabel(element, frame) {
   }
   const controlTag = localName(control);
   const role = explicitRole(control) || nativeRole(control, controlTag);
-  if (!walk.told.has(control) && ((!isSeen(control) && !canBeReached(control, controlTag)) || isLost(control, element))) {
+  if (!walk.told.has(control) && ((!isSeen(control) && frame.faint !== "scroll" && !canBeReached(control, controlTag)) || isLost(control, element))) {
     if (!CHECKED.has(role) && !(controlTag === "input" && inputType(control) === "file")) {
       return frame;
     }
@@ -162,12 +192,11 @@ function enterLabel(element, frame) {
     return enterInside(name, frame);
   }
   const name = nameOf(control, controlTag, role);
-  const outer = walk.inside;
   const before = frame.close;
-  if (name && walk.inside === null) walk.inside = name;
+  const putBack = name && walk.inside === null ? repeating(name, control) : null;
   frame.close = (at) => {
     flush();
-    walk.inside = outer;
+    if (putBack) putBack();
     if (before) before(at);
   };
   return frame;

@@ -22,7 +22,8 @@ function reaches(element, hit) {
       return !!control && (control === element || holds(element, control));
     }
   }
-  return false;
+  // A field that is not drawn lies over what is drawn in its stead.
+  return localName(hit) === "input" && Number(styleOf(hit).opacity) === 0 && holds(/** @type {Node} */ (flatParent(hit)), element);
 }
 
 const MOST_COVER_TESTS = 200;
@@ -32,10 +33,11 @@ const FIRST_COVERED = 3;
 /** So few lines beside what covers all others are named as not covered. */
 const MOST_FREE = 4;
 const LONGEST_COVER = 40;
+const COVERS = "covers the rest of the view";
 /** Hit tests are slow where an element has thousands of children: milliseconds after which the rest goes untested. */
 const COVER_TIME = 6;
 
-/** Mark what lies in the view under something else. @param {Line[]} lines */
+/** Mark what lies in the view under something else. @param {Line[]} lines @returns {Veil | null} what fills the view, if anything does */
 function markCovered(lines) {
   let tests = 0;
   /** What an element that was hit belongs to. @type {Map<Element, Element>} */
@@ -46,6 +48,8 @@ function markCovered(lines) {
   let shown = null;
   /** @type {Line[]} */
   const free = [];
+  /** What was hit instead of covered elements. @type {Set<Element>} */
+  const hits = new Set();
   const until = now() + COVER_TIME;
   const inView = [];
   for (const line of withParts(lines)) if (line.far === 0 && line.kind === "interactive") inView.push(line);
@@ -62,12 +66,13 @@ function markCovered(lines) {
     const y = (top + bottom) / 2;
     let hit = at((left + right) / 2, y);
     free.push(line);
-    if (!hit || reaches(element, hit) || holds(hit, element)) continue;
+    if (!hit || reaches(element, hit) || holds(hit, element) || isOwnPart(hit, element)) continue;
     const second = at(left + (right - left) / 8, top + (bottom - top) / 4);
     if (reaches(element, second) || (second && holds(second, element))) continue;
     const third = at(right - (right - left) / 8, bottom - (bottom - top) / 4);
     if (reaches(element, third) || (third && holds(third, element))) continue;
     if (!isOver(hit, element)) continue;
+    hits.add(hit);
     let cover = covers.get(hit);
     if (cover === undefined) {
       if (!shown) shown = elementsOf(lines);
@@ -79,7 +84,57 @@ function markCovered(lines) {
     if (beneath) beneath.push(line);
     else under.set(cover, [line]);
   }
-  if (shown) for (const [cover, covered] of under) sayCovered(cover, covered, free, shown);
+  if (!shown) return null;
+  for (const [cover, covered] of under) sayCovered(cover, covered, free, shown);
+  return veilOver([...under.values()].flat(), hits, free);
+}
+
+/** What fills the view: the elements around what it covers, and the outermost of those that it does not cover. @typedef {{around: Set<Element>, above: Set<Element>}} Veil */
+
+/** How much of the view is filled by what is over all of it. */
+const WHOLE_VIEW = 0.95;
+
+/** @param {Line[]} covered @param {Set<Element>} hits what lies over them @param {Line[]} free @returns {Veil | null} */
+function veilOver(covered, hits, free) {
+  /** @type {Set<Element>} */
+  const around = new Set();
+  for (const { node } of covered) {
+    for (let outer = /** @type {Node | null} */ (node); outer && !around.has(/** @type {Element} */ (outer)); outer = flatParent(outer)) around.add(/** @type {Element} */ (outer));
+  }
+  let whole = false;
+  const above = new Set();
+  for (const hit of hits) {
+    const branch = branchOf(hit, around);
+    if (branch.length) above.add(branch[branch.length - 1]);
+    const fills = branch.some((part) => {
+      const box = rectOf(part);
+      return Math.min(box.right, innerWidth) - Math.max(box.left, 0) >= innerWidth * WHOLE_VIEW && Math.min(box.bottom, innerHeight) - Math.max(box.top, 0) >= innerHeight * WHOLE_VIEW;
+    });
+    // What scrolls with the page covers only what is in the view now.
+    whole ||= branch.some((part) => matches(part, ":modal") || (fills && styleOf(part).position === "fixed"));
+  }
+  if (!whole) return null;
+  for (const { node } of free) if (node) above.add(branchOf(node, around).pop());
+  return { around, above };
+}
+
+/** An element and those around it, the innermost first, up to those that hold what is covered. @param {Element} element @param {Set<Element>} around */
+function branchOf(element, around) {
+  const branch = [];
+  for (let node = /** @type {Node | null} */ (element); node && !around.has(/** @type {Element} */ (node)); node = flatParent(node)) if (isElement(node)) branch.push(/** @type {Element} */ (node));
+  return branch;
+}
+
+/** Whether a line lies behind what fills the view. @param {Line} line @param {Veil} veil */
+function isBehind({ node, kind, far }, { around, above }) {
+  if (!node) return false;
+  const branch = branchOf(node, around);
+  if (branch.some((part) => above.has(part))) return false;
+  if (far !== 0 || kind === "interactive" || !branch.length) return true;
+  // A text may stand above it by itself.
+  const box = rectOf(node);
+  const hit = at((box.left + box.right) / 2, (box.top + box.bottom) / 2);
+  return !hit || !holds(node, hit);
 }
 
 /**
@@ -96,7 +151,7 @@ function sayCovered(cover, covered, free, shown) {
   if (covered.length > Math.max(FIRST_COVERED, 2 * beside.length) && beside.length <= MOST_FREE) {
     const save = beside.length ? ` but ${beside.map((line) => reference(line.id)).join(" ")}` : "";
     const first = own || /** @type {Line} */ (covered[0]);
-    first.marks = [...first.marks, own ? `covers the rest of the view${save}` : `covered by ${by}, like the rest of the view${save}`];
+    first.marks = [...first.marks, own ? `${COVERS}${save}` : `covered by ${by}, like the rest of the view${save}`];
     return;
   }
   covered.forEach((line, i) => {
@@ -174,7 +229,7 @@ function coverOf(hit, element, shown = null) {
   if (known || control) return known || control || best;
   // A backdrop stands beside the dialog it belongs to.
   const dialog = query(best, "dialog,[role=dialog],[role=alertdialog]") || beside(best);
-  return dialog && isSeen(dialog) ? dialog : best;
+  return dialog && isSeen(dialog) && !holds(dialog, element) ? dialog : best;
 }
 
 /** What opens over a page and is closed again. */
@@ -281,7 +336,7 @@ function describe(element) {
     }
   }
   labelsOfRoot = new WeakMap();
-  const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? "clickable" : tag);
+  const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? (tag === "a" ? "link" : "clickable") : tag);
   const whole = element === rootElement() || element === body();
   let name = whole ? tidy(String(_title.call(document))) : nameOf(element, tag, shown);
   // A field's content is its value.

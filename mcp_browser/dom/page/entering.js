@@ -71,10 +71,12 @@ function enterElement(element, parent) {
     else if (style.visibility !== "visible") muted = true;
     else {
       const faded = Number(style.opacity) === 0;
-      if (!faint && faded) faint = faintness(element);
-      unseen = (faded || faint !== "") && (isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null);
-      if (!faint && !unseen) return null;
-      muted = faint !== "hover";
+      if (faded && (!faint || faint === "scroll")) faint = faintness(element);
+      if (faint !== "scroll") {
+        unseen = (faded || faint !== "") && (isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null);
+        if (!faint && !unseen) return null;
+        muted = faint !== "hover";
+      }
     }
   }
   if (muted && (unseen || (faint && (isReplaceable(element, tag) || surfaceOf(element, tag))))) muted = false;
@@ -147,11 +149,10 @@ function enterElement(element, parent) {
       if (walk.row) return enterCell(element, tag, role, frame);
       break;
     case "image":
-      if (!hasHandler(element)) return enterImage(element, tag, role);
+      if (!hasHandler(element)) return enterImage(element, tag, role, frame);
       return enterControl(element, tag, "img", false, unseen, frame);
     case "meter":
-      enterMeter(element, tag, role);
-      return null;
+      return enterMeter(element, tag, role, frame);
     default:
   }
   if (tag === "iframe" || tag === "frame") return enterFrame(element, tag);
@@ -167,7 +168,7 @@ function enterElement(element, parent) {
     const named = means & CLASS ? attribute(element, "class") || "" : "";
     const telling = named !== "" && TELLING_CLASS.test(named);
     if (telling && walk.inside === null && isGutter(element, named)) return hush(frame);
-    if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS) && !isDrawnByEditor(element)) {
+    if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && isDecoration(element)) {
       if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
     }
     if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) {

@@ -17,70 +17,6 @@ function setNative(field, value) {
 
 /** How long an editor may take to be ready once it has the focus, milliseconds. */
 const LONGEST_FOCUS = 300;
-const LISTS = "[role=listbox],[role=menu],[role=tree]";
-const OPTIONS = "[role=option],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=treeitem]";
-
-/**
- * What a selector matches among the visible elements in an element, shadow roots and slots included.
- * @param {Element} owner @param {string} selector
- */
-function shownWithin(owner, selector) {
-  /** @type {Element[]} */
-  const found = [];
-  /** @param {Element} element */
-  const visit = (element) => {
-    const slotted = element instanceof HTMLSlotElement ? element.assignedElements() : [];
-    for (const child of slotted.length ? slotted : (shadowOf(element) || element).children) {
-      if (matches(child, selector) && isSeen(child)) found.push(child);
-      visit(child);
-    }
-  };
-  visit(owner);
-  return found;
-}
-
-/** @param {Element} element */
-function allOptions(element) {
-  const options = [];
-  const control = controlOf(element);
-  if (control instanceof HTMLSelectElement) {
-    for (const option of control.options) {
-      const group = option.parentElement instanceof HTMLOptGroupElement ? tidy(option.parentElement.label) : "";
-      options.push({
-        label: tidy(option.label || option.text),
-        value: option.value,
-        selected: option.selected,
-        disabled: option.disabled || (option.parentElement instanceof HTMLOptGroupElement && option.parentElement.disabled),
-        group,
-      });
-    }
-    return options;
-  }
-  if (control instanceof HTMLInputElement && control.list) {
-    for (const option of control.list.options) options.push({ label: tidy(option.label || option.text || option.value), value: option.value, selected: false, disabled: option.disabled, group: "" });
-    return options;
-  }
-  const owners = [control, ...referred(control, "aria-controls"), ...referred(control, "aria-owns")];
-  let found = new Set(owners.flatMap((owner) => shownWithin(owner, OPTIONS)));
-  if (!found.size && attribute(control, "aria-expanded") === "true" && !matches(control, LISTS)) {
-    // The list that is open, wherever the page has put it.
-    const open = allRoots().flatMap((root) => [...root.querySelectorAll(LISTS)].filter(isSeen));
-    const last = open[open.length - 1];
-    if (last) found = new Set(shownWithin(last, OPTIONS));
-  }
-  for (const option of found) {
-    options.push({
-      label: tidy(nameOf(option, localName(option), "option")),
-      value: attribute(option, "data-value") || attribute(option, "value") || "",
-      selected: attribute(option, "aria-selected") === "true" || attribute(option, "aria-checked") === "true",
-      disabled: isDisabled(option),
-      group: "",
-      id: keep(option),
-    });
-  }
-  return options;
-}
-
 /** What a field holds, and whether that must not be shown. @param {Element} element */
 function valueOf(element) {
   const field = controlOf(element);
@@ -95,7 +31,8 @@ const helpers = {
   focus(element) {
     const control = /** @type {HTMLElement} */ (controlOf(element));
     if (deepActive() !== control) _focus.call(control, { preventScroll: true });
-    return deepActive() === control;
+    const active = deepActive();
+    return active !== null && holds(control, active);
   },
   /** Replace the text of a field as typing would, in a way that frameworks notice. */
   setValue(element, /** @type {string} */ value) {
@@ -141,7 +78,15 @@ const helpers = {
     return !_dispatchEvent.call(focused, new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true, composed: true }));
   },
   value: valueOf,
+  slider,
   options: (element) => allOptions(element),
+  opening,
+  isPlain: (element) => isPlain(controlOf(element)),
+  beforeOpening: (element) => void beforeOpening(element),
+  fieldShows,
+  searchField: searchFieldOf,
+  hasLess,
+  scrollOptions,
   /** Choose exactly these options of a native select, by their places. */
   selectOptions(element, /** @type {number[]} */ places) {
     const select = controlOf(element);

@@ -32,22 +32,24 @@ function find(wanted, limit, within) {
   const lines = read(top, cells);
   const seen = cells || top ? null : { lines, groups: groupsRead };
   const sought = role && editorRead && seen ? read(null, true) : lines;
-  /** @type {Found[]} */
-  const found = [];
+  /** Those that say all of it, those that begin with it, the others. @type {[Found[], Found[], Found[]]} */
+  const ranked = [[], [], []];
   let total = 0;
   /** @type {Line | null} */
   let row = null;
   for (const line of withParts(sought)) {
     if (line.cells) row = line;
     if (role && line.role !== role && !(role === "image" && line.role === "img")) continue;
-    const shown = plain(line.name);
+    const shown = saidBy(line);
     if (name && !shown.toLowerCase().includes(name)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
-    if (found.length < limit && line.node) {
-      keep(line.node);
-      found.push({ line: line.cells ? withCells(line, (cell) => fits(cell, "")) : line, row: row && standsIn(line, row) ? row : null });
-    }
+    if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line, row: row && standsIn(line, row) ? row : null });
+  }
+  const found = ranked.flat().slice(0, limit);
+  for (const one of found) {
+    keep(/** @type {Element} */ (one.line.node));
+    if (one.line.cells) one.line = withCells(one.line, (cell) => fits(cell, ""));
   }
   tellApart(found);
   if (within !== undefined) markCovered(found.map(({ line }) => line));
@@ -57,6 +59,9 @@ function find(wanted, limit, within) {
   return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
 }
 
+/** @param {string} shown @param {string} sought @returns {0 | 1 | 2} */
+const rankOf = (shown, sought) => (shown === sought || !sought ? 0 : shown.startsWith(sought) ? 1 : 2);
+
 /** @typedef {{line: Line, row: Line | null}} Found a line, and the row that it stands in */
 
 /** @param {Line} line @param {Line} row */
@@ -64,6 +69,8 @@ const standsIn = (line, row) => !!(row.parts && row.parts.includes(line)) || !!(
 
 /** What a line says beside the elements in it. @param {string} name */
 const plain = (name) => name.replace(REFERENCES, "").replace(CELL_ESCAPES, "$1");
+/** The same with what there was no room for. @param {Line} line */
+const saidBy = ({ name, node }) => `${plain(name)}${name.endsWith("…") && node ? ` ${tidy(contentOf(node, node, 0, false))}` : ""}`;
 const CELL_ESCAPES = /\\([|[])/g;
 const LONGEST_ROW = 60;
 
@@ -101,8 +108,24 @@ function withCells(row, sought) {
   return parts.length > from ? { ...row, name: texts.join(" | "), parts } : row;
 }
 
-/** The line of the page that is most like one that is gone. @param {string} role @param {string} name */
-function nearest(role, name) {
+const ROW_AROUND = "li,dd,article,tr,[role=row],[role=listitem],[role=treeitem]";
+const DIALOG_AROUND = "dialog,[role=dialog],[role=alertdialog]";
+const TITLES = "h1,h2,h3,h4,[role=heading]";
+
+/** What the row and the dialog say that an element stands in. @param {Element} element */
+function rowAndDialog(element) {
+  const [row, dialog] = [ROW_AROUND, DIALOG_AROUND].map((around) => closest(element, around));
+  const title = dialog ? attribute(dialog, "aria-label") || tidy(textContent(query(dialog, TITLES) || dialog)) : "";
+  return `${row ? tidy(textContent(row)) : ""}\n${title}`;
+}
+
+/**
+ * The line of the page that is most like one that is gone; in another row or dialog it is another one.
+ * @param {string} role @param {string} name @param {number} id @param {string} of the document that it was in
+ */
+function nearest(role, name, id, of) {
+  const gone = of === documentKey ? references.get(id)?.deref() : undefined;
+  const place = gone ? rowAndDialog(gone) : "\n";
   const lines = read(null);
   /** @type {Line | null} */
   let best = null;
@@ -115,7 +138,7 @@ function nearest(role, name) {
     if (own === sought && (sought !== "" || line.role === role)) score = line.role === role ? 5 : 3;
     else if (line.role === role && sought && own && (own.startsWith(sought) || sought.startsWith(own))) score = 2;
     else if (line.role === role && sought.length > 2 && own.length > 2 && (own.includes(sought) || sought.includes(own))) score = 1;
-    if (score > bestScore) {
+    if (score > bestScore && line.node && (place === "\n" || rowAndDialog(line.node) === place)) {
       bestScore = score;
       best = line;
     }
@@ -127,7 +150,7 @@ function nearest(role, name) {
 }
 
 /** All that a line says. @param {Line} line @returns {string} */
-const wordsOf = (line) => [plain(line.name), ...line.states, ...(line.parts || []).map(wordsOf)].join(" ");
+const wordsOf = (line) => [saidBy(line), ...line.states, ...(line.parts || []).map(wordsOf)].join(" ");
 
 /** Scroll to a text. @param {string} text @param {number} occurrence 1 for the first */
 function scrollToText(text, occurrence) {

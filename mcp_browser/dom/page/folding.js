@@ -1,6 +1,7 @@
 /**
  * Long lists, tables and menus told in short: the first entries, those in view and those with something to tell,
- * and a line in place of each run of the others. Folding is a way to show lines; what is compared are all of them.
+ * and a line in place of each run of the others; and what lies behind something that fills the view told by its number.
+ * Folding is a way to show lines; what is compared are all of them.
  */
 
 /**
@@ -12,9 +13,10 @@
  * @typedef {object} Fold a run of entries that are told by one line
  * @property {number} at place of the first line left out
  * @property {number} lines how many are left out
- * @property {Line} line what is told instead
+ * @property {Line} line what is told instead; without a name it is told by another fold
  *
- * @typedef {{folds: Fold[], hidden: Uint8Array}} Folding places of the lines left out, and what is told instead
+ * @typedef {{folds: Fold[], hidden: Uint8Array, behind: number}} Folding places of the lines left out, what is told
+ *   instead, and how many elements of them lie behind something
  */
 
 /** Fewer entries are always told one by one. */
@@ -40,19 +42,34 @@ const NOUNS = new Map([
   ["button", "buttons"],
 ]);
 
+/** The role of the line that counts what lies behind something. */
+const BEHIND = "behind";
+
 /** Note the lines of a child. @param {Open} parent @param {number} start @param {Element} child */
 function noteEntry(parent, start, child) {
-  const first = walk.lines[start];
+  let first = walk.lines[start];
+  while (first && walk.echoes.has(first)) first = walk.lines[++start];
   if (!first) return;
   if (parent.entries) parent.entries.push(first, child);
   else parent.entries = [first, child];
+}
+
+/** What is the same in another row is not the same. */
+const ROWS = set("li dd article");
+const ROW_ROLES = set("listitem row treeitem article");
+
+/** Note what a row says with each of its lines. @param {number} start */
+function noteRow(start) {
+  const lines = walk.lines.slice(start);
+  const text = lines.map((line) => (line.kind === "text" || line.kind === "heading" ? line.name : "")).join("\n").slice(0, LONGEST_NAME);
+  for (const line of lines) line.entry ||= text;
 }
 
 /** Note an element that has been read and has many children with lines. @param {Open} frame */
 function noteGroup(frame) {
   const { entries } = frame;
   if (!entries || entries.length < 2 * LEAST_ENTRIES || walk.lines.length - frame.start < LEAST_ENTRIES) return;
-  walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines[walk.lines.length - 1]) });
+  walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines.findLast((line) => !walk.echoes.has(line))) });
 }
 
 /**
@@ -96,23 +113,50 @@ function isTelling(line, old) {
  * @param {Group[]} groups the innermost first
  * @param {Element | null} opened an element that is looked into: its own entries are told
  * @param {Set<number> | null} old ids of the lines that were told before
+ * @param {Veil | null} veil what fills the view
  * @returns {Folding | null}
  */
-function fold(lines, groups, opened, old) {
-  if (!groups.length) return null;
+function fold(lines, groups, opened, old, veil = null) {
+  if (!groups.length && !veil) return null;
   /** @type {Map<Line, number>} */
   const places = new Map();
   for (let i = 0; i < lines.length; i++) places.set(/** @type {Line} */ (lines[i]), i);
   const hidden = new Uint8Array(lines.length);
   /** @type {Fold[]} */
   const folds = [];
+  const behind = veil ? leaveBehind(lines, veil, hidden, folds) : 0;
   for (let i = groups.length - 1; i >= 0; i--) {
     const group = /** @type {Group} */ (groups[i]);
     if (group.element !== opened) foldGroup(group, lines, places, hidden, folds, old);
   }
   if (!folds.length) return null;
   folds.sort((a, b) => a.at - b.at);
-  return { folds, hidden };
+  return { folds, hidden, behind };
+}
+
+/**
+ * Leave out what lies behind something that fills the view; not where nothing else is left.
+ * @param {Line[]} lines @param {Veil} veil @param {Uint8Array} hidden @param {Fold[]} folds
+ * @returns {number} how many elements are left out
+ */
+function leaveBehind(lines, veil, hidden, folds) {
+  const behind = lines.map((line) => isBehind(line, veil));
+  const last = behind.lastIndexOf(false);
+  const left = withParts(lines.filter((_, i) => behind[i])).filter((line) => line.kind === "interactive" || line.kind === "region").length;
+  if (last < 0 || !left) return 0;
+  const id = keep(/** @type {Element} */ (body()));
+  const add = (/** @type {number} */ at, /** @type {number} */ end, /** @type {string} */ name) => {
+    hidden.fill(1, at, end);
+    folds.push({ at, lines: end - at, line: { kind: "fold", depth: 0, id, role: BEHIND, name, states: [String(end - at)], marks: NO_MARKS, far: 0, port: NO_PORT, node: null, parts: null, cells: null } });
+  };
+  for (let at = 0; at <= last; at++) {
+    if (!behind[at]) continue;
+    const end = behind.indexOf(false, at);
+    add(at, end, "");
+    at = end;
+  }
+  add(last + 1, lines.length, String(left));
+  return left;
 }
 
 /** @param {Group} group @param {Line[]} lines @param {Map<Line, number>} places @param {Uint8Array} hidden @param {Fold[]} folds @param {Set<number> | null} old */
@@ -126,7 +170,7 @@ function foldGroup(group, lines, places, hidden, folds, old) {
   const count = starts.length;
   const first = starts[0];
   const end = places.get(group.last);
-  if (count < LEAST_ENTRIES || first === undefined || end === undefined || hidden[first]) return;
+  if (count < LEAST_ENTRIES || first === undefined || end === undefined || hidden.subarray(first, end + 1).includes(1)) return;
   starts.push(end + 1);
   const noun = nounOf(group, end + 1 - first);
   if (!noun) return;

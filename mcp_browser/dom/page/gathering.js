@@ -34,18 +34,59 @@ function flush() {
 /** Without the line breaks around it. @param {string} text */
 const withoutEnds = (text) => (text.includes("⏎") ? text.replace(/^(?:⏎ ?)+|(?: ?⏎)+$/g, "") : text);
 
+/**
+ * Leave out text that only repeats a name.
+ * @param {string} name @param {Line | Element} bearer what shows it
+ * @returns {() => void} puts back what was before; what a line did not show after all is told then
+ */
+function repeating(name, bearer) {
+  const outer = { inside: walk.inside, bearer: walk.bearer };
+  Object.assign(walk, { inside: name.length > LONGEST_NAME ? cut(name, LONGEST_NAME).slice(0, -1) : name, bearer });
+  return () => {
+    Object.assign(walk, outer);
+    if (walk.echoes.size && !isNode(bearer)) settleEchoes(bearer);
+  };
+}
+
+/** @param {Line | Element} bearer @returns {bearer is Element} */
+const isNode = (bearer) => bearer instanceof Element;
+
+/** Leave out for good what a line shows, or tell it where that line went. @param {Line} bearer */
+function settleEchoes(bearer) {
+  const at = walk.lines.lastIndexOf(bearer);
+  for (let i = walk.lines.length - 1; i > at; i--) {
+    const line = /** @type {Line} */ (walk.lines[i]);
+    if (walk.echoes.get(line) === bearer) settleEcho(line, i, at >= 0);
+  }
+}
+
+/** @param {Line} line @param {number} at its place @param {boolean} shown whether another line shows it */
+function settleEcho(line, at, shown) {
+  walk.echoes.delete(line);
+  if (!shown && walk.bearer && walk.inside !== null && walk.inside.includes(line.name)) walk.echoes.set(line, walk.bearer);
+  else {
+    const holder = /** @type {Element} */ (line.node);
+    line.far = shown ? NOWHERE : distance(holder, rectOf(holder), false, line.port);
+    if (line.far !== line.far || isInvisible(holder)) walk.lines.splice(at, 1);
+  }
+}
+
 /** @param {string} text @param {Element} holder */
 function flushText(text, holder) {
-  if (text === "" || (walk.inside !== null && (walk.inside.includes(text) || WORDLESS.test(text)))) return;
+  if (text === "") return;
+  const repeats = walk.inside !== null && (walk.inside.includes(text) || WORDLESS.test(text));
+  if (repeats && (walk.row || !walk.bearer || !WORDS.test(text))) return;
   if (walk.row) {
     addToCell(cellText(text));
     return;
   }
   if (SEPARATOR.test(text)) return;
-  const far = farOf(holder, false, walk.runPort);
-  if (far !== far || (walk.runSuspect && isInvisible(holder))) return;
-  if (walk.heading) walk.lines.push(newLine("heading", holder, idOf(holder), "heading", cut(text, LONGEST_TEXT), [`level=${walk.heading}`], far, walk.runPort));
-  else walk.lines.push(newLine("text", holder, idOf(holder), "", cut(text, LONGEST_TEXT), NO_STATES, far, walk.runPort));
+  const far = repeats ? 0 : farOf(holder, false, walk.runPort);
+  if (far !== far || (!repeats && walk.runSuspect && isInvisible(holder))) return;
+  const [role, states] = walk.heading ? ["heading", [`level=${walk.heading}`]] : ["", NO_STATES];
+  const own = newLine(role ? "heading" : "text", holder, idOf(holder), role, cut(text, LONGEST_TEXT), states, far, walk.runPort);
+  walk.lines.push(own);
+  if (repeats) walk.echoes.set(own, /** @type {Line | Element} */ (walk.bearer));
 }
 
 /** Text as it stands in a cell: as much as its row has room for, nothing in it that looks like an index or a cell's edge. @param {string} text */
@@ -99,7 +140,7 @@ function gatherAdded(frame, where) {
 function takeText(frame, holder, text) {
   if (frame.muted || walk.inside === ALL) return;
   const blank = isBlank(text);
-  if (blank && walk.run === "") return;
+  if ((blank && walk.run === "") || (frame.leaf && isLigature(holder, text))) return;
   if (walk.inside === null && frame.hand !== false && !blank && handAt(walk.open.length - 1)) {
     const at = underHand();
     if (at >= 0) discover(at);

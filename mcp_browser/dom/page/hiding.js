@@ -10,7 +10,7 @@ const isSuspect = (frame) => (surveyed && walk.shadows === 0 ? frame.suspect : w
 function isTrap(element) {
   walk.checks--;
   const style = styleOf(element);
-  if (FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element))) return true;
+  if (FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element))) return true;
   if ((style.clipPath !== "none" && leavesNothing(element, style.clipPath)) || (style.maskImage !== "none" && isMaskedAway(style))) return true;
   const { position } = style;
   if (style.overflowX !== "visible" && style.overflowY !== "visible" && style.display !== "inline" && style.display !== "contents") {
@@ -98,6 +98,34 @@ function isMaskedAway(style) {
   if (!/^[\w-]*gradient\(/.test(style.maskImage) || style.maskImage.includes("url(")) return false;
   const colors = style.maskImage.match(/(?:rgba?|color|oklch|oklab|lab|lch|hsla?)\([^()]*\)/g) || [];
   return colors.length > 0 && colors.every((color) => (channels(color)?.[3] ?? 1) < LEAST_OPACITY);
+}
+
+/** Of what is seen so much at the lower end, where what comes into view may not be drawn yet. */
+const EDGE = 0.2;
+
+/**
+ * Whether an element of no opacity may be drawn once it is scrolled to: it has its own place in the page, above or below
+ * what is seen. What lies over others, as a closed menu, is not drawn by scrolling.
+ * @param {Element} element
+ */
+function isUnrevealed(element) {
+  const { position, pointerEvents, visibility } = styleOf(element);
+  if (position === "absolute" || position === "fixed" || pointerEvents === "none" || visibility !== "visible") return false;
+  const box = rectOf(element);
+  const port = walk.start ? portNow() : viewport();
+  if (box.width <= 1 || box.height <= 1 || box.right <= port.left || box.left >= port.right) return false;
+  if (box.bottom <= port.top || box.top >= port.bottom) return true;
+  const edge = (port.bottom - port.top) * EDGE;
+  const scrolls = box.top >= port.bottom - edge ? (port.id ? byId(port.id) : scroller()) : null;
+  return !!scrolls && _scrollHeight.call(scrolls) - _clientHeight.call(scrolls) - _scrollTop.call(scrolls) >= edge;
+}
+
+/** Whether an element is not drawn until it is scrolled to, by its own style or that of what it stands in. @param {Element} element */
+function waitsForScroll(element) {
+  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
+    if (isElement(node) && Number(styleOf(/** @type {Element} */ (node)).opacity) === 0) return isUnrevealed(/** @type {Element} */ (node));
+  }
+  return false;
 }
 
 /** Whether an element that is fixed to the view lies beside it, with all that is in it: nobody can scroll there. @param {Element} element */
@@ -190,8 +218,8 @@ function isInvisible(element) {
 /** Form controls that are used all the same where they are not drawn. */
 const HIDDEN_FIELDS = "input[type=range],input[type=checkbox],input[type=radio],input[type=file],input[role=combobox][readonly],input[role=combobox][inputmode=none],select";
 
-/** What there is to act on in an element of no opacity. @param {Element} element @returns {"" | "fields" | "hover"} */
-const faintness = (element) => (isShownByHover(element) ? "hover" : isWrapperOfField(element) ? "fields" : "");
+/** What there is to act on in an element of no opacity. @param {Element} element @returns {"" | "fields" | "hover" | "scroll"} */
+const faintness = (element) => (isShownByHover(element) ? "hover" : isWrapperOfField(element) ? "fields" : isUnrevealed(element) ? "scroll" : "");
 
 /** Whether an element that is not drawn has been put around one form control only, rather than being a part of the page that is hidden. @param {Element} element */
 function isWrapperOfField(element) {
@@ -208,7 +236,7 @@ function isShownByHover(element) {
 /** Whether a field of no opacity lies over what is drawn in its stead, so that a click there is its. @param {Element} element @param {string} tag */
 function isFieldOnTop(element, tag) {
   if ((tag !== "input" && tag !== "textarea") || attribute(element, "tabindex") === "-1" || closest(element, "[aria-hidden=true]")) return false;
-  if (tag === "input" && !TEXT_TYPES.has(inputType(element))) return false;
+  if (tag === "input" && !TEXT_TYPES.has(inputType(element)) && !PICKER_TYPES.has(inputType(element))) return false;
   const box = rectOf(element);
   if (box.width < 4 || box.height < 4 || styleOf(element).pointerEvents === "none") return false;
   const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];

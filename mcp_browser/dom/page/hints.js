@@ -104,7 +104,8 @@ function fileName(address) {
 /** What its author calls an element: by attributes that are there to find it by, or a class that says what it does. @param {Element} element */
 function calledBy(element) {
   for (const name of NAMING) {
-    const value = tidy(attribute(element, name) || "");
+    // The name of a radio button is that of all in its group.
+    const value = tidy(attribute(element, name === "name" && matches(element, "[type=radio]") ? "value" : name) || "");
     if (value && value.length <= LONGEST_WORD && !GENERATED.test(value)) return value;
   }
   const tokens = (attribute(element, "class") || "").split(/\s+/).map((token) => token.replace(MODULE_HASH, "")).filter((token) => token && !LAYOUT_CLASS.test(token));

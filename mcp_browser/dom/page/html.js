@@ -66,13 +66,13 @@ function heldText(element, tag) {
 
 /**
  * How an element is seen: `quiet` where nothing is told of it but what fields hold, for as long as nothing in it is shown
- * again (1) or for good (2); `suspect` where a style may make its text invisible.
- * @typedef {{quiet: 0 | 1 | 2, suspect: boolean}} HowSeen
+ * again (1) or for good (2); `suspect` where a style may make its text invisible; `waits` where scrolling shows it.
+ * @typedef {{quiet: 0 | 1 | 2, suspect: boolean, waits: boolean}} HowSeen
  * @typedef {HowSeen & {list: Node[] | null, at: number, node: Node, end: string, shadow: boolean, read?: boolean}} Level
  */
 
 /** @type {HowSeen} */
-const PLAIN = { quiet: 0, suspect: false };
+const PLAIN = { quiet: 0, suspect: false, waits: false };
 
 /** Know what may hide elements, as for a snapshot, and have everything laid out. @returns {() => void} */
 function beginSeeing() {
@@ -100,13 +100,17 @@ function machineText(element, tag) {
 /** How an element is seen by what it stands in and by its own style; null where nothing of it is told. @param {Element} element @param {string} tag @param {HowSeen | null} around @returns {HowSeen | null} */
 function sightOf(element, tag, around) {
   let quiet = around ? around.quiet : 0;
+  let waits = around !== null && around.waits;
   if (quiet < 2) {
     if (isSeen(element)) quiet = 0;
     else {
       const style = styleOf(element);
       if (style.display === "none") return null;
       if (style.visibility !== "visible") quiet = 1;
-      else if (style.display !== "contents") quiet = 2;
+      else if (style.display !== "contents") {
+        if (Number(style.opacity) === 0) waits = isUnrevealed(element);
+        quiet = waits ? 0 : 2;
+      }
     }
     const attributed = traits(element) !== 0;
     if (attributed && quiet === 0 && ((mayBeTrap(element, null) && isTrap(element)) || (firstChild(element) && isCollapsed(element)) || (mayBeFixed(element) && isOutOfView(element)))) quiet = 2;
@@ -114,7 +118,7 @@ function sightOf(element, tag, around) {
   // A field is used all the same where what it shows is drawn by another.
   if (quiet === 2 && !matches(element, HIDDEN_FIELDS) && !query(element, HIDDEN_FIELDS)) return null;
   const suspect = (around !== null && around.suspect) || walk.shadows > 0 || !surveyed || suspicious(element);
-  return quiet || suspect ? { quiet, suspect } : PLAIN;
+  return quiet || suspect || waits ? { quiet, suspect, waits } : PLAIN;
 }
 
 /** Whether a person can read the text of an element. @param {Level} level @param {Element} holder */

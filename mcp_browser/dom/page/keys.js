@@ -18,6 +18,8 @@ let isFirst = false;
 /** Whether an event of a key may go on. @param {string} type @param {string} data what an input has put in */
 function mayPass(type, data) {
   if (!keysHeld) return true;
+  // The last key that came may have moved the focus, and is released there.
+  if (type === "keyup") return !keysHeld.strayed;
   if (keysHeld.strayed || deepActive() !== keysHeld.element) {
     const isNew = !keysHeld.strayed;
     keysHeld.strayed = true;
@@ -52,7 +54,7 @@ function onPageKey(event) {
   event.preventDefault();
   event.stopImmediatePropagation();
 }
-const KEY_EVENTS = ["keydown", "keypress", "beforeinput", "input"];
+const KEY_EVENTS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
 
 /** The elements of all frames in this document. */
 const frameElements = () => allRoots().flatMap((root) => [...root.querySelectorAll("iframe, frame")].map((element) => [keep(element), 0, 0, 0]));

@@ -39,7 +39,7 @@ function noteLook(element, name, value) {
 
 /** @param {MutationRecord[]} records */
 function noteLooks(records) {
-  if (records.some((record) => record.type === "attributes")) stirredAt = now();
+  if (records.some((record) => record.type === "attributes" && !isSteady(record.target))) stirredAt = now();
   for (const record of records) {
     const target = /** @type {Element} */ (record.target);
     if (record.type === "attributes") noteLook(target, /** @type {string} */ (record.attributeName), record.oldValue);
@@ -53,7 +53,7 @@ function noteLooks(records) {
   }
 }
 
-/** Whether styles or classes have changed a moment ago. */
+/** Whether styles or classes have changed a moment ago, save those that change frame by frame. */
 function isStirred() {
   noteLooks(onlooker.takeRecords());
   return now() - stirredAt < STIRRED;
@@ -87,6 +87,7 @@ function fingerprint(canvas) {
 
 /** Something is about to be done to the page: from here on its looks are compared. */
 function beforeInput() {
+  noteInput();
   if (lookedTooMuch) watchLooks();
   painted = new Map();
   paintedNow = true;

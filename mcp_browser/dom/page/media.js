@@ -2,10 +2,12 @@
 
 const SMALLEST_FRAME = 5;
 
-/** @param {Element} element @param {string} tag @param {string} role */
-function enterImage(element, tag, role) {
+/** @param {Element} element @param {string} tag @param {string} role @param {Open} frame */
+function enterImage(element, tag, role, frame) {
   if (attribute(element, "usemap")) enterMap(element);
-  if (walk.inside !== null) return null;
+  // What stands in a picture is seen as well.
+  const read = WORDS.test(textContent(element)) && !LEAVES.has(tag) ? frame : null;
+  if (walk.inside !== null) return read;
   const name = nameOf(element, tag, role);
   const cursor = handOver(element, tag);
   if (cursor) {
@@ -17,8 +19,9 @@ function enterImage(element, tag, role) {
       return null;
     }
   }
+  const from = walk.lines.length;
   if (name) pushImage(element, name);
-  return null;
+  return read && walk.lines.length > from ? enterInside(name, frame) : read;
 }
 
 /** The links of the image's map. @param {Element} image */
@@ -46,9 +49,10 @@ function pushImage(element, name) {
   if (far === far) walk.lines.push(newLine("image", element, idOf(element), "image", cut(name, LONGEST_NAME), [], far));
 }
 
-/** @param {Element} element @param {string} tag @param {string} role */
-function enterMeter(element, tag, role) {
-  if (walk.inside !== null) return;
+/** @param {Element} element @param {string} tag @param {string} role @param {Open} frame */
+function enterMeter(element, tag, role, frame) {
+  const read = LEAVES.has(tag) ? null : frame;
+  if (walk.inside !== null) return read;
   const name = nameOf(element, tag, role);
   let value = "";
   if (tag === "progress") {
@@ -57,10 +61,15 @@ function enterMeter(element, tag, role) {
   } else if (tag === "meter") value = String(/** @type {HTMLMeterElement} */ (element).value);
   else value = attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || "";
   const text = tidy(`${role} ${name} ${value}`);
-  if (walk.row) return addToCell(cellText(text));
+  if (walk.row) {
+    addToCell(cellText(text));
+    return read;
+  }
   flush();
   const far = farOf(element, false);
-  if (far === far) walk.lines.push(newLine("text", element, idOf(element), "", text, [], far));
+  if (far !== far) return read;
+  walk.lines.push(newLine("text", element, idOf(element), "", text, [], far));
+  return read && enterInside(text, read);
 }
 
 /** @param {Element} element @param {string} tag */

@@ -368,6 +368,7 @@ function contentOf(element, asking, deep, hidden) {
   }
   const add = (/** @type {Element} */ inner) => {
     if (!hidden && !isSeen(inner) && isHidden(inner)) return;
+    if (childElementCount(inner) === 0 && isLigature(inner, textContent(inner))) return;
     // The native list that a component draws anew says the same once more.
     if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select")) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;

@@ -50,6 +50,14 @@ function read(top, thorough = false) {
   try {
     walkThrough(start);
     flush();
+    if (walk.echoes.size) {
+      const told = new Set(withParts(walk.lines).map(({ node }) => node));
+      const bearers = walk.lines.map((line) => walk.echoes.get(line));
+      for (let i = bearers.length - 1; i >= 0; i--) {
+        const bearer = bearers[i];
+        if (bearer && isNode(bearer)) settleEcho(/** @type {Line} */ (walk.lines[i]), i, told.has(bearer));
+      }
+    }
   } finally {
     letSleep();
   }
@@ -125,6 +133,7 @@ function walkThrough(start) {
       const parent = /** @type {Open} */ (walk.open[walk.open.length - 1]);
       if (walk.lines.length > frame.start) {
         noteGroup(frame);
+        if (ROWS.has(frame.tag) || ROW_ROLES.has(attribute(frame.element, "role") || "")) noteRow(frame.start);
         noteEntry(parent, frame.start, frame.element);
       }
       if (parent.list) {

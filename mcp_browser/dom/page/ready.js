@@ -24,7 +24,33 @@ function valueKind(element) {
   if (tag === "textarea") return "text";
   if (tag === "select") return "select";
   if ((element instanceof HTMLElement && _isContentEditable.call(element)) || isEditor(element, tag) || inDesign()) return "rich";
-  return "none";
+  return isSlider(element) ? "slider" : "none";
+}
+
+/** The kinds of what takes a value from a text. */
+const FILLED = set("text picker rich keys slider");
+const SLIDERS = set("slider spinbutton scrollbar separator");
+const MOST_UP_TO_TRACK = 4;
+
+/** Whether keys or a mouse move an element along a scale. @param {Element} element */
+const isSlider = (element) => SLIDERS.has(explicitRole(element)) && attribute(element, "aria-valuenow") !== null;
+
+/** Where a slider stands, and on what: its track from its own middle, CSS pixels. @param {Element} element */
+function slider(element) {
+  ask("nodes");
+  const [now, min, max] = ["now", "min", "max"].map((name) => parseFloat(attribute(element, `aria-value${name}`) || ""));
+  const vertical = attribute(element, "aria-orientation") === "vertical";
+  const own = rectOf(element);
+  const sizeOf = (/** @type {DOMRect} */ box) => (vertical ? box.height : box.width);
+  let track = own;
+  for (let up = 0, node = flatParent(element); up < MOST_UP_TO_TRACK && node && isElement(node) && sizeOf(track) < 3 * sizeOf(own); up++, node = flatParent(node)) {
+    track = rectOf(/** @type {Element} */ (node));
+  }
+  // A track from which the handle was to be clicked is the slider itself.
+  const isTrack = sizeOf(own) > 3 * (vertical ? own.width : own.height);
+  if (isTrack) track = own;
+  const start = vertical ? track.bottom - (own.top + own.bottom) / 2 : track.left - (own.left + own.right) / 2;
+  return { now, min, max, text: attribute(element, "aria-valuetext") || "", vertical, start, length: vertical ? -track.height : track.width, isTrack };
 }
 
 /** @param {Element} element */
@@ -33,6 +59,8 @@ function checkedState(element) {
     const type = inputType(element);
     if (type === "checkbox" || type === "radio") return /** @type {HTMLInputElement} */ (element).checked;
   }
+  const inner = queryAll(element, "input[type=checkbox],input[type=radio],[aria-checked]");
+  if (inner.length === 1 && !attribute(element, "aria-checked")) return checkedState(/** @type {Element} */ (inner[0]));
   const given = attribute(element, "aria-checked") || attribute(element, "aria-pressed") || attribute(element, "aria-selected");
   return given === "true" ? true : given === "false" || given === "mixed" ? false : null;
 }
@@ -164,6 +192,8 @@ function movesBox(effect) {
 }
 
 const PATIENCE = 1000;
+/** So long what shows once it is scrolled to may take to do so, milliseconds: an animation may have a delay. */
+const SHOWN_WITHIN = 2000;
 const WITHOUT_BOX = new Set(["upload", "read"]);
 /** Within so many milliseconds a script that moves an element does so once more: timers may be rarer than frames. */
 const SCRIPTED_STEP = 50;
@@ -180,19 +210,26 @@ const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
  */
 async function ready(id, purpose, force) {
   const start = now();
+  let scrolled = false;
   if (purpose !== "read") beforeInput();
   for (;;) {
-    const answer = await tryReady(id, purpose, force);
+    // What stays transparent after all is there to be clicked.
+    const late = scrolled && now() - start >= SHOWN_WITHIN;
+    const answer = await tryReady(id, purpose, force, late);
     const problem = /** @type {Problem} */ (answer).problem;
     // The mouse that comes now may start something before any button or key goes down.
-    if (!problem && purpose !== "read") ask("input");
-    if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE) return answer;
+    if (!problem && purpose !== "read") {
+      ask("input");
+      return { ...answer, learnt: learntAnew() };
+    }
+    if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE + (scrolled ? SHOWN_WITHIN : 0)) return answer;
+    scrolled ||= !!(/** @type {Problem} */ (answer).scrolled);
     await pause(50);
   }
 }
 
-/** @param {number} id @param {string} purpose @param {boolean} force @returns {Promise<object>} */
-async function tryReady(id, purpose, force) {
+/** @param {number} id @param {string} purpose @param {boolean} force @param {boolean} faint whether it may be transparent @returns {Promise<object>} */
+async function tryReady(id, purpose, force, faint) {
   const element = byId(id);
   if (!element) return { problem: "stale", lasting: true };
   const control = controlOf(element);
@@ -225,7 +262,7 @@ async function tryReady(id, purpose, force) {
     return { ...facts, x: box.left + box.width / 2, y: box.top + box.height / 2, width: box.width, height: box.height };
   }
   if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
-  if (purpose === "fill" && kind !== "text" && kind !== "picker" && kind !== "rich" && kind !== "keys") {
+  if (purpose === "fill" && !FILLED.has(kind)) {
     return { problem: "not-editable", lasting: true, ...facts };
   }
   if (purpose !== "hover") {
@@ -240,18 +277,21 @@ async function tryReady(id, purpose, force) {
     return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
   }
   const surface = surfaceOf(element, tag);
-  if (!surface && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
+  if (!surface && !faint && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
+    const scrolled = waitsForScroll(bodyOf(element));
+    if (scrolled) bringIntoView(element);
     const how = hiddenBy(element, false);
-    if (how) return { problem: "hidden", how, ...facts };
+    if (how) return { problem: "hidden", how, scrolled, ...facts };
   }
   /** @type {Element} */
   let target = surface || element;
   let box = boxOf(target);
-  if ((box.width < 1 || box.height < 1) && !pointsOnLine(element).length) {
+  if ((box.width < 2 || box.height < 2) && !pointsOnLine(element).length) {
+    // What is hidden from the eye has a dot where nobody clicks.
     const label = labelsOf(control).find((candidate) => isSeen(candidate));
-    if (!label) return { problem: "no-size", ...facts };
-    target = label;
-    box = boxOf(label);
+    if (!label && (box.width < 1 || box.height < 1)) return { problem: "no-size", ...facts };
+    target = label || element;
+    box = boxOf(target);
   }
   const scripted = isStirred();
   if (scripted || isMoving(target)) {
@@ -286,7 +326,7 @@ async function tryReady(id, purpose, force) {
   }
   box = boxOf(target);
   if (!point) return { problem: "off-screen", ...facts };
-  if (point.hit) {
+  if (point.hit && !isOwnPart(point.hit, element)) {
     const labelled = target === element ? labelPoint(control) : null;
     // No mouse reaches a box that is clipped to nothing, keys do.
     if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };

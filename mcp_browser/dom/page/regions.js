@@ -27,8 +27,7 @@ function enterRegion(element, tag, role, frame) {
   const states = [];
   if (role === "listbox" && attribute(element, "aria-multiselectable") === "true") states.push("multiple");
   const own = newLine("region", element, id, role, cut(name, LONGEST_NAME), states, far === far ? far : 0);
-  const at = walk.lines.length;
-  frame.start = at;
+  frame.start = walk.lines.length;
   walk.lines.push(own);
   walk.depth++;
   const outerRow = walk.row;
@@ -38,6 +37,7 @@ function enterRegion(element, tag, role, frame) {
     flush();
     walk.depth--;
     walk.row = outerRow;
+    const at = walk.lines.lastIndexOf(own);
     const shown = far === far && (role === "dialog" || role === "alertdialog");
     if (walk.lines.length === at + 1 && !shown) walk.lines.length = at;
     else if (name) {
@@ -68,7 +68,7 @@ function isWithinTwin(own, at) {
 
 /** @param {Element} element @param {string} tag @param {Open} frame */
 function enterPlain(element, tag, frame) {
-  if (attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS) && !isDrawnByEditor(element)) return hush(frame);
+  if (attribute(element, "aria-hidden") === "true" && walk.inside === null && isDecoration(element)) return hush(frame);
   if (LEAVES.has(tag)) return null;
   if (frame.zone === null) {
     const parent = walk.open[walk.open.length - 1];
@@ -76,6 +76,19 @@ function enterPlain(element, tag, frame) {
     if (parent && !frame.leaf) learnZone(element, tag, frame, parent);
   }
   return frame;
+}
+
+/** Whether what is hidden from readers alone says nothing: an icon, or what stands beside it just so. @param {Element} element */
+function isDecoration(element) {
+  if (query(element, CONTROLS) || isDrawnByEditor(element)) return false;
+  const text = textContent(element);
+  if (!WORDS.test(text) || (ONE_WORD.test(text) && (matches(element, LIGATURES) || isLigature(element, text)))) return true;
+  for (let other = firstChild(parentNode(element) || element); other; other = nextSibling(other)) {
+    if (other === element || !isElement(other) || textContent(other) !== text) continue;
+    const box = rectOf(/** @type {Element} */ (other));
+    if (box.width > 1 && box.height > 1) return true;
+  }
+  return false;
 }
 
 /** @param {Open} frame */
@@ -106,7 +119,7 @@ function enterHeading(element, tag, frame) {
     return entered;
   }
   const label = walk.inside === null && !walk.row ? attribute(element, "aria-label") : null;
-  if (label && !query(element, CONTROLS)) {
+  if (label && !query(element, CONTROLS) && withoutSpace(label).includes(withoutSpace(textContent(element)))) {
     const far = farOf(element, false);
     if (far === far) walk.lines.push(newLine("heading", element, idOf(element), "heading", cut(tidy(label), LONGEST_TEXT), [`level=${level}`], far));
     return null;
@@ -119,12 +132,15 @@ function enterHeading(element, tag, frame) {
     flush();
     walk.heading = outer;
     // A heading that only says what the control around it is called is told with that.
-    const around = walk.inside !== null && walk.lines.length === from ? walk.lines.findLast((line) => line.depth < walk.depth) : undefined;
+    const around = walk.inside !== null && walk.lines.slice(from).every((line) => walk.echoes.has(line)) ? walk.lines.findLast((line) => line.depth < walk.depth) : undefined;
     if (around && around.kind === "interactive") sayHeading(around, level);
     if (before) before(at);
   };
   return frame;
 }
+
+/** @param {string} text */
+const withoutSpace = (text) => text.replace(/\s+/g, "").toLowerCase();
 
 /** @param {Line} heading */
 const levelOf = (heading) => Number((heading.states[0] || "").slice(6)) || 2;

@@ -1,7 +1,16 @@
 /** Waiting for what the last input has started. */
 
 const FRAME_FALLBACK = 60;
-const LONGEST_RESTLESS = 300;
+const LONGEST_RESTLESS = 250;
+/** The same for a page that has just come. */
+const LONGEST_RESTLESS_OPENING = 100;
+/** What was moving so shortly before an input was not moved by it, milliseconds, where it had been seen to change so often. */
+const MOVING = 100;
+const BEATS = 3;
+/** Changes so far apart begin anew, milliseconds; so often must a page begin by itself to change something, within so long. */
+const BURST_GAP = 300;
+const BURSTS = 2;
+const LONGEST_CYCLE = 15000;
 /** So long it is looked whether what has begun goes on, milliseconds: timers that animate beat at each 13. */
 const SHORTEST_STIRRED = 30;
 const LONGEST_ANIMATION = 700;
@@ -36,6 +45,67 @@ function frame() {
 /** @param {number} delay @returns {Promise<void>} */
 const pause = (delay) => new Promise((resolve) => setTimeout(resolve, delay));
 
+/**
+ * What the page changes: when last, how often without a pause, how often it has begun to without an action, and
+ * whether it was at it when the last input came.
+ * @typedef {{ at: number, beats: number, bursts: number, input: number, moving: boolean }} Movement
+ */
+/** @type {WeakMap<Node, Movement>} */
+const movements = new WeakMap();
+let inputs = 0;
+let lastInput = -Infinity;
+let isSettling = false;
+/** Batches of changes since the last frame that was waited for, save those that the page makes by itself. */
+let restlessness = 0;
+const mover = new MutationObserver(noteMovements);
+
+/** Whether the page goes on changing this by itself. @param {Node | null} node */
+function isSelfMoved(node) {
+  const known = node && movements.get(node);
+  if (!known) return false;
+  if (known.input !== inputs) {
+    known.input = inputs;
+    known.moving = known.beats >= BEATS && lastInput - known.at < MOVING;
+  }
+  return known.moving || known.bursts >= BURSTS;
+}
+
+/** Whether this has changed frame by frame until now: one frame shows how it goes on. @param {Node} node */
+const isSteady = (node) => (movements.get(node)?.beats || 0) > 2 * BEATS;
+
+/** Take in that something moves, or may. @param {Node} node */
+function noteMovement(node) {
+  const time = now();
+  let known = movements.get(node);
+  if (!known || time - known.at > LONGEST_CYCLE) movements.set(node, (known = { at: -Infinity, beats: 0, bursts: 0, input: inputs, moving: false }));
+  isSelfMoved(node);
+  if (time - known.at > BURST_GAP) {
+    known.beats = 0;
+    if (!isSettling) known.bursts++;
+  }
+  known.beats++;
+  known.at = time;
+}
+
+/** @param {MutationRecord[]} records */
+function noteMovements(records) {
+  const targets = new Set(records.map((record) => record.target));
+  for (const target of targets) noteMovement(target);
+  // What is put into a place again and again is another element each time.
+  for (const target of targets) if (!isSelfMoved(target) && !isSelfMoved(parentNode(target))) restlessness++;
+}
+
+/** An input comes: what moves now was not moved by it. */
+function noteInput() {
+  noteMovements(mover.takeRecords());
+  for (const animation of animations()) {
+    const target = animation.playState === "running" && /** @type {KeyframeEffect} */ (animation.effect)?.target;
+    if (target) for (let i = 0; i < BEATS; i++) noteMovement(target);
+  }
+  inputs++;
+  lastInput = now();
+}
+
 /** How long what is just being animated in or out still takes, milliseconds. @param {(Document | ShadowRoot)[]} roots */
 function animating(roots) {
   let left = 0;
@@ -49,6 +119,7 @@ function animating(roots) {
       const end = timing ? Number(timing.endTime) : Infinity;
       if (!(end <= LONGEST_ANIMATION)) continue;
       if (animation instanceof CSSTransition && !SHOWING.test(animation.transitionProperty)) continue;
+      if (isSelfMoved(/** @type {KeyframeEffect} */ (effect).target)) continue;
       left = Math.max(left, end - (Number(animation.currentTime) || 0));
     }
   }
@@ -90,19 +161,18 @@ function allRoots() {
  */
 async function settle(limit, came = false) {
   const start = now();
-  let mutations = 0;
-  const observer = new MutationObserver((records) => {
-    mutations += records.length;
-  });
   const roots = allRoots();
-  for (const root of roots) observer.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
+  noteMovements(mover.takeRecords());
+  isSettling = true;
+  for (const root of roots) mover.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
+  const longestRestless = inputs ? LONGEST_RESTLESS : LONGEST_RESTLESS_OPENING;
   let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0, unanswered: 0 };
   try {
     let restless = start;
     let stirred = came || isStirred();
     let late = came ? MOST_LATE_FRAMES : 0;
     for (;;) {
-      mutations = 0;
+      restlessness = 0;
       const asked = now();
       await frame();
       const isLate = now() - asked > LATE_FRAME;
@@ -110,7 +180,7 @@ async function settle(limit, came = false) {
       const pending = pendingTimers();
       const moving = animating(roots);
       const restlessFor = now() - restless;
-      state = { quiet: false, timers: pending.count, animations: moving > 0, mutations: mutations > 0, waited: Math.round(waited), unanswered: pending.unanswered };
+      state = { quiet: false, timers: pending.count, animations: moving > 0, mutations: restlessness > 0, waited: Math.round(waited), unanswered: pending.unanswered };
       if (waited >= limit) return state;
       if (pending.count) {
         await pause(Math.min(pending.left + 1, limit - waited, 100));
@@ -121,7 +191,7 @@ async function settle(limit, came = false) {
         await pause(Math.min(moving, limit - waited));
         continue;
       }
-      if (mutations && restlessFor < LONGEST_RESTLESS) {
+      if (restlessness && restlessFor < longestRestless) {
         stirred = true;
         continue;
       }
@@ -131,12 +201,12 @@ async function settle(limit, came = false) {
         stirred = waited < SHORTEST_STIRRED;
         continue;
       }
-      state.quiet = !mutations;
+      state.quiet = !restlessness;
       return state;
     }
   } finally {
     ask("settled");
-    observer.disconnect();
+    isSettling = false;
   }
 }
 

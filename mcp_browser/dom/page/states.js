@@ -142,6 +142,10 @@ function statesOf(element, tag, role, name) {
   if (role === "slider" || role === "spinbutton" || role === "scrollbar") {
     const value = attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow");
     if (value && tag !== "input") states.push(`value=${quoted(tidy(value))}`);
+    for (const bound of value && tag !== "input" && role !== "scrollbar" ? ["min", "max"] : []) {
+      const given = attribute(element, `aria-value${bound}`);
+      if (given) states.push(`${bound}=${tidy(given)}`);
+    }
   } else if ((role === "textbox" || role === "searchbox" || role === "combobox") && tag !== "input" && tag !== "textarea" && tag !== "select") {
     const value = tidy(heldBy(element));
     if (value && value !== name) states.push(`value=${isSecret(element) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);

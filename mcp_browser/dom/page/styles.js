@@ -106,12 +106,14 @@ function splitSelectors(selectors) {
   return list;
 }
 
+const CSS_ESCAPES = /\\(?:([\da-f]{1,6}) ?|(.))/gi;
+
 /** What a computed `content` reads as: the alternative text where it gives one. @param {string} content */
 function written(content) {
   const parts = content.split(/\/(?=(?:[^"]*"[^"]*")*[^"]*$)/);
   let text = "";
   for (const [, inner] of /** @type {string} */ (parts[parts.length - 1]).matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
-    text += /** @type {string} */ (inner).replace(/\\(.)/g, "$1");
+    text += /** @type {string} */ (inner).replace(CSS_ESCAPES, (_, code, sign) => (code ? String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff)) : sign));
   }
   return visible(text);
 }
@@ -189,7 +191,11 @@ function isAddedTo(element, where) {
 }
 
 /** @param {Element} element @param {"before" | "after"} where @returns {string} */
-const addedText = (element, where) => (isAddedTo(element, where) ? written(styleOf(element, `::${where}`).content) : "");
+function addedText(element, where) {
+  if (!isAddedTo(element, where)) return "";
+  const { content, display, visibility } = styleOf(element, `::${where}`);
+  return display === "none" || visibility !== "visible" ? "" : written(content);
+}
 
 /** @param {Element} element @param {string} text */
 function around(element, text) {

@@ -155,9 +155,8 @@ function enterRow(element, frame) {
   const outer = walk.row;
   const clickable = hasHandler(element) || hasOwnHand(element);
   /** @type {Row} */
-  const row = { cells: [], nodes: [], room: LONGEST_TEXT * 2, clickable, table: tableAround(element) };
+  const row = { cells: [], nodes: [], room: LONGEST_TEXT * 2, clickable, table: tableAround(element), start: walk.lines.length, deep: walk.open.length };
   walk.row = row;
-  const at = walk.lines.length;
   walk.depth++;
   const far = farOf(element, true);
   // On a long page the controls in a row far off are not measured one by one.
@@ -168,7 +167,7 @@ function enterRow(element, frame) {
     flush();
     walk.depth--;
     walk.row = outer;
-    closeRow(element, row, at, far, selected);
+    closeRow(element, row, row.start, far, selected);
     if (before) before(from);
   };
   return frame;
@@ -221,7 +220,8 @@ function enterCell(element, tag, role, frame) {
     const far = farOf(element, false);
     if (far === far) {
       const shownAs = role === "cell" && row.table.grid ? "gridcell" : role;
-      const name = nameOf(element, tag, "cell");
+      // What it refers to is most often its header.
+      const name = (traits(element) & LABELLED && tidy(contentOf(element, element, 0, false))) || nameOf(element, tag, "cell");
       const states = statesOf(element, tag, shownAs, name).filter((state) => state === "disabled" || TELLING.test(state));
       const sort = attribute(element, "aria-sort");
       if (sort && sort !== "none") states.push(`sort=${sort}`);

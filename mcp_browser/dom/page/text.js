@@ -26,6 +26,18 @@ function tidy(text, referring = false) {
   return referring ? text : text.replace(OUR_SIGNS, "");
 }
 
+const ONE_WORD = /^\s*[a-z][a-z\d_]{2,}\s*$/;
+
+/** Whether a word is drawn as one sign, by the font of an icon: it is no wider than high. @param {Element} element @param {string} text */
+function isLigature(element, text) {
+  if (!ONE_WORD.test(text)) return false;
+  const range = /** @type {Range} */ (_createRange.call(document));
+  range.selectNodeContents(element);
+  const outer = flatParent(element);
+  const { fontFamily, fontSize } = styleOf(element);
+  return range.getBoundingClientRect().width <= parseFloat(fontSize) * 1.3 && isElement(outer) && styleOf(/** @type {Element} */ (outer)).fontFamily !== fontFamily;
+}
+
 /** @param {string} text @param {number} limit */
 function cut(text, limit) {
   if (text.length <= limit) return text;

@@ -10,6 +10,8 @@
 
 /** The name of the events by which the hook in the page's own world is asked; "" where there is no hook. @type {string} */
 var channel;
+/** What the hook had learnt in documents of this origin; "" for nothing. @type {string} */
+var learnt;
 
 /**
  * @typedef {object} Port what lines are seen through: the view, or the part of it that something takes which scrolls
@@ -37,6 +39,7 @@ var channel;
  * @property {Port} port what it is seen through
  * @property {Element | null} node only while a call is being answered
  * @property {Line[] | null} parts of a row: the controls and cells that its name refers to, told within it
+ * @property {string} [entry] what the entry of a list says that it stands in
  * @property {(Element | null)[] | null} cells of a row, in the order of its text, none where one reaches further; only while a call is being answered
  *
  * @typedef {[Kind, number, number, string, string, string[], number, number]
@@ -56,8 +59,8 @@ var channel;
  * @property {boolean} muted its own text cannot be seen
  * @property {boolean} pointed whether it may have a cursor of its own
  * @property {boolean | undefined} hand whether the cursor is that of something to act on
- * @property {"" | "fields" | "hover"} faint whether it lies in what is not drawn: form controls there are used all the same, and
- *   what is drawn while the mouse is over it
+ * @property {"" | "fields" | "hover" | "scroll"} faint whether it lies in what is not drawn: form controls there are used all
+ *   the same, and what is drawn while the mouse is over it or once it is scrolled to
  * @property {boolean} suspect whether a style may make its text invisible
  * @property {number | null} far distance of the child measured last, where all of it is far off
  * @property {number} run how many children may be taken for as far off as that one

@@ -20,6 +20,8 @@
  * @property {Group[]} groups elements that have many children with lines, the innermost first
  * @property {Element[]} edges inline elements whose edge lies between the gathered text and the next
  * @property {string | null} inside the name that what is being read adds nothing to, where it only repeats it
+ * @property {Line | Element | null} bearer the line that shows this name, or the element whose line does
+ * @property {Map<Line, Line | Element>} echoes texts that are left out if what shows them has a line in the end, and that
  * @property {number} heading level of the heading that is being read, or 0
  * @property {Row | null} row the table row that is being read
  * @property {Element | null} surface what a code editor draws, where the field that takes its keys has been read
@@ -44,6 +46,8 @@
  * @property {string[]} cells the text of each, with references to the controls in it
  * @property {(Element | null)[]} nodes the cells; none where one of another place reaches to
  * @property {number} room characters of text that there is room for
+ * @property {number} start how many lines there were before
+ * @property {number} deep how many elements are open around it
  * @property {boolean} clickable whether the whole row is
  * @property {TableFacts} table what is known of its table
  */
@@ -82,6 +86,8 @@ const standing = () => ({
   edges: [],
   groups: [],
   inside: null,
+  bearer: null,
+  echoes: new Map(),
   heading: 0,
   row: null,
   surface: null,
@@ -126,7 +132,7 @@ const portNow = () => (walk.open.length ? /** @type {Open} */ (walk.open[walk.op
 /** @param {Kind} kind @param {Element} node @param {number} id @param {string} role @param {string} name @param {string[]} states @param {number} far @param {Port} port @returns {Line} */
 function newLine(kind, node, id, role, name, states, far, port = portNow()) {
   const marks = walk.inert ? INERT : kind === "interactive" && isOutOfMouse(node) ? UNCLICKABLE : NO_MARKS;
-  return { kind, depth: walk.depth, id, role, name, states, marks, far, port, node, parts: null, cells: null };
+  return { kind, depth: walk.depth, id, role, name, states, marks, far, port, node, parts: null, cells: null, entry: "" };
 }
 
 /** Lines, and behind each row what stands in it. @param {Line[]} lines @returns {Line[]} */

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import anyio
 import mcp_types as types
 from mcp.server.connection import Connection
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import ListenHandler
@@ -86,7 +86,6 @@ class Resources:
         server.add_request_handler(
             "subscriptions/listen", types.SubscriptionsListenRequestParams, self.listen
         )
-        server.middleware.append(self.follow_new_connection)
 
     async def list(
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
@@ -135,19 +134,12 @@ class Resources:
 
     # -- changes, for the handshake era: a connection has a channel of its own
 
-    async def follow_new_connection(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        """Middleware: notify a connection of changes of its list, from the end of its handshake on.
-
-        What a request has changed is sent before its answer: a client may leave as soon as it has that.
-        """
-        result = await call_next(ctx)
+    async def notified(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """Wait until a connection has its notifications; they begin at the end of its handshake."""
         if ctx.method == "notifications/initialized":
             self._follower(ctx)
         elif follower := _connection(ctx).state.get(_FOLLOWER):
             await follower.sent()
-        return result
 
     async def subscribe(
         self, ctx: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams

@@ -144,7 +144,7 @@ class ClientModel:
     """Asks the client's model, which the client chooses. Sampling counts no tokens: usage is an estimate."""
 
     def __init__(self, mailbox: Mailbox, *, takes_tools: bool) -> None:
-        self._mailbox = mailbox
+        self.mailbox = mailbox
         self._takes_tools = takes_tools
         self.info = ModelInfo(name="client:sampling")
 
@@ -158,7 +158,7 @@ class ClientModel:
         request = types.CreateMessageRequest(params=self._params(messages, form))
         try:
             with anyio.fail_after(seconds):
-                response = await self._mailbox.ask(request)
+                response = await self.mailbox.ask(request)
         except TimeoutError as error:
             raise ModelTimedOut(f"The client's model did not answer within {seconds:g} s.") from error
         if response is None or isinstance(response, types.ElicitResult):

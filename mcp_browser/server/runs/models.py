@@ -2,11 +2,9 @@
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from mcp_browser.agent.assembly import SCRIPTED, chat_model
+from mcp_browser.agent.assembly import SCRIPTED, RunModels, chat_model, with_settings_models
 from mcp_browser.errors import InvalidArguments, ModelError, NotActionable, SettingsError
-from mcp_browser.llm.messages import ChatModel
 from mcp_browser.server.elicitation import Context, Mailbox, capabilities
 from mcp_browser.server.runs.client import ClientModel
 from mcp_browser.settings import AgentSettings
@@ -17,16 +15,6 @@ HOW_TO_SET_UP = (
     "pip install 'mcp-browser-server[agent]'), with --model-url for a server of your own that speaks "
     "OpenAI's protocol, or use a client that offers sampling. The other tools work without a model."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunModels:
-    """The models of a run; `mailbox` asks the client, also where none of them is its own."""
-
-    model: ChatModel
-    mailbox: Mailbox
-    fallback: ChatModel | None = None
-    judge: ChatModel | None = None
 
 
 async def run_models(
@@ -41,7 +29,7 @@ async def run_models(
     if name is not None and name.startswith(SCRIPTED):
         # A script is a file of the server's, which its clients have no business with.
         raise InvalidArguments("A scripted model can only be set up where the server is started.")
-    allowed, mailbox = settings.allowed_models, Mailbox()
+    allowed = settings.allowed_models
     name = name or settings.model
     if name is not None and name != settings.model and not _matches(name, allowed):
         hint = f"Models that may be named: {', '.join(allowed)}. Or leave `model` out."
@@ -50,21 +38,17 @@ async def run_models(
         if name is not None:
             model = await chat_model(name, settings)
         else:
-            model = _clients_model(request, mailbox, attended=attended)
-        fallback, judge = [
-            await chat_model(other, settings) if other else None
-            for other in (settings.fallback_model, settings.judge_model)
-        ]
+            model = _clients_model(request, attended=attended)
+        return await with_settings_models(model, settings)
     except (ModelError, SettingsError) as error:
         raise NotActionable(str(error)) from error
-    return RunModels(model=model, mailbox=mailbox, fallback=fallback, judge=judge)
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _clients_model(request: Context, mailbox: Mailbox, *, attended: bool) -> ClientModel:
+def _clients_model(request: Context, *, attended: bool) -> ClientModel:
     sampling = capabilities(request).sampling
     if sampling is None:
         raise ModelError(HOW_TO_SET_UP)
@@ -73,4 +57,4 @@ def _clients_model(request: Context, mailbox: Mailbox, *, attended: bool) -> Cli
             "The client's own model can only be asked while a call waits.",
             hint="Use run_task with wait=true; with its task_id to go on with a task.",
         )
-    return ClientModel(mailbox, takes_tools=sampling.tools is not None)
+    return ClientModel(Mailbox(), takes_tools=sampling.tools is not None)

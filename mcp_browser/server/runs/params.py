@@ -28,7 +28,7 @@ class RunTaskParams(Params):
     secrets: list[str] = Field([], description="names of those it may use")
     output_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
     planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
-    judge: bool | None = Field(None, description="false: check by rules only")
+    judge: bool | None = Field(None, description="false: nobody checks, and no task succeeds")
     wait: bool = Field(True, description="false: only start it; get_task tells more")
     if_busy: Literal["wait", "refuse", "own_tabs"] = Field(
         "wait", description="where another task works in the session"

@@ -71,6 +71,7 @@ def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: boo
     elif outcome.status is TaskStatus.UNCONFIRMED:
         lines.append(f"The task is unconfirmed. {outcome.obstacle}")
         lines.append(f"What it reported: {outcome.answer or '(nothing)'}")
+        lines += [f"Evidence: {line}" for line in outcome.evidence]
     else:
         lines.append(f"The task is not done ({status}): {outcome.obstacle or 'no reason is known'}")
         if outcome.answer:

@@ -17,13 +17,13 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.assembly import (
+    RunModels,
     actions_for,
+    agent_run,
     check_budget,
     check_not_ended,
     check_start,
-    style_for,
 )
-from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder, new_task_id
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.replay import Replay
@@ -38,7 +38,7 @@ from mcp_browser.server.elicitation import Mailbox, OpenForm, ViewLink, no_view
 from mcp_browser.server.runs.client import ClientModel, ClientWatcher
 from mcp_browser.server.runs.files import URI
 from mcp_browser.server.runs.long_calls import RunCalls
-from mcp_browser.server.runs.models import RunModels, run_models
+from mcp_browser.server.runs.models import run_models
 from mcp_browser.server.runs.params import (
     GetTaskParams,
     InstructParams,
@@ -345,7 +345,9 @@ class RunService:
         replay = Replay(
             recorded=recorded,
             history=history,
-            controller=self._controller(recorded.task),
+            controller=Controller(
+                actions_for(recorded.task, self._registry, self._settings.tools), self._settings
+            ),
             session=lease.session,
             variables=Variables(recorded, params.variables),
             secrets=self._secrets_of(call).only(params.secrets),
@@ -370,29 +372,26 @@ class RunService:
         *,
         taken_up: bool = False,
     ) -> Run:
-        settings, task = self._settings.agent, history.task
-        path, seconds = self.saved.folder_of(history.id), settings.model_timeout
-        judge = models.judge
-        agent = AgentRun(
-            history=history,
-            controller=self._controller(task),
+        path, model = self.saved.folder_of(history.id), models.model
+        agent = agent_run(
+            history,
+            models,
+            self._registry,
+            self._settings,
             session=lease.session,
-            model_client=ModelClient(model=models.model, fallback=models.fallback, seconds=seconds),
-            style=style_for(task, models.model.info, settings),
-            settings=settings,
-            judge_client=ModelClient(model=judge, seconds=seconds) if judge is not None else None,
-            secrets=self._secrets_of(call).only(task.secrets),
+            secrets=self._secrets_of(call).only(history.task.secrets),
             folder=TaskFolder(path, lambda name: self._wrote(run, name)),
             state=state,
             taken_up=taken_up,
         )
+        asks_client = isinstance(model, ClientModel)
         run = Run(
             agent=agent,
             principal=call.principal,
-            mailbox=models.mailbox,
+            mailbox=model.mailbox if asks_client else Mailbox(),
             lock=FolderLock(path),
             lease=lease,
-            asks_client=isinstance(models.model, ClientModel),
+            asks_client=asks_client,
         )
         return run
 
@@ -405,9 +404,6 @@ class RunService:
         )
         same = params.model_dump(include=Task.model_fields.keys() & RunTaskParams.model_fields.keys())
         return Task.model_validate({**same, "text": params.task, "budget": budget})
-
-    def _controller(self, task: Task) -> Controller:
-        return Controller(actions_for(task, self._registry, self._settings.tools), self._settings)
 
     async def _history_in(self, session: BrowserSession, file: str) -> AgentHistory:
         """Read the history that a file holds: one that the session may upload.

@@ -17,7 +17,7 @@ from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError
-from mcp_browser.rendering.result import TextPart, render_error, render_result
+from mcp_browser.rendering import TextPart, render_error, render_result
 from mcp_browser.text import cut
 
 logger = logging.getLogger(__name__)

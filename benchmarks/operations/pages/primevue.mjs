@@ -1,0 +1,10 @@
+import { createApp, h, ref } from "vue";
+import PrimeVue from "primevue/config";
+import Select from "primevue/select";
+import MultiSelect from "primevue/multiselect";
+import Slider from "primevue/slider";
+import Rating from "primevue/rating";
+const cities = ["Rome", "Paris", "Oslo"];
+const state = (window.state = { city: ref(null), many: ref([]), level: ref(20), stars: ref(1) });
+const bind = (key) => ({ modelValue: state[key].value, "onUpdate:modelValue": (value) => (state[key].value = value) });
+createApp({ setup: () => () => h("main", [h(Select, { options: cities, placeholder: "A city", ariaLabel: "City", ...bind("city") }), h(MultiSelect, { options: cities, placeholder: "Some cities", ariaLabel: "Cities", ...bind("many") }), h(Slider, { style: "width:200px;margin:20px;background:silver;height:6px;position:relative", ariaLabel: "Level", ...bind("level") }), h(Rating, { ...bind("stars") })]) }).use(PrimeVue).mount("#root");

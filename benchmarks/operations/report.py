@@ -1,0 +1,63 @@
+"""The table of docs/comparison.md."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.operations.outcome import Outcome
+from benchmarks.operations.table import Operation
+from benchmarks.report import markdown_table
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "comparison.md"
+HEAD: str = "kind,operations,server,first try,any try,calls,characters,seconds,false statements"
+
+
+def section(outcomes: Sequence[Outcome], asked: Sequence[Operation]) -> str:
+    """The figures by kind and as a whole."""
+    kinds = list(dict.fromkeys(outcome.kind for outcome in outcomes))
+    servers = list(dict.fromkeys(outcome.server for outcome in outcomes))
+    rows: list[list[str]] = [HEAD.split(",")]
+    for kind in (*kinds, "all"):
+        for server in servers:
+            some = [one for one in outcomes if one.server == server and kind in (one.kind, "all")]
+            rows.append([kind, str(len(some)), server, *_figures(some)])
+    done = {outcome.operation for outcome in outcomes}
+    pages = {one.page.source for one in asked if str(one) in done}
+    packages = [one.page.packages[0] for one in asked if str(one) in done and one.page.packages]
+    libraries = {package.rpartition("@")[0] for package in packages}
+    return (
+        f"{len(done)} operations on {len(pages)} pages of {len(libraries)} libraries, each done by plain "
+        f"Playwright first and checked in the widget's own state. A small adapter without a model finds by "
+        f"role and text in what the tools return.\n\n{markdown_table(rows)}"
+    )
+
+
+def write(text: str) -> None:
+    """Put the section into docs/comparison.md.
+
+    Raises:
+        ValueError: it has no place for it.
+    """
+    document = DOCUMENT.read_text(encoding="utf-8")
+    pattern = r"(<!-- generated: operations -->\n).*?(<!-- end: operations -->)"
+    new, count = re.subn(pattern, lambda found: f"{found[1]}{text}\n{found[2]}", document, flags=re.S)
+    if not count:
+        raise ValueError("the document has no place for the operations")
+    DOCUMENT.write_text(new, encoding="utf-8")
+
+
+def _figures(some: Sequence[Outcome]) -> list[str]:
+    first = sum(one.tried == 1 for one in some)
+    any_try = sum(one.tried > 0 for one in some)
+    return [
+        f"{first} ({_share(first, len(some))})",
+        f"{any_try} ({_share(any_try, len(some))})",
+        f"{sum(one.calls for one in some):,}",
+        f"{sum(one.characters for one in some):,}",
+        f"{sum(one.seconds for one in some):.0f}",
+        str(sum(bool(one.false) for one in some)),
+    ]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "-"

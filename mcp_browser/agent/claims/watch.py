@@ -1,0 +1,132 @@
+"""Writes down what an action causes: requests, dialogs, files, console errors."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qsl
+
+from mcp_browser.agent.record.evidence import LONGEST_FIELD, Evidence, FileRecord, Sent
+from mcp_browser.browser.network.exchange import Exchange, tell
+from mcp_browser.browser.network.log import NetworkLog
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.text import cut
+
+_PARTS_OF_PAGES = frozenset(("image", "stylesheet", "script", "font", "media", "manifest", "texttrack"))
+_LOOKS_KEPT, _KEPT = 10, 40  # How many requests are kept that only ask, and of all others
+MOST_MESSAGES = 10
+MOST_FIELDS = 60
+LONGEST_BODY = 1_000
+UNREADABLE = "(the browser does not tell the content of a form with files)"
+_MULTIPART = re.compile(
+    r'Content-Disposition:[^\n]*?\bname="([^"]*)"(?:[^\n]*?filename="([^"]*)")?[^\n]*\r?\n'
+    r"(?:[^\r\n]+\r?\n)*\r?\n(.*?)\r?\n--",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+class ActionWatch:
+    """What one action causes, from its beginning on; can be read as long as no other one has begun.
+
+    What an earlier action began and did not end (a request without an answer, an open dialog, a download)
+    belongs to this one, too.
+    """
+
+    def __init__(self, session: BrowserSession, log: NetworkLog, before: "ActionWatch | None" = None) -> None:
+        """Begin, after the action of `before`."""
+        self._session = session
+        self._log = log
+        # What happened since the evidence before was read, while the model thought, belongs to this action.
+        self._last = log.exchanges()[-1].id if log.exchanges() else 0
+        self._read = time.time()
+        self._since, self._first = (before or self)._read, (before or self)._last + 1
+        self._waiting = [one for one in before.exchanges() if not _answered(one)] if before else []
+        self._dialogs = {id: len(tab.dialogs) - (tab.dialog is not None) for id, tab in session.tabs.items()}
+        files = session.downloads
+        self._files = next((at for at, file in enumerate(files) if not file.done), len(files))
+        self._uploads = len(session.uploads)
+
+    def exchanges(self) -> list[Exchange]:
+        """The requests since the beginning, and those that waited for an answer then."""
+        new = [one for one in self._log.exchanges() if one.id >= self._first]
+        return [*self._waiting, *(one for one in new if one not in self._waiting)]
+
+    def is_open(self) -> bool:
+        """Return whether a request that it would keep has no answer yet."""
+        return any(not _answered(one) for one in self.exchanges() if _is_kept(one))
+
+    def evidence(self, hide: Callable[[Any], Any], **more: Any) -> Evidence:
+        """What there is by now, without secrets; `more` are the other fields."""
+        session, redactor = self._session, self._session.redactor()
+        self._read, self._last = time.time(), max((self._last, *(one.id for one in self.exchanges())))
+        tabs = session.tabs.values()
+        errors = [
+            redactor.text(entry.text)
+            for tab in tabs
+            for entry in tab.console.entries()
+            if entry.level == "error" and entry.time >= self._since
+        ]
+        came = session.downloads[self._files :]
+        files = (FileRecord(name=one.name, size=one.size, error=one.error) for one in came)
+        record = Evidence(
+            sent=tuple(self._sent()),
+            dialogs=tuple(one for tab in tabs for one in tab.dialogs[self._dialogs.get(tab.id, 0) :]),
+            downloads=tuple(files),
+            uploads=tuple(session.uploads[self._uploads :]),
+            console=tuple(cut(" ".join(text.split()), LONGEST_FIELD) for text in errors[-MOST_MESSAGES:]),
+        )
+        return Evidence.model_validate({**hide(record.model_dump()), **more})
+
+    def _sent(self) -> Iterator[Sent]:
+        made = [self._as_sent(one) for one in self.exchanges() if _is_kept(one)]
+        made += [sent for one in self._log.exchanges() if (sent := self._by_socket(one)) is not None]
+        # The same once more says nothing: so a page that repeats itself pushes nothing else out.
+        made = [*dict.fromkeys(made)]
+        looks, others = [one for one in made if not one.weighs], [one for one in made if one.weighs]
+        yield from (one for one in made if one in looks[-_LOOKS_KEPT:] or one in others[-_KEPT:])
+
+    def _as_sent(self, exchange: Exchange) -> Sent:
+        told = tell(exchange, None, self._session.redactor())
+        kind = next((value for name, value in told.request_headers if name.lower() == "content-type"), "")
+        body = told.request_body or (UNREADABLE if "multipart/" in kind else "")
+        fields = tuple(_fields(body, kind.lower()))
+        # A document that becomes a download "fails" with its status.
+        failure = exchange.failure if exchange.status is None else None
+        return Sent(
+            method=exchange.method,
+            url=told.url,
+            kind=exchange.kind,
+            status=exchange.status,
+            failure=failure,
+            fields=fields[:MOST_FIELDS],
+            body="" if fields else cut(body, LONGEST_BODY),
+        )
+
+    def _by_socket(self, exchange: Exchange) -> Sent | None:
+        if exchange.kind != "websocket":
+            return None
+        frames = [one for one in exchange.frames if one.sent and not one.binary and one.time >= self._since]
+        redactor = self._session.redactor()
+        body = cut("\n".join(redactor.body(one.text) for one in frames), LONGEST_BODY)
+        sent = Sent(method="SEND", url=redactor.url(exchange.url), kind="websocket", status=101, body=body)
+        return sent if frames else None
+
+
+def _is_kept(exchange: Exchange) -> bool:
+    if exchange.kind == "websocket":
+        return False
+    return exchange.method != "GET" or exchange.kind not in (*_PARTS_OF_PAGES, "other")
+
+
+def _answered(exchange: Exchange) -> bool:
+    return exchange.status is not None or exchange.failure is not None
+
+
+def _fields(body: str, kind: str) -> Iterator[tuple[str, str]]:
+    """What a form contained, by the names of its fields."""
+    if "x-www-form-urlencoded" in kind:
+        for name, value in parse_qsl(body, keep_blank_values=True):
+            yield name, cut(value, LONGEST_FIELD)
+    elif "multipart/form-data" in kind:
+        for name, file, value in _MULTIPART.findall(body):
+            yield name, f"(the file {file})" if file else cut(value, LONGEST_FIELD)

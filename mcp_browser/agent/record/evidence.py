@@ -1,0 +1,135 @@
+"""What an action caused, written down as it happened: for the judge, the report, and replay."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from mcp_browser.browser.observation import DialogAnswer
+from mcp_browser.dom.models import Frozen
+from mcp_browser.text import one_line, quoted
+
+Origin = Literal["page", "agent", "person", "file"]
+"""Where a text comes from. The agent's is what it typed, wrote into an address, or computed by a script."""
+
+LONGEST_PASSAGE = 16_000  # Characters of a page, or of a change of it, that are kept
+LONGEST_FIELD = 300
+NUMBER = re.compile(r"[^/?&=#\s]*\d[^/?&=#\s]*")  # A part of an address that may be an identifier
+
+HTTP_ERROR = 400  # The least status that says that a request was not carried out
+
+
+class Passage(Frozen):
+    """A text and where it comes from: `where` is the address of the page, or the name of the argument."""
+
+    text: str
+    origin: Origin = "page"
+    where: str = ""
+
+
+class Sent(Frozen):
+    """A request that left the browser: what a form or a script sent, or the page that was asked for.
+
+    `fields` is what a form contained, `body` another content, both without secrets. `status` and `failure`
+    are None while there is no answer.
+    """
+
+    method: str
+    url: str
+    kind: str = ""
+    status: int | None = None
+    failure: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    body: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.failure is not None or (self.status or 0) >= HTTP_ERROR
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it is more than a look: it changes something, leads to a page, or has failed."""
+        return self.method != "GET" or self.kind == "document" or self.failed
+
+    @property
+    def outcome(self) -> str:
+        return str(self.failure or self.status or "no answer yet")
+
+    @property
+    def shape(self) -> str:
+        """What it asks for, without numbers and identifiers in its address."""
+        return f"{self.method} {NUMBER.sub('…', self.url)}"
+
+    def __str__(self) -> str:
+        content = ", ".join(f"{name}={quoted(value, LONGEST_FIELD)}" for name, value in self.fields)
+        content = content or (quoted(self.body, LONGEST_FIELD) if self.body else "")
+        return f"{self.method} {one_line(self.url)}{' with ' if content else ''}{content} → {self.outcome}"
+
+
+class FileRecord(Frozen):
+    """A file that was downloaded: `size` in bytes once it is there, `error` where it did not come."""
+
+    name: str
+    size: int | None = None
+    error: str | None = None
+
+    def __str__(self) -> str:
+        ended = f"failed: {self.error}" if self.error else "not ended" if self.size is None else "saved"
+        return f"{quoted(self.name)} {ended}{f' ({self.size:,} bytes)' if self.size is not None else ''}"
+
+
+class Evidence(Frozen):
+    """What an action caused, from its beginning to that of the next one.
+
+    `result_from` is where the content of the action's result comes from, `passages` are further texts: what
+    changed on the page, what a person answered. `uploads` are names of files that were given to the page.
+    """
+
+    result_from: Origin = "page"
+    passages: tuple[Passage, ...] = ()
+    sent: tuple[Sent, ...] = ()
+    dialogs: tuple[DialogAnswer, ...] = ()
+    downloads: tuple[FileRecord, ...] = ()
+    uploads: tuple[str, ...] = ()
+    console: tuple[str, ...] = ()
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is a person's answer, not what happened in the browser."""
+        return any(passage.origin == "person" for passage in self.passages)
+
+    def lines(self) -> Iterator[str]:
+        """What happened beside the page, one fact a line."""
+        yield from (f"sent: {sent}" for sent in self.sent)
+        yield from (f"dialog: {dialog}" for dialog in self.dialogs)
+        yield from (f"download: {file}" for file in self.downloads)
+        yield from (f"given to the page: the file {quoted(name)}" for name in self.uploads)
+        yield from (f"console error: {quoted(text)}" for text in self.console)
+
+
+class Point(Frozen):
+    """One point of a task: what was asked, what the evidence says of it, and whether it is met."""
+
+    asked: str
+    evidence: str
+    met: bool
+
+    def __str__(self) -> str:
+        return f"{self.asked}: {self.evidence}"
+
+
+class Verdict(Frozen):
+    """A judge's answer, point by point, and the facts against the claim that it was given."""
+
+    points: tuple[Point, ...] = ()
+    facts: tuple[str, ...] = ()
+
+    @property
+    def confirmed(self) -> bool:
+        return bool(self.points) and all(point.met for point in self.points)
+
+    @property
+    def reason(self) -> str:
+        """Which points are not met."""
+        if not self.points:
+            return "the judge gave no verdict that can be read."
+        return " ".join(f"Not met: {point}" for point in self.points if not point.met)

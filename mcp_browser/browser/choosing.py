@@ -1,0 +1,323 @@
+"""Choosing from a list: a native select's, an ARIA list, or whatever a click on a field brings to be seen."""
+
+import contextlib
+import re
+from collections.abc import Iterable, Sequence
+
+import anyio
+
+from mcp_browser.browser.element import OPENING_SECONDS, POLL_SECONDS, Element
+from mcp_browser.dom.models import Frozen
+from mcp_browser.errors import ActionError, NotActionable, NotFound, StaleElement
+from mcp_browser.text import quoted
+
+LISTING_SECONDS = 1.5  # How long a page at rest may take to show a list, or what was chosen of it
+FILTERING_SECONDS = 1.0  # The same for what a text leaves of a list
+SCROLLING_SECONDS = 8.0  # How long a list is scrolled for an option
+SMALLEST_PART = 1e-4  # Of a list's length, of which it is not halved any more
+OPEN_LISTS = frozenset(
+    {"listbox", "menu", "menubar", "tree"}
+)  # Roles of lists that are there without a click
+
+
+class Choice(Frozen):
+    """One choice of a list. `index` is set where it is an element that can be clicked.
+
+    `selected` may only say where the keys are; `chosen` says that it is taken.
+    """
+
+    label: str
+    value: str = ""
+    selected: bool = False
+    chosen: bool = False
+    disabled: bool = False
+    index: int | None = None
+
+
+class Chosen(Frozen):
+    """An option that was clicked, whether that can be seen, and what the field shows then.
+
+    `is_pending` says that only the list shows it, which is still open.
+    """
+
+    label: str
+    is_seen: bool = True
+    is_pending: bool = False
+    shown: str = ""
+
+
+class ListField:
+    """An element as something to choose from."""
+
+    def __init__(self, element: Element) -> None:
+        self._element = element
+        self._tab = element.tab
+        self._opened = False
+        self._typed: tuple[Element, str] | None = (
+            None  # What was typed in to filter, and what was there before
+        )
+
+    async def options(self) -> list[Choice]:
+        """The choices of a native select, or of the list that is open."""
+        return [Choice.model_validate(option) for option in await self._element.call("options")]
+
+    async def select(self, wanted: Sequence[str]) -> list[Chosen]:
+        """Choose options by label or value.
+
+        A native select ends with exactly these options. Of any other list each is clicked, after opening it
+        where needed; several names walk down a menu. What was typed to find one is taken back on failure.
+
+        Raises:
+            NotFound: there is no such option; the message names those that there are.
+            NotActionable: an option is disabled, or several were asked for where one can be chosen.
+        """
+        ready = await self._element.ready("select")
+        if ready.tag == "select":
+            return await self._select_native(wanted, multiple=ready.multiple)
+        was_open = bool(await self.options()) and await self._expanded() != "false"
+        try:
+            chosen = [await self._choose(name) for name in wanted]
+        except ActionError:
+            await self._take_back()
+            if not was_open:
+                await self.close()
+            raise
+        if not was_open and not self._tab.held and await self._expanded() == "true":
+            await self.close()
+        return chosen
+
+    async def close(self) -> None:
+        """Close the list if it is open: by a click on its field, or by Escape."""
+        with contextlib.suppress(ActionError):
+            # A click may meet what was chosen, and what takes that back; Escape, where the list does not take
+            # it, what is around it.
+            by_keys_first = (False,) if await self._takes_text() else (False, True)
+            for by_click in by_keys_first if await self._expanded() == "true" else by_keys_first[::-1]:
+                is_open = await self._expanded() == "true" or (self._opened and await self.options())
+                if self._tab.held or not is_open:
+                    return
+                with contextlib.suppress(NotActionable):
+                    await (self._element.click() if by_click else self._element.input.press("Escape"))
+                    await self._tab.ask(self._tab.dom.settle(limit=POLL_SECONDS, index=self._element.index))
+
+    async def _select_native(self, wanted: Sequence[str], *, multiple: bool) -> list[Chosen]:
+        element = self._element
+        if len(wanted) > 1 and not multiple:
+            raise NotActionable(f"{element} takes one option, not {len(wanted)}.")
+        options = await self.options()
+        chosen = [
+            self._usable(_find(options, name) or _nearest(options, name), name, options) for name in wanted
+        ]
+        # Their names are those of elements, though no mouse gets to them.
+        await element.input.check_elements(element.index, also=[("option", one.label) for one in chosen])
+        element.input.did()
+        await self._tab.act(element.call("selectOptions", [options.index(option) for option in chosen]))
+        if not self._tab.held and not await self._keeps(chosen):
+            raise NotActionable(
+                f"The page did not keep {', '.join(quoted(one.label) for one in chosen)} in {element}.",
+                hint="Another control may stand for it: look with get_state.",
+            )
+        return [Chosen(label=option.label) for option in chosen]
+
+    async def _keeps(self, chosen: Sequence[Choice]) -> bool:
+        """Whether the options are the selected ones, as far as they can still be asked."""
+        try:
+            now = {option.label: option.selected for option in await self.options()}
+        except StaleElement:
+            return True
+        return all(now.get(option.label, True) for option in chosen)
+
+    async def _choose(self, wanted: str) -> Chosen:
+        options = await self.options()
+        option = _find(options, wanted)
+        if option is None and await self._may_open(options):
+            options = await self._open()
+            option = _find(options, wanted)
+        if option is None and (field := await self._filter_field()) is not None:
+            options = await self._filter(field, wanted) or options
+            option = _find(options, wanted) or _nearest(options, wanted, at_start=True)
+            if option is None:
+                await self._take_back()
+                options = await self.options() or options
+        if option is None:
+            option = await self._scroll(wanted, found := {one.label: one for one in options})
+            if option is None and (near := _nearest(options := list(found.values()), wanted)):
+                option = _find(await self.options(), near.label) or await self._scroll(near.label, found)
+        option = self._usable(option, wanted, options)
+        return await self._take(option, wanted)
+
+    async def _may_open(self, options: Sequence[Choice]) -> bool:
+        expanded = await self._expanded()
+        if options and (expanded == "true" or (self._element.role in OPEN_LISTS and expanded != "false")):
+            return False
+        return bool(await self._element.call("opening"))
+
+    async def _open(self) -> list[Choice]:
+        """Click the field, again where that has closed an open list; the options that there are then."""
+        options: list[Choice] = []
+        for _ in range(2):
+            await self._element.call("beforeOpening")
+            since = self._tab.activity.watch()
+            await self._element.click()
+            self._opened = True
+            await self._tab.rest(since, self._element.index, limit=OPENING_SECONDS)
+            options = await self._options_within(LISTING_SECONDS)
+            if options or self._tab.held or not await self._element.call("hasLess"):
+                break
+        return options
+
+    async def _options_within(self, seconds: float, wanted: str | None = None) -> list[Choice]:
+        """The options as soon as there are any, or the wanted one; else those there are at the end."""
+        options: list[Choice] = []
+        with anyio.move_on_after(seconds):
+            while True:
+                options = await self.options()
+                if options and (wanted is None or _find(options, wanted)):
+                    return options
+                await anyio.sleep(POLL_SECONDS)
+        return options
+
+    async def _filter_field(self) -> Element | None:
+        """The field that takes a text to search for: the element itself, or one in what it has opened."""
+        if await self._takes_text():
+            return self._element
+        found: list[dict[str, int]] = await self._element.call("searchField") if self._opened else []
+        if not found:
+            return None
+        return Element(self._tab, self._element.input, self._tab.dom.resolve(found[0]["index"]))
+
+    async def _takes_text(self) -> bool:
+        ready = await self._element.ready("read")
+        return ready.kind in ("text", "rich") and "readonly" not in ready.node.states
+
+    async def _filter(self, field: Element, wanted: str) -> list[Choice]:
+        self._typed = (field, str((await field.call("value"))["value"]))
+        since = self._tab.activity.watch()
+        try:
+            await field.fill(wanted)
+        except NotActionable:
+            return []
+        await self._tab.rest(since, self._element.index, limit=OPENING_SECONDS)
+        return await self._options_within(FILTERING_SECONDS, wanted)
+
+    async def _take_back(self) -> None:
+        if self._typed is not None and not self._tab.held:
+            (field, before), self._typed = self._typed, None
+            since = self._tab.activity.watch()
+            with contextlib.suppress(ActionError):
+                await field.fill(before)
+                await self._tab.rest(since, self._element.index, limit=OPENING_SECONDS)
+
+    async def _scroll(self, wanted: str, found: dict[str, Choice]) -> Choice | None:
+        """Scroll the list from its start until it has the option; what else it has is added to `found`."""
+        low, high, at = 0.0, 1.0, 0.0  # Of a list in order, between which parts of its length it is
+        with anyio.move_on_after(SCROLLING_SECONDS):
+            while await self._element.call("scrollOptions", at):
+                await self._tab.ask(
+                    self._tab.dom.settle(limit=OPENING_SECONDS / 10, index=self._element.index)
+                )
+                options = await self.options()
+                found |= {one.label: one for one in options}
+                if option := _find(options, wanted):
+                    return option
+                labels = [_in_order(one.label) for one in options]
+                is_sorted = len(labels) > 1 and labels == sorted(labels) and high - low > SMALLEST_PART
+                if not is_sorted or labels[0] <= _in_order(wanted) <= labels[-1]:
+                    at = -1.0
+                    continue
+                low, high = (at, high) if _in_order(wanted) > labels[-1] else (low, at)
+                at = (low + high) / 2
+        return None
+
+    async def _take(self, option: Choice, wanted: str) -> Chosen:
+        before = await self._shown()
+        is_chosen = option.chosen or (option.selected and self._element.role in OPEN_LISTS)
+        if is_chosen or (option.selected and _tidy(option.label) in _tidy(before)):
+            return Chosen(label=option.label)
+        if option.index is None:
+            # The suggestions of a field's datalist are the browser's own: they are chosen by their text.
+            await self._element.fill(option.value or option.label)
+            return Chosen(label=option.label)
+        since = self._tab.activity.watch()
+        await Element(self._tab, self._element.input, self._tab.dom.resolve(option.index)).click()
+        self._typed = None
+        shown = before
+        try:
+            await self._tab.rest(since, self._element.index, limit=OPENING_SECONDS)
+            if self._tab.held or await self._is_menu():
+                return Chosen(label=option.label)
+            with anyio.move_on_after(LISTING_SECONDS):
+                while not self._tab.held:
+                    shown = await self._shown()
+                    if (
+                        shown != before
+                        or _tidy(option.label) in _tidy(shown)
+                        or await self._is_marked(option)
+                    ):
+                        return Chosen(label=option.label, shown=shown)
+                    await anyio.sleep(POLL_SECONDS)
+        except StaleElement:
+            self._element.is_gone = True
+            return Chosen(label=option.label)
+        return Chosen(label=option.label, is_seen=_tidy(wanted) in _tidy(shown), shown=shown)
+
+    async def _is_marked(self, option: Choice) -> bool:
+        """Whether the option says that it is taken, and did not before."""
+        now = _find(await self.options(), option.label)
+        return now is not None and (now.chosen or (now.selected and not option.selected))
+
+    async def _is_menu(self) -> bool:
+        popup = await self._element.call("attribute", "aria-haspopup")
+        return self._element.role.startswith("menu") or popup in ("menu", "true")
+
+    async def _expanded(self) -> str | None:
+        return await self._element.call("attribute", "aria-expanded")
+
+    async def _shown(self) -> str:
+        return str(await self._element.call("fieldShows"))
+
+    def _usable(self, option: Choice | None, wanted: str, options: Sequence[Choice]) -> Choice:
+        element = self._element
+        if option is None and not options and not self._opened:
+            raise NotFound(
+                f'{element} does not say that it has a list, so "{wanted}" was not looked for.',
+                hint="Click it, look with get_state, then click the option.",
+            )
+        if option is None and not options:
+            hint = "Click it, look with get_state, then click the option."
+            raise NotFound(f'{element} shows no options, so "{wanted}" cannot be chosen.', hint=hint)
+        if option is None:
+            raise NotFound(f'{element} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
+        if option.disabled:
+            raise NotActionable(f"Option {quoted(option.label)} of {element} is disabled.")
+        return option
+
+
+def _tidy(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _in_order(label: str) -> list[tuple[str, int]]:
+    """A label as people sort it: by its words, and by its numbers as numbers."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D+)(\d*)", f" {_tidy(label)}")]
+
+
+def _find(options: Iterable[Choice], wanted: str) -> Choice | None:
+    """The option of that label or value; case and spaces count only where several differ by them."""
+    options = list(options)
+    exact = (option for option in options if wanted in (option.label, option.value))
+    loose = (option for option in options if _tidy(wanted) in (_tidy(option.label), _tidy(option.value)))
+    return next(exact, None) or next(loose, None)
+
+
+def _nearest(options: Iterable[Choice], wanted: str, *, at_start: bool = False) -> Choice | None:
+    """The only option in whose label a word begins with this text, or the label itself."""
+    pattern = re.compile(("^" if at_start else r"(?<!\w)") + re.escape(_tidy(wanted)))
+    near = [option for option in options if _tidy(wanted) and pattern.search(_tidy(option.label))]
+    return near[0] if len({option.label for option in near}) == 1 else None
+
+
+def list_options(options: Sequence[Choice], *, limit: int = 60) -> str:
+    """The labels of options in quotes, the first ones where there are many."""
+    shown = ", ".join(quoted(option.label) for option in options[:limit]) or "none"
+    return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")

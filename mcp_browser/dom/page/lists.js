@@ -1,0 +1,245 @@
+/** Lists that a field opens: what is in them by their semantics, or what came to be seen when the field was clicked. */
+
+const LISTS = "[role=listbox],[role=menu],[role=tree]";
+const OPTIONS = "[role=option],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=treeitem]";
+/** What else a person fills in: a box around a field that holds another one is not that field's own. */
+const OTHER_FIELDS = "input:not([type=hidden]),select,textarea,[role=combobox],[role=textbox],[role=spinbutton],[role=slider],[role=listbox]";
+/** Opened by a click that does nothing else; other buttons may act. */
+const OPENS = "[aria-haspopup]:not([aria-haspopup=false]),[aria-expanded],[aria-controls],[aria-owns],[role=combobox],[role=listbox]";
+const MOST_UP_TO_BOX = 6;
+const HIGHEST_BOX = 200;
+const MOST_UP_TO_ROW = 4;
+const MOST_ARRIVED = 500;
+const LONGEST_ENTRY = 300;
+
+/**
+ * The field that was opened last, what was to be seen before that, and the entries that were last found in its list.
+ * @type {{ field: Element, seen: Set<Element>, entries: Element[], list: Element | null } | null}
+ */
+let opened = null;
+
+/** A function that says whether an element is drawn, with its answers kept. @returns {(element: Element) => boolean} */
+function drawnTest() {
+  /** @type {Map<Element, boolean>} */
+  const traps = new Map();
+  /** @param {Element} element @returns {boolean} */
+  const isFree = (element) => {
+    const known = traps.get(element);
+    if (known !== undefined) return known;
+    const around = flatParent(element);
+    const free = !isTrap(element) && (!around || !isElement(around) || isFree(/** @type {Element} */ (around)));
+    traps.set(element, free);
+    return free;
+  };
+  return (element) => {
+    if (!isSeen(element)) return false;
+    const box = rectOf(element);
+    return box.width > 1 && box.height > 1 && box.right + scrollX > 0 && box.bottom + scrollY > 0 && isFree(element);
+  };
+}
+
+/** The elements that draw text of their own. @returns {Element[]} */
+function textsDrawn() {
+  const isDrawn = drawnTest();
+  return allRoots().flatMap((root) => [...queryAll(root, "*")]).filter((element) => {
+    for (let node = firstChild(element); node; node = nextSibling(node)) {
+      if (nodeType(node) === 3 && !isBlank(data(/** @type {Text} */ (node)))) return !SKIPPED.has(localName(element)) && isDrawn(element);
+    }
+    return false;
+  });
+}
+
+/**
+ * What a selector matches among the visible elements in an element, shadow roots and slots included.
+ * @param {Element} owner @param {string} selector
+ */
+function shownWithin(owner, selector) {
+  /** @type {Element[]} */
+  const found = [];
+  /** @param {Element} element */
+  const visit = (element) => {
+    const slotted = element instanceof HTMLSlotElement ? element.assignedElements() : [];
+    for (const child of slotted.length ? slotted : (shadowOf(element) || element).children) {
+      if (matches(child, selector) && isSeen(child)) found.push(child);
+      visit(child);
+    }
+  };
+  visit(owner);
+  return found;
+}
+
+/** The smallest box around a field that nothing else is filled in within: its value, label and buttons stand there. @param {Element} field */
+function boxOfField(field) {
+  let box = field;
+  if (!TYPED.has(localName(field))) return box;
+  const own = boxOf(field);
+  for (let up = 0, node = flatParent(field); up < MOST_UP_TO_BOX && node && isElement(node); up++, node = flatParent(node)) {
+    const outer = /** @type {Element} */ (node);
+    if (outer === body() || outer === rootElement() || matches(outer, "form,fieldset,dialog,[role=dialog],td,tr")) break;
+    const around = boxOf(outer);
+    if (around.height > Math.max(HIGHEST_BOX, own.height) || around.bottom < own.top || around.top > own.bottom) break;
+    if ([...queryAll(outer, OTHER_FIELDS)].some((other) => other !== field && !holds(other, field) && isSeen(other) && boxOf(other).width > 1 && !inList(other))) break;
+    box = outer;
+  }
+  return box;
+}
+
+/** Whether an element is in the list that was opened. @param {Element} element */
+const inList = (element) => !!closest(element, LISTS) || (!!opened?.list && holds(opened.list, element));
+
+/** Whether what a mouse hits instead of a field is a part of it: its value, its placeholder, its label. @param {Element} hit @param {Element} field */
+function isOwnPart(hit, field) {
+  if (!TYPED.has(localName(field)) && !matches(field, "select,[role=combobox]")) return false;
+  if (closest(hit, "a,button,[role=button],[role=link],[role=option]") || inList(hit)) return false;
+  return holds(boxOfField(field), hit);
+}
+
+/** What a field shows of what was chosen, without its list. @param {Element} element */
+function fieldShows(element) {
+  const field = controlOf(element);
+  if (isSecret(field)) return "";
+  const isDrawn = drawnTest();
+  const box = boxOfField(field);
+  const texts = TYPED.has(localName(field)) ? [String(/** @type {HTMLInputElement} */ (field).value ?? "")] : [];
+  for (const part of [box, ...queryAll(box, "*")]) {
+    if (inList(part) || !isDrawn(part)) continue;
+    let own = "";
+    for (let node = firstChild(part); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
+    if (!isBlank(own)) texts.push(own);
+  }
+  const text = tidy(texts.join(" "));
+  return text || TYPED.has(localName(field)) ? text : tidy(String(_innerText.call(/** @type {HTMLElement} */ (field)) ?? ""));
+}
+
+/** How a field can be opened: as a "list" by its semantics, as a "value" that it shows, or not (""). @param {Element} element */
+function opening(element) {
+  const field = controlOf(element);
+  const kind = valueKind(field);
+  if (kind === "text" || kind === "rich" || matches(field, OPENS)) return "list";
+  return isPlain(field) ? "value" : "";
+}
+
+/** Whether nothing says what an element does: it is no control by its role, and may still take a click. @param {Element} element */
+function isPlain(element) {
+  const role = explicitRole(element) || nativeRole(element, localName(element));
+  return ROLE_KINDS.get(role) !== "interactive" && localName(element) !== "button";
+}
+
+/** Note what is to be seen before a field is opened. @param {Element} element */
+function beforeOpening(element) {
+  opened = { field: controlOf(element), seen: new Set(textsDrawn()), entries: [], list: null };
+}
+
+/** What came to be seen since the field was opened, by rows; its options, where they say that they are such. @param {Element} field */
+function arrived(field) {
+  if (!opened || opened.field !== field) return [];
+  const { seen } = opened;
+  const texts = textsDrawn().filter((element) => !seen.has(element)).slice(0, MOST_ARRIVED);
+  const options = new Set(texts.map((element) => closest(element, OPTIONS)).filter((option) => option !== null));
+  return options.size ? [...options] : [...new Set(texts.map(rowOf))];
+}
+
+/** The outermost element close around a text that has a brother of its kind, or no more text. @param {Element} text */
+function rowOf(text) {
+  let row = text;
+  for (let up = 0, node = flatParent(text); up < MOST_UP_TO_ROW && node && isElement(node); up++, node = flatParent(node)) {
+    const outer = /** @type {Element} */ (node);
+    if (tidy(textContent(outer)) !== tidy(textContent(row))) {
+      if (matches(row, "li,tr,[role]")) break;
+      const kind = attribute(outer, "class");
+      const isRow = kind && outer.parentElement && [...outer.parentElement.children].some((other) => other !== outer && attribute(other, "class") === kind);
+      if (!isRow && !matches(outer, "li,tr")) break;
+    }
+    row = outer;
+  }
+  return row;
+}
+
+/** What is around all entries of a list, and not around its field. @param {Element[]} entries @param {Element} field */
+function boxAround(entries, field) {
+  let node = /** @type {Node | null} */ (entries[0] ? flatParent(entries[0]) : null);
+  while (node && !entries.every((entry) => holds(/** @type {Node} */ (node), entry))) node = flatParent(node);
+  return node && isElement(node) && !holds(node, field) ? /** @type {Element} */ (node) : null;
+}
+
+/** @param {Element} element */
+function allOptions(element) {
+  const options = [];
+  const control = controlOf(element);
+  if (control instanceof HTMLSelectElement) {
+    for (const option of control.options) {
+      const group = option.parentElement instanceof HTMLOptGroupElement ? tidy(option.parentElement.label) : "";
+      options.push({
+        label: tidy(option.label || option.text),
+        value: option.value,
+        selected: option.selected,
+        disabled: option.disabled || (option.parentElement instanceof HTMLOptGroupElement && option.parentElement.disabled),
+        group,
+      });
+    }
+    return options;
+  }
+  if (control instanceof HTMLInputElement && control.list) {
+    for (const option of control.list.options) options.push({ label: tidy(option.label || option.text || option.value), value: option.value, selected: false, disabled: option.disabled, group: "" });
+    return options;
+  }
+  const owners = [control, ...referred(control, "aria-controls"), ...referred(control, "aria-owns")];
+  const isDrawn = drawnTest();
+  // Some keep a list without size for readers beside the one that is drawn.
+  let found = owners.flatMap((owner) => shownWithin(owner, OPTIONS)).filter(isDrawn);
+  if (!found.length && attribute(control, "aria-expanded") === "true" && !matches(control, LISTS)) {
+    // The list that is open, wherever the page has put it.
+    const open = allRoots().flatMap((root) => [...root.querySelectorAll(LISTS)].filter(isSeen));
+    const last = open[open.length - 1];
+    if (last) found = shownWithin(last, OPTIONS).filter(isDrawn);
+  }
+  if (!found.length || (opened?.field === control && found.every((option) => holds(control, option)))) found = [...found, ...arrived(control)];
+  if (opened?.field === control && found.length) {
+    opened.entries = found;
+    opened.list = boxAround(found, control);
+  }
+  for (const option of new Set(found)) {
+    const isMarked = attribute(option, "aria-checked") === "true";
+    const text = tidy(nameOf(option, localName(option), "option")) || tidy(textContent(option));
+    if (!text || text.length > LONGEST_ENTRY) continue;
+    options.push({
+      label: text,
+      value: attribute(option, "data-value") || attribute(option, "value") || "",
+      // Of a list that takes one choice this may only say where the keys are.
+      selected: isMarked || attribute(option, "aria-selected") === "true",
+      chosen: isMarked || (attribute(option, "aria-selected") === "true" && closest(option, "[aria-multiselectable=true]") !== null),
+      disabled: isDisabled(option),
+      group: "",
+      id: keep(option),
+    });
+  }
+  return options;
+}
+
+/** The field within what was opened that has the keyboard, to search in. @param {Element} element */
+function searchFieldOf(element) {
+  const active = deepActive();
+  if (!active || active === controlOf(element) || holds(active, element) || valueKind(active) !== "text" || attribute(active, "readonly") !== null) return [];
+  return [{ id: keep(active) }];
+}
+
+/** Whether something that was to be seen before the field was clicked is not any more. */
+function hasLess() {
+  const isDrawn = drawnTest();
+  return opened !== null && [...opened.seen].some((text) => !isConnected(text) || !isDrawn(text));
+}
+
+/** Scroll the list that was found last to a part of its length, or on by a view (-1); whether it moved. @param {Element} element @param {number} part */
+function scrollOptions(element, part) {
+  const control = controlOf(element);
+  let node = /** @type {Node | null} */ ((opened?.field === control && opened.entries.find(isConnected)) || shownWithin(control, OPTIONS)[0] || null);
+  for (; node && isElement(node) && node !== body() && node !== rootElement(); node = flatParent(node)) {
+    const box = /** @type {Element} */ (node);
+    const hidden = _scrollHeight.call(box) - _clientHeight.call(box);
+    if (hidden < 4 || styleOf(box).overflowY === "visible") continue;
+    const before = box.scrollTop;
+    box.scrollTop = part < 0 ? before + _clientHeight.call(box) * 0.9 : hidden * part;
+    return box.scrollTop !== before || part === 0;
+  }
+  return false;
+}

@@ -1,0 +1,431 @@
+"""What a model reads of a result, an error, a snapshot and changes. Protocol-free, pure functions.
+
+A result is a text, then its pictures. The text tells what happened in our own words; then, in a frame, what
+comes from the page and is nobody's instruction; then notices, one a line:
+
+    Clicked [12] button "Buy now".
+    <page url="https://shop.example/cart" title="Cart" untrusted>
+    + *[40] link "Checkout" → /checkout
+    </page>
+    Note: Saved download "bill.pdf" as /tmp/bill.pdf.
+
+`title` stands there with a whole snapshot, `status` where HTTP's is not 200. Text from the page cannot close
+or open a frame: in it `<page` and `</page` become `&lt;page` and `&lt;/page`. Nor can it look like a line of
+ours: it is cleaned, then kept from passing for an element's line, and last from passing for a frame.
+
+In a snapshot each element stands on a line of its own, `[12] button "Buy now" disabled`, a `*` before the
+bracket marking what is new; text, headings (`# …`) and table rows (`| … |`) stand between. Only what is on
+the page matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: a line of what has gone begins without brackets.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from http import HTTPStatus
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any
+
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.observation import DialogInfo, Observation
+from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, Frozen, Gap, Scroll
+from mcp_browser.errors import ActionError
+from mcp_browser.privacy.hiding import hide, hide_in
+from mcp_browser.settings import Settings
+from mcp_browser.text import (
+    CHARACTERS_A_TOKEN,
+    clean_text,
+    counted,
+    cut,
+    one_line,
+    plain_lines,
+    quoted,
+)
+
+LONGEST_URL = 300
+LONGEST_TITLE = 120
+LONGEST_NOTICE = 600
+LONGEST_ERROR = 8_000
+
+NO_CHANGE = "No text or control changed."
+INDENT = "  "
+DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
+LEAST_RUN = 4  # So many indexes that follow one another are told by the first and the last
+MOST_GAPS = 6  # So many places where lines are left out between others are shown, the longest
+_BESIDE = frozenset({"replaced", "unlisted", "moved"})  # What does not change what the page says
+LEAST_SCREENS = 0.05  # Less than this is printed as 0.0
+
+_FRAME = re.compile(r"<(?=\s*+(?:/\s*+)?page\b)", re.IGNORECASE)
+
+Bounded = Callable[[str], str]  # Cuts a text to the length of a piece
+
+NO_SECRETS: Mapping[str, str] = MappingProxyType({})
+
+
+class TextPart(Frozen):
+    """A text."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class ImagePart(Frozen):
+    """A picture, encoded as `mime_type` says."""
+
+    data: bytes
+    mime_type: str
+
+    def __str__(self) -> str:
+        return f"({self.mime_type}, {len(self.data):,} bytes)"
+
+
+class LinkPart(Frozen):
+    """A file of the session, `size` bytes long, that a client can read at `uri`."""
+
+    uri: str
+    name: str
+    mime_type: str
+    size: int | None = None
+
+    def __str__(self) -> str:
+        return f"({self.name}: {self.uri})"
+
+
+ResultPart = TextPart | ImagePart | LinkPart
+
+
+def render_result(
+    result: ActionResult, *, settings: Settings | None = None, secrets: Mapping[str, str] = NO_SECRETS
+) -> list[ResultPart]:
+    """A result as parts: one text, then the pictures, then links to files; `str` of each is for people.
+
+    No piece of the text is longer than one and a half snapshot budgets; pictures are as they came. `secrets`
+    are values that must not be read, by the names that stand for them.
+    """
+    text = _text_of(result, settings or Settings(), secrets)
+    parts: list[ResultPart] = [TextPart(text=hide(text or "Done.", secrets))]
+    parts += [
+        ImagePart(data=picture.data, mime_type=picture.mime_type)
+        for picture in result.attachments
+        if picture.kind == "image" and picture.data is not None
+    ]
+    parts += [
+        LinkPart(uri=file.uri, name=file.name, mime_type=file.mime_type, size=file.size)
+        for file in result.attachments
+        if file.uri is not None
+    ]
+    return parts
+
+
+def _text_of(result: ActionResult, settings: Settings, secrets: Mapping[str, str]) -> str:
+    limit = settings.observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
+
+    def bounded(text: str) -> str:
+        return cut(hide(text, secrets), limit) if len(text) > limit else text
+
+    return "\n".join(_pieces(result, bounded))
+
+
+def structured(
+    result: ActionResult, *, settings: Settings | None = None, secrets: Mapping[str, str] = NO_SECRETS
+) -> dict[str, Any] | None:
+    """The result as data, where that tells all of it: a client may give its model nothing else.
+
+    What happened beside the page stands under `notes`. A list of actions has its `outcomes`, and all that the
+    text says of the page under `page`.
+    """
+    if result.outcomes and not result.attachments:
+        page = result.model_copy(update={"error": None, "extracted_content": None})
+        outcomes = [one.model_dump(exclude_defaults=True) for one in result.outcomes]
+        data = {"outcomes": outcomes, "page": _text_of(page, settings or Settings(), secrets)}
+        return hide_in(data, secrets)
+    if not result.data or result.error or result.attachments:
+        return None
+    if not (result.data_is_whole or _is_data(result)) or any(_page(result.observation, str, beside=True)):
+        return None
+    notes = list(_beside(result.observation))
+    more = ({"notes": notes} if notes else {}) | ({"code": list(result.code)} if result.code else {})
+    return hide_in({**result.data, **more} if more else result.data, secrets)
+
+
+def _is_data(result: ActionResult) -> bool:
+    return bool(result.data) and not (result.extracted_content or result.page_content)
+
+
+def render_error(error: ActionError, *, secrets: Mapping[str, str] = NO_SECRETS) -> str:
+    """What went wrong, what to try, and what else happened meanwhile."""
+    lines = [_escaped(" ".join(str(error).split())), *_notes(error.notices)]
+    return cut(hide("\n".join(lines), secrets), LONGEST_ERROR)
+
+
+def frame(content: str, *, url: str, title: str | None = None, status: int | None = None) -> str:
+    """Text from a page, marked as such."""
+    attributes = [f'url="{_attribute(url, LONGEST_URL)}"']
+    if title:
+        attributes.append(f'title="{_attribute(title, LONGEST_TITLE)}"')
+    if status is not None and status != HTTPStatus.OK:
+        attributes.append(f"status={status}")
+    return f"<page {' '.join(attributes)} untrusted>\n{_escaped(content)}\n</page>"
+
+
+def _escaped(text: str) -> str:
+    """Text that can neither open nor close a frame; cleaned first, since what goes may have hidden one."""
+    return _FRAME.sub("&lt;", clean_text(text))
+
+
+def _pieces(result: ActionResult, bounded: Bounded) -> Iterator[str]:
+    if result.error:
+        yield bounded(_escaped(result.error))
+    if result.extracted_content:
+        yield bounded(_escaped(result.extracted_content))
+    elif _is_data(result):
+        yield bounded(_escaped(json.dumps(result.data, ensure_ascii=False)))
+    if result.code:
+        yield _escaped("\n".join(("Code:", *(one_line(line, LONGEST_NOTICE) for line in result.code))))
+    observation = result.observation
+    content = result.page_content
+    if content is not None:
+        content = content if result.page_lines else plain_lines(clean_text(content))
+        yield frame(bounded(content), url=observation.url if observation else "")
+    yield from _page(observation, bounded, beside=content is not None)
+    if observation is not None and (observation.dialog is not None or observation.notices):
+        yield from _beside(observation)
+    told = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
+    for attachment in result.attachments:
+        place = attachment.path or attachment.uri
+        if place and place not in told:
+            yield f"File: {_escaped(place)} ({attachment.mime_type})"
+
+
+def _page(observation: Observation | None, bounded: Bounded, *, beside: bool) -> Iterator[str]:
+    """The tabs, and the page or what became of it; `beside` something else that was read of it."""
+    if observation is None:
+        return
+    lines: list[str] = []
+    title: str | None = None
+    status: int | None = None
+    if len(observation.tabs) > 1:
+        for tab in observation.tabs:
+            mark = (" (current)" if tab.current else "") + (" (the user's)" if tab.lent else "")
+            lines.append(
+                f'Tab {tab.id}{mark}: "{_attribute(tab.title, 60)}" {_attribute(tab.url, LONGEST_URL)}'
+            )
+    match observation.snapshot, observation.changes:
+        case DomSnapshot() as snapshot, _:
+            title, status = snapshot.title, snapshot.status
+            lines.append(bounded(render_snapshot(snapshot)))
+        case None, DomChanges() as changes if changes != DomChanges(new_page=changes.new_page):
+            lines.append(bounded(render_changes(changes)))
+        case None, DomChanges() if not beside:
+            yield NO_CHANGE
+        case _:
+            pass
+    if lines:
+        yield frame("\n".join(lines), url=observation.url, title=title, status=status)
+
+
+def _beside(observation: Observation | None) -> Iterator[str]:
+    """What happened beside the page: a dialog, notices."""
+    if observation is None:
+        return
+    if observation.dialog is not None:
+        yield _dialog(observation.dialog)
+    yield from _notes(observation.notices)
+
+
+def _dialog(dialog: DialogInfo) -> str:
+    default = f" (preset: {quoted(dialog.default_value)})" if dialog.default_value else ""
+    return _escaped(f"{dialog}{default}. Answer it with handle_dialog.")
+
+
+def _notes(notices: tuple[str, ...]) -> Iterator[str]:
+    for notice in notices:
+        yield f"Note: {_escaped(one_line(notice, LONGEST_NOTICE))}"
+
+
+def _attribute(text: str, limit: int) -> str:
+    return one_line(text, limit).replace('"', "'").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def render_node(node: DomNode) -> str:
+    """One line, indented."""
+    return f"{INDENT * min(node.depth, DEEPEST)}{node}"
+
+
+def render_snapshot(snapshot: DomSnapshot) -> str:
+    """The lines of a snapshot, and before and after them what was left out."""
+    lines: list[str] = []
+    scroll = snapshot.scroll
+    above = max(0.0, scroll.y / max(1, scroll.viewport_height))
+    below = max(
+        0.0, (scroll.page_height - scroll.y - scroll.viewport_height) / max(1, scroll.viewport_height)
+    )
+    gaps = _gap_lines(snapshot)
+    for number, node in enumerate(snapshot.nodes):
+        lines += gaps.get(number, ())
+        lines.append(render_node(node))
+    lines += gaps.get(len(snapshot.nodes), ())
+    if not gaps and max(above, below) >= LEAST_SCREENS:
+        lines.append(
+            _position(scroll, above, below, {node.role for node in snapshot.nodes if node.kind == "fold"})
+        )
+    if not lines:
+        lines.append("(The page shows nothing.)")
+    return "\n".join(lines)
+
+
+def render_changes(changes: DomChanges) -> str:
+    """What came, went and changed: `+`, `-` and `~` lines, and `=` for what was only drawn anew or moved."""
+    lines: list[str] = []
+    came = [change for change in changes.changes if change.op == "added"]
+    base = min((change.node.depth for change in came), default=0)
+    for change in changes.changes:
+        node = change.node
+        match change.op:
+            case "removed":
+                lines.append(f"- {_gone(node)}")
+            case "added":
+                lines.append(f"+ {render_node(node.model_copy(update={'depth': node.depth - base}))}")
+            case "changed":
+                lines += [f"~ {line}" for line in _changed(change.node, change.before)]
+            case _:
+                pass
+    if changes.behind:
+        lines.append(f"= behind it: {counted(changes.behind, 'element')}")
+    if changes.looks or any(change.op in _BESIDE for change in changes.changes):
+        lines += _beside_lines(changes)
+    if changes.omitted:
+        lines.append(f"… {changes.omitted:,} more changes: look with get_state.")
+    return "\n".join(lines) or NO_CHANGE
+
+
+def _beside_lines(changes: DomChanges) -> Iterator[str]:
+    """What happened to the page without changing what it says."""
+    redrawn = [
+        pair
+        for change in changes.changes
+        if change.op == "replaced" and change.before is not None
+        for pair in _renumbered(change.node, change.before)
+    ]
+    if redrawn:
+        yield f"= drawn anew, same otherwise: {', '.join(_redrawn(redrawn))}"
+    left = [
+        change.node.model_copy(update={"states": ()}) for change in changes.changes if change.op == "unlisted"
+    ]
+    if left:
+        yield f"= still there, without a line of its own: {', '.join(map(str, left))}"
+    moved = sum(change.op == "moved" for change in changes.changes)
+    if moved:
+        yield f"= {counted(moved, 'line')} moved to another place: look with get_state."
+    if changes.looks:
+        looks = [f"{look.node} ({look.what})" for look in changes.looks]
+        if changes.other_looks:
+            looks.append(f"{changes.other_looks} more")
+        yield f"= no text or control changed, only looks: {', '.join(looks)}"
+
+
+def _gap_lines(snapshot: DomSnapshot) -> dict[int, list[str]]:
+    """What is said of the lines left out, by the number of the node before which they were."""
+    end = len(snapshot.nodes)
+    inner = sorted((gap for gap in snapshot.gaps if 0 < gap.at < end), key=lambda gap: -gap.lines)
+    unsaid = inner[MOST_GAPS:]
+    last = snapshot.gaps[-1] if snapshot.gaps else None
+    lines: dict[int, list[str]] = {}
+    scrolled: set[int] = set()
+    for gap in snapshot.gaps:
+        if gap in unsaid:
+            continue
+        told = f"… {counted(gap.lines, 'more line')}{_side(gap, end)}"
+        if gap.screens >= LEAST_SCREENS:
+            told += f" ({gap.screens:.1f} screens)"
+        scroll = "scroll" if gap.index is None else f"scroll index={gap.index}"
+        if gap is last and gap.at == end:
+            part = f"get_state part={snapshot.part + 1}, " if snapshot.part < snapshot.parts else ""
+            told += f": {part}{scroll}, or find_elements"
+        elif gap.index is not None and gap.index not in scrolled:
+            told += f": {scroll}"
+            scrolled.add(gap.index)
+        lines.setdefault(gap.at, []).append(told)
+    return lines
+
+
+def _side(gap: Gap, end: int) -> str:
+    if gap.where in ("left", "right"):
+        return f" to the {gap.where}"
+    where = gap.where or ("above" if gap.at == 0 else "below" if gap.at == end else "")
+    return f" {where}" if where else ""
+
+
+def _position(scroll: Scroll, above: float, below: float, folds: set[str]) -> str:
+    at = f"scrolled {above:.1f} screens down, " if scroll.y else ""
+    if "behind" in folds:
+        return f"({at}{below:.1f} screens below the view)"
+    told = "all is listed, long lists in short" if folds else "everything is listed"
+    return f"({at}{below:.1f} screens below the view; {told})"
+
+
+def _gone(node: DomNode) -> str:
+    """A line that is not on the page any more, so that nobody takes it for one that is."""
+    for part in node.parts:
+        node = node.model_copy(update={"name": node.name.replace(part.inline, _gone(part), 1)})
+    if node.index is None:
+        return str(node)
+    return f"{node.model_copy(update={'index': None, 'is_new': False})} (was [{node.index}])"
+
+
+def _redrawn(pairs: Iterable[tuple[int, DomNode]]) -> Iterator[str]:
+    """Old index and new; where many follow one another in both, the first and the last of them."""
+    for _, run in groupby(
+        enumerate(pairs), lambda one: (one[1][0] - one[0], (one[1][1].index or 0) - one[0])
+    ):
+        told = [pair for _, pair in run]
+        if len(told) >= LEAST_RUN:
+            (first, begin), (last, end) = told[0], told[-1]
+            yield f"[{first}]…[{last}]→[{begin.index}]…[{end.index}]"
+        else:
+            yield from (f'[{old}]→[{node.index}] {node.role} "{node.name}"' for old, node in told)
+
+
+def _renumbered(node: DomNode, before: DomNode) -> Iterator[tuple[int, DomNode]]:
+    """What of a line has another index now: itself, and what stands in it."""
+    for one, old in ((node, before), *zip(node.parts, before.parts, strict=False)):
+        if one.index is not None and old.index is not None and one.index != old.index:
+            yield old.index, one.model_copy(update={"name": ""}) if one.parts else one
+
+
+def _changed(node: DomNode, before: DomNode | None) -> list[str]:
+    """A line that is different now; of a row in which only controls are, one for each of these."""
+    if before is None or node.kind != before.kind or node.role != "row" or node.states != before.states:
+        return [_changed_line(node, before)]
+    now, then = node.name.split(" | "), before.name.split(" | ")
+    if len(now) != len(then):
+        return [_changed_line(node, before)]
+    differing = [(new, old) for new, old in zip(now, then, strict=True) if new != old]
+    parts = {part.inline: part for part in node.parts}
+    old_parts = {part.inline: part for part in before.parts}
+    pairs = [(parts.get(new), old_parts.get(old)) for new, old in differing]
+    if pairs and all(part and old and part.index == old.index for part, old in pairs):
+        return [_changed_line(part, old) for part, old in pairs if part]
+    return [f"{node.model_copy(update={'is_new': False})} (was {' | '.join(old for _, old in differing)})"]
+
+
+def _changed_line(node: DomNode, before: DomNode | None) -> str:
+    node = node.model_copy(update={"is_new": False})
+    if before is None:
+        return str(node)
+    # A list of options that is as it was has been told.
+    same = [state for state in node.states if state.startswith("options=") and state in before.states]
+    now = str(node.model_copy(update={"states": tuple(state for state in node.states if state not in same)}))
+    was: list[str] = []
+    if before.role != node.role:
+        was.append(before.role or "text")
+    if before.name != node.name:
+        was.append(f'"{before.name}"')
+    lost = [state for state in before.states if state not in node.states]
+    if lost:
+        was.append(" ".join(lost))
+    elif len(node.states) > len(before.states) and not was:
+        return now
+    return f"{now} (was {', '.join(was)})" if was else now

@@ -1,1 +1,0 @@
-"""From snapshots, results and errors to what a model reads: pure functions."""

@@ -1,0 +1,210 @@
+"""Typing, choosing and setting as a person does, on one page of widgets that are picky about it."""
+
+from mcp_browser.errors import NotFound
+from tests.actions.hand import Hand
+
+TYPING = """
+<input id=filter aria-label=Filter><output id=rows></output>
+<input id=seen aria-label=Seen><textarea id=note aria-label=Note></textarea>
+<input id=phone aria-label=Phone><input id=pin type=password maxlength=3 aria-label=Pin>
+<div id=code></div><form onsubmit='chosen.value = list.hidden ? city.value : list.textContent; return false'>
+<input id=city aria-label=City><p id=list hidden></p><output id=chosen></output></form>
+<script>
+  const events = [];
+  filter.onkeyup = () => { rows.value = 'rows with ' + filter.value };
+  for (const type of ['keydown', 'keypress', 'beforeinput', 'input', 'keyup'])
+    seen.addEventListener(type, e => events.push(type));
+  note.onkeydown = e => { if (e.key === 'Enter' || e.key === 'Tab') note.dataset.pressed = e.key };
+  phone.onkeydown = e => { if (/\\D/.test(e.key) && e.key.length === 1) e.preventDefault() };
+  phone.oninput = () => { phone.value = phone.value.replace(/^(\\d{3})(\\d)/, '$1-$2') };
+  for (let i = 0; i < 4; i++) {
+    const box = document.createElement('input');
+    box.maxLength = 1; box.ariaLabel = `Digit ${i}`;
+    box.onkeyup = () => box.nextSibling?.focus();
+    code.append(box);
+  }
+  city.oninput = () => setTimeout(() => fetch('/echo').then(() => {
+    list.textContent = city.value + ' am Main'; list.hidden = false }), 150);
+</script>"""
+
+
+async def test_a_field_is_typed_into_by_keys(hand: Hand) -> None:
+    await hand.open(TYPING)
+    assert "rows with moss" in await hand.do("input_text", index=hand.index("Filter"), text="moss")
+    await hand.do("input_text", index=hand.index("Seen"), text="aß")
+    assert await hand.js("events.join()") == "keydown,keypress,beforeinput,input,keyup,beforeinput,input"
+    long = "x" * 999 + "!"
+    await hand.js("events.length = 0")
+    await hand.do("input_text", index=hand.index("Seen"), text=long)
+    assert await hand.js("seen.value") == long
+    assert await hand.js("events.join()") == "beforeinput,input,keydown,keypress,beforeinput,input,keyup"
+    text = await hand.do("input_text", index=hand.index("Note"), text="one\n\ttwo\nthree")
+    assert await hand.js("[note.value, note.dataset.pressed ?? '']") == ["one\n\ttwo\nthree", ""]
+    assert "instead" not in text
+    text = await hand.do("input_text", index=hand.index("Phone"), text="555 1234")
+    assert 'The field now holds "555-1234" instead' in text
+    text = await hand.do("input_text", index=hand.index("Pin"), text="98765")
+    assert "holds 3 characters instead" in text
+    await hand.do("input_text", index=hand.index("Digit 0"), text="4711")
+    assert await hand.js("[...code.children].map(box => box.value).join()") == "4,7,1,1"
+
+
+async def test_enter_waits_for_what_the_text_suggests(hand: Hand) -> None:
+    await hand.open(TYPING)
+    await hand.do("input_text", index=hand.index("City"), text="Frankfurt", submit=True)
+    assert await hand.js("chosen.value") == "Frankfurt am Main"
+
+
+CHOOSING = """
+<style>
+  .field { position: relative; width: 180px; border: 1px solid; margin: 4px; min-height: 22px }
+  .field > input { width: 100%; border: 0 } .over { position: absolute; inset: 0; background: #fff }
+  .pop { position: absolute; background: #fff; width: 180px; left: 300px; top: 20px; max-height: 120px }
+  .pop { overflow: auto }
+  .pop div { height: 20px }
+</style>
+<button id=size aria-haspopup=listbox aria-label=Size>Choose</button>
+<div id=colour class=field tabindex=0>red</div>
+<div class=field><input id=fruit role=combobox aria-label=Fruit aria-controls=none>
+  <div class=over>Pick</div></div>
+<div class=field><input id=code readonly aria-label=Code></div>
+<div class=field><input id=sex readonly aria-label=Sex></div>
+<div class=field><input id=town role=combobox aria-label=Town aria-expanded=false aria-controls=towns></div>
+<div id=towns role=listbox style='height:0;width:0;overflow:hidden'><span role=option>Option 7</span></div>
+<button id=command role=combobox aria-label=Side aria-expanded=false>none</button>
+<div class=field><input id=row readonly aria-label=Row></div>
+<div class=field><input id=search aria-label=Search value=old></div>
+<button id=act onclick='done.value = "acted"'>Order now</button><output id=done></output>
+<script>
+  let open = null;
+  const close = () => { open?.remove(); open = null };
+  function show(texts, choose, role) {
+    close();
+    open = document.createElement('div'); open.className = 'pop';
+    for (const text of texts) {
+      const entry = document.createElement('div');
+      entry.innerHTML = text.replace(/ (\\+\\d+)/, ' <small>$1</small>');
+      if (role) entry.role = role;
+      entry.onmousedown = e => e.preventDefault();
+      entry.onclick = () => { choose(entry.textContent); close() };
+      open.append(entry);
+    }
+    document.body.append(open);
+    return open;
+  }
+  function toggles(field, texts, choose) {
+    field.onclick = () => open ? close() : setTimeout(() => show(texts, choose), 80);
+  }
+  toggles(size, ['Small', 'Large'], text => { size.textContent = text });
+  toggles(colour, ['red', 'blue', 'green'], text => { colour.textContent = text });
+  document.querySelector('.over').onclick = () =>
+    show(['Apple', 'Pear'], text => { document.querySelector('.over').textContent = text });
+  toggles(code, ['Sweden +46', 'Norway +47'], text => { code.value = text });
+  toggles(sex, ['female', 'diverse'], text => { sex.value = text });
+  town.onclick = () => show(['Option 6', 'Option 7'], text => { town.value = text });
+  command.onclick = () => { command.ariaExpanded = 'true';
+    const choose = text => { command.textContent = text; command.ariaExpanded = 'false' };
+    const list = show(['top', 'bottom'], choose, 'option');
+    list.role = 'listbox'; list.lastChild.ariaSelected = 'true' };
+  row.onclick = () => {
+    const list = show(['a'], text => { row.value = text });
+    const draw = () => {
+      const first = Math.floor(list.scrollTop / 20);
+      list.innerHTML = '<section style="position:relative;height:4000px"></section>';
+      for (let i = first; i < Math.min(first + 8, 200); i++) {
+        const entry = document.createElement('div');
+        entry.textContent = `Row ${i}`; entry.style = `position:absolute;top:${i * 20}px`;
+        entry.onclick = () => { row.value = entry.textContent; close() };
+        list.firstChild.append(entry);
+      }
+    };
+    list.onscroll = draw; draw();
+  };
+  search.oninput = () => { close(); setTimeout(() => fetch('/echo').then(() => {
+    if (search.value === 'ann') show(['ann lee', 'joann'], text => { search.value = text }) }), 50) };
+</script>"""
+
+
+async def test_an_option_is_chosen_wherever_the_list_comes_from(hand: Hand) -> None:
+    await hand.open(CHOOSING)
+
+    async def choose(name: str, option: str) -> str:
+        text = await hand.do("select_option", index=hand.index(name), options=[option])
+        assert text.startswith('Selected "'), text
+        return text
+
+    await choose("Size", "Large")
+    await choose("red", "blue")
+    await choose("Fruit", "Pear")
+    assert 'Selected "Sweden +46"' in await choose("Code", "Sweden")
+    await choose("Town", "Option 7")
+    await choose("Side", "bottom")
+    await choose("Row", "Row 77")
+    assert 'Selected "ann lee"' in await choose("Search", "ann")
+    shown = "[size, colour, document.querySelector('.over'), command].map(e => e.textContent).join()"
+    assert await hand.js(shown) == "Large,blue,Pear,bottom"
+    values = "[code, town, row, search].map(e => e.value).join()"
+    assert await hand.js(values) == "Sweden +46,Option 7,Row 77,ann lee"
+
+
+async def test_what_cannot_be_chosen_is_said_and_nothing_is_left_behind(hand: Hand) -> None:
+    await hand.open(CHOOSING)
+    error = await hand.fails("select_option", NotFound, index=hand.index("Sex"), options=["male"])
+    assert 'Options: "female", "diverse"' in error
+    assert await hand.js("[open, sex.value]") == [None, ""]
+    await hand.fails("select_option", NotFound, index=hand.index("Search"), options=["nobody"])
+    assert await hand.js("search.value") == "old"
+    await hand.fails("select_option", NotFound, index=hand.index("Order now"), options=["two"])
+    assert await hand.js("done.value") == ""
+
+
+SETTING = """
+<style>
+  .track { width: 200px; height: 10px; background: #ddd; margin: 20px; position: relative }
+  .handle { position: absolute; width: 16px; height: 16px; background: #888; margin-left: -8px }
+</style>
+<div class=track><div class=handle id=volume role=slider tabindex=0 aria-label=Volume aria-valuenow=30
+  aria-valuemin=0 aria-valuemax=100></div></div>
+<div class=track><div class=handle id=price role=slider aria-label=Price aria-valuenow=10 aria-valuemin=0
+  aria-valuemax=1000></div></div>
+<div id=stars role=slider tabindex=0 aria-label=Level aria-valuenow=1 aria-valuetext=Low>level</div>
+<span id=tick role=checkbox tabindex=0 aria-label=Agree>☐</span>
+<script>
+  const set = (handle, value) => { handle.ariaValueNow = value;
+    handle.style.left = 100 * value / handle.ariaValueMax + '%' };
+  set(volume, 30); set(price, 10);
+  volume.onkeydown = e => set(volume, Math.max(0, Math.min(100,
+    +volume.ariaValueNow + ({ ArrowRight: 5, ArrowLeft: -5 }[e.key] || 0))));
+  price.onpointerdown = e => { price.setPointerCapture(e.pointerId);
+    const left = price.parentNode.getBoundingClientRect().left;
+    price.onpointermove = e => set(price, Math.round((e.clientX - left) * 5));
+    price.onpointerup = () => { price.onpointermove = null } };
+  const texts = ['Low', 'Medium', 'High'];
+  stars.onkeydown = e => { if (e.key === 'Home') stars.ariaValueText = 'Low';
+    if (e.key === 'ArrowRight')
+      stars.ariaValueText = texts[texts.indexOf(stars.ariaValueText) + 1] || 'High' };
+  tick.onclick = () => { tick.textContent = tick.textContent === '☐' ? '☑' : '☐' };
+</script>"""
+
+
+async def test_what_stands_on_a_scale_is_moved_to_a_value(hand: Hand) -> None:
+    text = await hand.open(SETTING)
+    assert 'slider "Volume" value="30" min=0 max=100' in text
+    text = await hand.do("input_text", index=hand.index("Volume"), text="75")
+    assert text.startswith(f'Moved [{hand.index("Volume")}] slider "Volume" to "75".')
+    text = await hand.do("input_text", index=hand.index("Volume"), text="42")
+    assert 'The nearest that it takes is "40", at least 0, at most 100.' in text
+    fields = [{"index": hand.index("Price"), "value": "500"}, {"index": hand.index("Level"), "value": "High"}]
+    await hand.do("fill_form", fields=fields)
+    assert await hand.js("[volume.ariaValueNow, price.ariaValueNow, stars.ariaValueText]") == [
+        "40",
+        "500",
+        "High",
+    ]
+
+
+async def test_a_box_that_says_nothing_of_its_state_is_clicked_once(hand: Hand) -> None:
+    await hand.open(SETTING)
+    text = await hand.do("set_checked", index=hand.index("Agree"))
+    assert "whether it is checked now is unknown" in text
+    assert await hand.js("tick.textContent") == "☑"

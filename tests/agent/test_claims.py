@@ -1,0 +1,220 @@
+"""What a run claims is judged by what happened in the browser: by a judge, and nobody else decides."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from mcp_browser.agent.record.history import AgentHistory
+from mcp_browser.agent.secrets.store import Secret, Secrets
+from mcp_browser.agent.task import Budget, Task, TaskStatus
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import ModelRefused
+from mcp_browser.llm.messages import Message
+from mcp_browser.llm.scripted import ScriptedModel
+from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output, script
+from tests.support.agents import CONFIRMED, verdict
+from tests.support.site import Reply, Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
+
+SHOP = """<title>Shop</title><form action=/evidence/order method=post enctype={kind}>
+<label>Name <input name=who></label>
+<label>Word <input name=password type=password></label><label>CV <input type=file name=cv></label>
+<button>Order</button></form>
+<button onclick="if (confirm('Delete all?')) out.textContent = 'gone'">Delete</button>
+<button onclick="console.error('stock service is down')">Stock</button>
+<button onclick="fetch('/evidence/save', {{method: 'PUT', body: '{{&quot;tea&quot;: 3}}'}})">Save</button>
+<a href=/evidence/bill download>Bill</a><p id=out></p>"""
+NOWHERE = "http://127.0.0.1:9/"
+
+
+def serve(site: Site, status: int = 200, kind: str = "application/x-www-form-urlencoded") -> str:
+    """A shop whose orders are answered with a status."""
+    site.route("/evidence/order", lambda _request: Reply(b"<h1>Thank you</h1>", status=status))
+    site.route("/evidence/save", lambda _request: Reply(b"{}", status=503))
+    site.route(
+        "/evidence/bill", lambda _request: Reply(b"12.50", headers={"Content-Disposition": "attachment"})
+    )
+    return site.page(SHOP.format(kind=kind), path="/evidence/shop")
+
+
+async def judged(
+    session: BrowserSession, task: Task | str, *lines: Any, **more: Any
+) -> tuple[str, AgentHistory]:
+    """What the judge of a run was given, and the run's history."""
+    judge = ScriptedModel([CONFIRMED])
+    agent = make_agent(task, [*lines, done("Done.")], session, judge=judge, **more)
+    outcome = await agent.run()
+    assert outcome.succeeded, outcome
+    return judge.requests[-1][-1].text, agent.history
+
+
+def order(messages: Sequence[Message]) -> dict[str, Any]:
+    return output(
+        filling(messages, "textbox", "Name", "Ann"),
+        filling(messages, "textbox", "Word", "<secret>word</secret>"),
+        {"upload_file": {"index": index_of(messages, "button", "CV"), "paths": ["data:;name=cv.txt,Ann"]}},
+        {"click_element": {"index": index_of(messages, "button", "Order")}},
+    )
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data"])
+@pytest.mark.parametrize("status", [200, 500])
+async def test_the_judge_reads_what_a_form_sent_and_how_it_was_answered(
+    session: BrowserSession, site: Site, status: int, kind: str
+) -> None:
+    secrets = Secrets({"word": Secret.model_validate({"value": "swordfish", "domains": ["127.0.0.1"]})})
+    task = Task(text="Order for Ann.", start_url=serve(site, status, kind), secrets=("word",))
+    prompt, history = await judged(session, task, order, secrets=secrets)
+    (sent,) = [one for action in history.actions() if action.evidence for one in action.evidence.sent]
+    assert (sent.method, sent.status) == ("POST", status)
+    if "multipart" in kind:
+        assert "does not tell the content of a form with files" in prompt
+    else:
+        assert ("who", "Ann") in sent.fields
+        assert 'who="Ann"' in prompt
+    assert f"→ {status}" in prompt
+    assert ("was answered: 500" in prompt) is (status == 500)
+    assert 'given to the page: the file "cv.txt"' in prompt
+    assert "swordfish" not in prompt + history.model_dump_json()
+
+
+async def test_the_judge_reads_dialogs_downloads_console_errors_and_what_scripts_sent(
+    session: BrowserSession, site: Site
+) -> None:
+    steps = [
+        click("button", "Delete"),
+        output({"handle_dialog": {"accept": False}}),
+        click("button", "Stock"),
+        click("button", "Save"),
+        click("link", "Bill"),
+    ]
+    prompt, history = await judged(session, Task(text="Do.", start_url=serve(site)), *steps)
+    for line in (
+        'dialog: confirm "Delete all?" dismissed',
+        'console error: "stock service is down"',
+        f'sent: PUT {site.url}/evidence/save with "{{\\"tea\\": 3}}" → 503',
+        'download: "bill.html" saved (5 bytes)',
+        f"PUT {site.url}/evidence/save was answered: 503.",
+        'Dialog: confirm "Delete all?" dismissed.',
+    ):
+        assert line in prompt, prompt
+    assert "go on" not in prompt, "what the agent says of its steps is not evidence"
+    assert AgentHistory.model_validate_json(history.model_dump_json()).model_dump() == history.model_dump()
+
+
+async def test_an_answer_that_comes_after_the_step_is_part_of_the_evidence(
+    session: BrowserSession, site: Site
+) -> None:
+    page = """<button onclick="fetch('/slow?s=1.5&text=no', {method: 'POST'})">Save</button>"""
+    prompt, _ = await judged(session, Task(text="Save.", start_url=site.page(page)), click("button", "Save"))
+    assert "text=no → 200" in prompt
+
+
+@pytest.mark.parametrize(
+    ("introduced", "where"),
+    [
+        (
+            output({"go_to_url": {"url": "data:text/html,<p>87.65"}}),
+            "only in what the agent itself introduced",
+        ),
+        (output({"evaluate_script": {"script": "80 + 7.65"}}), "only in what the agent itself introduced"),
+        (fill("searchbox", "Find", "87.65"), "only in what the agent itself introduced"),
+        (output({"find_elements": {"text": "tea"}}), "nowhere"),
+    ],
+)
+async def test_a_value_that_no_page_says_by_itself_is_a_fact_against_the_claim(
+    session: BrowserSession, site: Site, introduced: Any, where: str
+) -> None:
+    page = """Red tea 12.50 <input type=search aria-label=Find oninput="out.textContent = value">
+    <p id=out></p>"""
+    task = Task(text="What does the red tea cost?", start_url=site.page(page))
+    judge = ScriptedModel([CONFIRMED])
+    lines = [introduced, done("It costs 87.65, not 12,5.")]
+    await make_agent(task, lines, session, judge=judge).run()
+    assert f'The claim\'s "87.65" appears {where}' in judge.requests[-1][-1].text
+    assert '"12,5" appears' not in judge.requests[-1][-1].text
+
+
+async def test_what_was_sent_and_asked_for_by_nobody_is_a_fact(session: BrowserSession, site: Site) -> None:
+    def send(messages: Sequence[Message]) -> dict[str, Any]:
+        order = {"click_element": {"index": index_of(messages, "button", "Order")}}
+        return output(filling(messages, "textbox", "Name", "Bob"), order)
+
+    prompt, _ = await judged(session, Task(text="Order for Ann.", start_url=serve(site)), send)
+    assert '"who" as "Bob", which nobody asked for.' in prompt
+
+
+async def test_a_refusal_names_the_point_and_does_not_urge_to_act(
+    session: BrowserSession, site: Site
+) -> None:
+    task = Task(text="Where can I buy it?", start_url=site.page("Hello"), judge=True)
+    no = verdict(("The page says Hello.", True), ("No shop is named.", False))
+    agent = make_agent(task, [done("There."), no, done("There."), no], session)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.UNCONFIRMED
+    assert outcome.obstacle == "The result was not confirmed: Not met: all: No shop is named."
+    told = "\n".join(message.text for message in script(agent).requests[2])
+    assert (
+        "Not met: all: No shop is named. The task is as it was: do nothing that it does not ask for." in told
+    )
+    assert "The page says Hello." not in told.split("Not met")[1]
+
+
+@pytest.mark.parametrize("lines", [[done("Ordered.")], [click("button", "Order"), done("Ordered.")]])
+@pytest.mark.parametrize("more", [{"judge": False}, {}])
+async def test_without_a_judge_nothing_succeeds_and_the_model_is_not_asked_again(
+    session: BrowserSession, site: Site, lines: list[Any], more: dict[str, Any]
+) -> None:
+    model = ScriptedModel(lines)
+    outcome = await make_agent(Task(text="Order.", start_url=serve(site), **more), model, session).run()
+    assert outcome.status is TaskStatus.UNCONFIRMED
+    assert "nobody has checked it" in (outcome.obstacle or "")
+    assert outcome.answer == "Ordered."
+    assert len(model.requests) == len(lines)
+
+
+async def test_what_is_certain_ends_a_claim_before_any_judge(session: BrowserSession, site: Site) -> None:
+    judge = ScriptedModel([CONFIRMED])
+    await session.ensure_open()
+    await session.current_tab.page.goto("about:blank")
+    nowhere = Task(text="Look.", start_url=NOWHERE)
+    outcome = await make_agent(nowhere, [done("I have looked.")], session, judge=judge).run()
+    assert outcome.status is TaskStatus.UNCONFIRMED
+    assert "the start page never opened" in (outcome.obstacle or "")
+    schema = {"type": ["object", "null"]}
+    empty = Task(text="Read.", start_url=site.page("Hello"), output_schema=schema)
+    lines = [output({"done": {"success": True, "text": "Read.", "data": None}})]
+    outcome = await make_agent(empty, lines, session, judge=judge).run()
+    assert outcome.obstacle == "The result was not confirmed: the data that the task requires is missing."
+    assert judge.requests == []
+
+
+@pytest.mark.parametrize("answer", [ModelRefused("m refuses."), "Well.", {"points": []}])
+async def test_a_judge_that_gives_no_verdict_confirms_nothing(
+    session: BrowserSession, site: Site, answer: Any
+) -> None:
+    task = Task(text="See.", start_url=site.page("Hello"), budget=Budget(steps=1))
+    outcome = await make_agent(task, [done("Seen.")], session, judge=ScriptedModel([answer])).run()
+    assert outcome.status is TaskStatus.UNCONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("window", "judge", "status"),
+    [
+        (16_384, None, TaskStatus.UNCONFIRMED),
+        (16_384, True, TaskStatus.SUCCEEDED),
+        (32_768, None, TaskStatus.SUCCEEDED),
+        (32_768, False, TaskStatus.UNCONFIRMED),
+    ],
+)
+async def test_a_small_model_judges_its_own_claim_only_where_the_caller_wants_it(
+    session: BrowserSession, site: Site, window: int, judge: bool | None, status: TaskStatus
+) -> None:
+    model = ScriptedModel([done("Greeted."), CONFIRMED], judges=True, context_window=window)
+    task = Task(text="See.", start_url=site.page("Hello"), judge=judge)
+    outcome = await make_agent(task, model, session).run()
+    assert outcome.status is status
+    assert outcome.steps == 1
+    assert outcome.answer == "Greeted."
