@@ -16,7 +16,7 @@ from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import ConsentNeeded, PolicyGate, Wanted, refused
-from mcp_browser.dom.models import DomChanges
+from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import (
     ActionError,
@@ -44,20 +44,27 @@ class Premises:
         self._session = session
         self._still = still
         self._changed: str | None = None
-        self._handed_back = session.takeover.ended
+        self._handed_back: float | None = None
         self._home = session.tab_in_use
         self._documents = {tab.id: tab.activity.document_number for tab in session.tabs.values()}
-        indexes = {
+        self._indexes = {
             value for given in arguments for _, value in element_arguments(given) if isinstance(value, int)
         }
-        self._shown: dict[tuple[int, int], tuple[str, str]] = {}
+        self._shown: dict[tuple[int, int], DomNode] = {}
         for tab in session.tabs.values():
-            for index in indexes:
-                try:
-                    ref = tab.dom.resolve(index)
-                except (NotFound, StaleElement):
-                    continue
-                self._shown[tab.id, index] = (ref.role, ref.name)
+            for index in self._indexes:
+                with contextlib.suppress(NotFound, StaleElement):
+                    self._shown[tab.id, index] = tab.dom.resolve(index).node
+
+    async def _learn(self) -> None:
+        """Look at the elements as they are before the first action: alone, some are described otherwise."""
+        tab = self._session.current_tab
+        for index in self._indexes if not tab.held else ():
+            shown = self._shown.get((tab.id, index))
+            with contextlib.suppress(NotFound, StaleElement, FrameGone):
+                node = await tab.ask(tab.dom.describe(index))
+                if shown is not None and _is_same(shown, node):
+                    self._shown[tab.id, index] = node
 
     async def check(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> None:
         """Let an action begin for which the page is as it was shown; its caller holds the session.
@@ -66,6 +73,9 @@ class Premises:
             PremiseGone: it is not.
         """
         session = self._session
+        if self._handed_back is None:
+            self._handed_back = session.takeover.ended
+            await self._learn()
         if session.takeover.busy or session.takeover.ended != self._handed_back:
             raise PremiseGone("A person has taken over the browser.")
         tab = session.current_tab
@@ -90,14 +100,20 @@ class Premises:
                 node = await tab.ask(tab.dom.describe(value))
             except StaleElement as error:
                 raise PremiseGone(error.message, hint=error.hint) from error
-            if (node.role, node.name) != shown:
-                now = f"{node.role} {quoted(node.name)}"
-                raise PremiseGone(f"[{value}] was shown as {shown[0]} {quoted(shown[1])}, and is {now} now.")
+            if (node.role, node.name) != (shown.role, shown.name):
+                was, now = (f"{one.role} {quoted(one.name)}" for one in (shown, node))
+                raise PremiseGone(f"[{value}] was shown as {was}, and is {now} now.")
 
     def note(self, observation: Observation | None) -> None:
         """Learn what an action has changed."""
         if self._still and observation is not None:
             self._changed = _changed(observation)
+
+
+def _is_same(shown: DomNode, node: DomNode) -> bool:
+    """Whether a description may be of what was shown in other words."""
+    before, now = shown.name.casefold(), node.name.casefold()
+    return before in now or now in before
 
 
 def _changed(observation: Observation) -> str | None:

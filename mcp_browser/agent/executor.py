@@ -188,7 +188,7 @@ class Executor:
         batch = Batch(whole=self._own.registry[DO_ACTIONS], entries=entries, premises=premises)
 
         async def do(entry: ListedAction) -> ActionResult:
-            outcome = await self._do(calls[entry.position], outcomes, premises if outcomes else None)
+            outcome = await self._do(calls[entry.position], outcomes, premises)
             outcomes.append(outcome)
             if outcome.result is None:
                 raise ActionError(outcome.memory)
@@ -255,9 +255,9 @@ class Executor:
                     self.controller, call.name, call.arguments, prepare=prepare, premises=premises
                 )
             await self._stay_within(tabs)
-        except PremiseGone:
-            raise
         except ActionError as error:
+            if isinstance(error, PremiseGone) and outcomes:
+                raise
             text = render_error(error, secrets=self._secrets.values)
             try:
                 await self._stay_within(tabs)

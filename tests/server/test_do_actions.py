@@ -19,6 +19,7 @@ from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import Lending
 from tests.support.agents import text as text_of
 from tests.support.client import MODERN_FIRST
+from tests.support.remote import client_of, serving
 from tests.support.servers import server_of
 from tests.support.site import Reply, Request, Site
 
@@ -104,10 +105,14 @@ class Page:
 
     def __init__(self, room: Room, client: Client) -> None:
         self.room, self.client, self.shown = room, client, ""
+        self.more: dict[str, Any] = {}
 
     async def open(self) -> "Page":
         url = self.room.site.page(PAGE.replace("NEXT", self.room.next))
-        self.shown = text_of(await self.client.call_tool("go_to_url", {"url": url}))
+        opened = await self.client.call_tool("go_to_url", {"url": url, **self.more})
+        self.shown = text_of(opened)
+        if "mcp-browser/session" in (opened.meta or {}):
+            self.more = {"session": dict(opened.meta or {})["mcp-browser/session"]}
         self.room.seen.clear()
         return self
 
@@ -123,7 +128,7 @@ class Page:
         return {"input_text": {"index": self.index(name), "text": text}}
 
     async def do(self, *actions: dict[str, Any]) -> types.CallToolResult:
-        return await self.client.call_tool("do_actions", {"actions": list(actions)})
+        return await self.client.call_tool("do_actions", {"actions": list(actions), **self.more})
 
     async def stops(self, *actions: dict[str, Any], seen: list[str]) -> str:
         """Do them; the second one is not done."""
@@ -343,3 +348,37 @@ async def test_a_person_is_asked_before_the_first_or_in_the_middle(
         assert room.seen == ["a"]
         assert "4. send_keys failed: The person was asked and has not said yes" in text_of(result)
         assert "Not started: 5. wait_for." in text_of(result)
+
+
+@pytest.mark.slow
+async def test_a_paused_list_goes_on_once_over_http(room: Room, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(POLICY)
+    async with (
+        serving("--http", "--policy", str(policy)) as server,
+        client_of(server.url, elicitation_callback=room.person) as client,
+    ):
+        page = await Page(room, client).open()
+        named = {"click_element": {"index": 'button "B"'}}
+        arguments = {"actions": [page.click("A"), named, page.click("A")], **page.more}
+        answers: dict[str, Any] = {"consent": {"action": "accept", "content": {"allow": True}}}
+
+        async def ask(kind: Any, state: str | None) -> Any:
+            params = types.CallToolRequestParams(
+                name="do_actions", arguments=arguments, input_responses=answers, request_state=state
+            )
+            return await client.session.send_request(types.CallToolRequest(params=params), kind)
+
+        required = await ask(types.InputRequiredResult, None)
+        assert room.seen == ["a"]
+        done = await ask(types.CallToolResult, required.request_state)
+        assert text_of(done).startswith("Did 3 actions."), text_of(done)
+        again = await ask(types.CallToolResult, required.request_state)
+        assert "has gone on already" in text_of(again)
+        assert room.seen == ["a", "b", "a"]
+        # Where the page is another one by then, what is left is not done.
+        required = await ask(types.InputRequiredResult, None)
+        await page.open()
+        left = await ask(types.CallToolResult, required.request_state)
+        assert "The page is another one now than when the person was asked" in text_of(left)
+        assert room.seen == []
