@@ -211,7 +211,8 @@ class Ours(Operator):
 class Theirs(Operator):
     """The tools of playwright-mcp."""
 
-    falsehoods = re.compile(r"No matches found")
+    falsehoods = re.compile(r"(?!)")
+    """Its results say what was run, and nothing of what became of it."""
 
     def _call(self, tool: str, field: Seen, **arguments: Any) -> None:
         self.hand.call(tool, element=f"{field.name} {field.role}", target=field.handle, **arguments)

@@ -223,6 +223,13 @@ function searchFieldOf(element) {
   return [{ id: keep(active) }];
 }
 
+/** The only field to type into within an element, such as an editor's below its toolbar. @param {Element} element */
+function innerField(element) {
+  const fields = shownWithin(element, "input,textarea,[contenteditable]").filter((field) => ["text", "rich", "keys"].includes(valueKind(field)));
+  const outer = fields.filter((field) => !fields.some((other) => other !== field && holds(other, field)));
+  return outer.length === 1 ? outer.map((field) => ({ id: keep(field) })) : [];
+}
+
 /** Whether something that was to be seen before the field was clicked is not any more. */
 function hasLess() {
   const isDrawn = drawnTest();
