@@ -89,7 +89,7 @@ const inList = (element) => !!closest(element, LISTS) || (!!opened?.list && hold
 
 /** Whether what a mouse hits instead of a field is a part of it: its value, its placeholder, its label. @param {Element} hit @param {Element} field */
 function isOwnPart(hit, field) {
-  if (!TYPED.has(localName(field)) && !matches(field, "select,[role=combobox]")) return false;
+  if (valueKind(field) !== "text" && !matches(field, "select,[role=combobox]")) return false;
   if (closest(hit, "a,button,[role=button],[role=link],[role=option]") || inList(hit)) return false;
   return holds(boxOfField(field), hit);
 }
