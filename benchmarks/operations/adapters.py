@@ -27,7 +27,6 @@ WEAK = {"clickable", "generic", "group"}
 """Roles of what is taken only where nothing else has the name."""
 MOST_ARROWS = 60
 MOST_BELOW = 6
-_NUMBER = re.compile(r'(?:value="|: ")?(-?\d+(?:\.\d+)?)"?')
 
 
 class Operator(ABC):
@@ -35,6 +34,8 @@ class Operator(ABC):
 
     falsehoods: re.Pattern[str]
     """What it says when it denies that something is there or has happened."""
+    value: re.Pattern[str]
+    """The number that a slider's line shows."""
 
     def __init__(self, hand: Hand) -> None:
         """`hand` reads what the tools return, and counts it."""
@@ -58,11 +59,14 @@ class Operator(ABC):
                 (self.set_by_arrows if again else self.set)(self.field(name, word), value)
             case "tick" | "untick":
                 field = self.field(name, "tick")
-                self.click(field, "click") if again else self.tick(field, checked=word == "tick")
+                if again:
+                    self.click(self.entry(name), "click")
+                else:
+                    self.tick(field, checked=word == "tick")
             case "drag":
                 self.drag(self.field(name, ""), self.field(value, ""))
             case "upload":
-                self.upload(self.field(name, ""))
+                self.upload(self.entry(name) if again else self.field(name, ""))
             case "press":
                 self.hand.press(rest)
             case _:
@@ -113,14 +117,19 @@ class Operator(ABC):
             return self.hand.find("", re.compile(re.escape(name)), nth=-1)
 
     def choose_by_clicks(self, name: str, options: list[str]) -> None:
-        """Click the field, then each entry."""
+        """Click the field, then each entry; a text field is typed into where that has not shown it."""
         self.click(self.field(name, "choose"), "click")
         for option in options:
-            self.click(self.entry(option), "click")
+            try:
+                entry = self.entry(option)
+            except NotSeenError:
+                self.type(self.field(name, "type"), option, submit=False, slowly=True)
+                entry = self.entry(option)
+            self.click(entry, "click")
 
     def set_by_arrows(self, field: Seen, value: str) -> None:
         """Press arrows as often as numbers lie between."""
-        now = _NUMBER.search(field.line.partition(field.name)[2])
+        now = self.value.search(field.line)
         way = round(float(value) - float(now[1] if now else 0))
         self.click(field, "click")
         for _ in range(min(abs(way), MOST_ARROWS)):
@@ -162,6 +171,7 @@ class Operator(ABC):
 class Ours(Operator):
     """This project's tools."""
 
+    value = re.compile(r'value="(-?[\d.]+)')
     falsehoods = re.compile(
         r"shows no options|has no option|No text or control changed|is gone from the page"
     )
@@ -211,7 +221,9 @@ class Ours(Operator):
 class Theirs(Operator):
     """The tools of playwright-mcp."""
 
-    falsehoods = re.compile(r"No matches found")
+    value = re.compile(r': "?(-?[\d.]+)"?$')
+    falsehoods = re.compile(r"(?!)")
+    """Its results say what was run, and nothing of what became of it."""
 
     def _call(self, tool: str, field: Seen, **arguments: Any) -> None:
         self.hand.call(tool, element=f"{field.name} {field.role}", target=field.handle, **arguments)

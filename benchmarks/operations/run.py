@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
@@ -152,12 +153,10 @@ def measure(wanted: Sequence[Operation], names: list[str], record: Path | None) 
                     operators[name].hand.connection.close()
                     operators[name] = start(name)
                 outcomes.append(outcome)
-                console.print(
-                    f"{operation}, {name}: try {outcome.tried or '-'}, {outcome.calls} calls, "
-                    f"{outcome.characters:,}, {outcome.seconds:.1f} s "
-                    f"{outcome.false and f'FALSE {outcome.false}'} {outcome.why}",
-                    markup=False,
-                )
+                told = f"{outcome.calls} calls, {outcome.characters:,}, {outcome.seconds:.1f} s"
+                failed = f"{outcome.false and f'FALSE {outcome.false}'} {outcome.why}"
+                said = f"{operation}, {name}: try {outcome.tried or '-'}, {told} {failed}"
+                console.print(said, markup=False)
                 if record is not None:
                     with record.open("a", encoding="utf-8") as file:
                         lines = operators[name].hand.transcript
@@ -175,8 +174,8 @@ def measure_all(
     pages = list(dict.fromkeys(one.page for one in wanted))
     shares = [[one for one in wanted if pages.index(one.page) % workers == turn] for turn in range(workers)]
     with ThreadPoolExecutor(workers) as pool:
-        parts = [pool.submit(measure, share, names, record) for share in shares]
-        return [outcome for part in parts for outcome in part.result()]
+        parts = pool.map(partial(measure, names=names, record=record), shares)
+        return [outcome for part in parts for outcome in part]
 
 
 def main() -> None:

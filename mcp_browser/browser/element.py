@@ -121,7 +121,7 @@ class Element:
         return self._place(ready)
 
     async def fill(self, text: str, *, slowly: bool = False, append: bool = False) -> FieldValue | None:
-        """Put text into a field, in place of what it holds or after it.
+        """Put text into a field, or into the only one in this element, in place of what it holds or after it.
 
         Up to a few hundred characters arrive by keys, save what has no key: a line end never is one. A field
         that mixes them up gets them one after the other, as with `slowly`.
@@ -132,7 +132,13 @@ class Element:
         Raises:
             NotActionable: it cannot be typed into.
         """
-        ready = await self.ready("fill")
+        try:
+            ready = await self.ready("fill")
+        except NotActionable:
+            if not (inner := await self.call("innerField")):
+                raise
+            field = Element(self.tab, self.input, self.tab.dom.resolve(inner[0]["index"]))
+            return await field.fill(text, slowly=slowly, append=append)
         if ready.kind == "slider":
             at, is_it = await Slider(self.tab, self.input, self.index).move_to(text)
             return FieldValue(value=text if is_it else f"{at.value:g}", scale=str(at))

@@ -144,7 +144,7 @@ class PageElements(PageReader):
         ref = self.resolve(index)
         answer = await self._ask(ref, "call", ref.id, function, args)
         value = answer["value"]
-        if function in ("options", "searchField"):
+        if function in ("options", "searchField", "innerField"):
             for option in value:
                 if "id" in option:
                     option["index"] = self._references.index(option.pop("id"), ref.world, ref.document)

@@ -85,6 +85,7 @@ const helpers = {
   beforeOpening: (element) => void beforeOpening(element),
   fieldShows,
   searchField: searchFieldOf,
+  innerField,
   hasLess,
   scrollOptions,
   /** Choose exactly these options of a native select, by their places. */

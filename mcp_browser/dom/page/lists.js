@@ -89,7 +89,7 @@ const inList = (element) => !!closest(element, LISTS) || (!!opened?.list && hold
 
 /** Whether what a mouse hits instead of a field is a part of it: its value, its placeholder, its label. @param {Element} hit @param {Element} field */
 function isOwnPart(hit, field) {
-  if (!TYPED.has(localName(field)) && !matches(field, "select,[role=combobox]")) return false;
+  if (valueKind(field) !== "text" && !matches(field, "select,[role=combobox]")) return false;
   if (closest(hit, "a,button,[role=button],[role=link],[role=option]") || inList(hit)) return false;
   return holds(boxOfField(field), hit);
 }
@@ -221,6 +221,13 @@ function searchFieldOf(element) {
   const active = deepActive();
   if (!active || active === controlOf(element) || holds(active, element) || valueKind(active) !== "text" || attribute(active, "readonly") !== null) return [];
   return [{ id: keep(active) }];
+}
+
+/** The only field to type into within an element, such as an editor's below its toolbar. @param {Element} element */
+function innerField(element) {
+  const fields = shownWithin(element, "input,textarea,[contenteditable]").filter((field) => ["text", "rich", "keys"].includes(valueKind(field)));
+  const outer = fields.filter((field) => !fields.some((other) => other !== field && holds(other, field)));
+  return outer.length === 1 ? outer.map((field) => ({ id: keep(field) })) : [];
 }
 
 /** Whether something that was to be seen before the field was clicked is not any more. */
