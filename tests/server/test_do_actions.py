@@ -27,7 +27,7 @@ __all__ = ["folders", "manager", "session", "shared_session"]
 
 PAGE = """
 <label>Name <input id=name></label>
-<label>Note <input id=note oninput="seen('note ' + note.value)"></label>
+<label>Note <input id=note onchange="seen('note ' + note.value)"></label>
 <label><input type=checkbox id=agree> Agree</label>
 <label>Photo <input type=file></label>
 <button onclick="seen('a')">A</button>
