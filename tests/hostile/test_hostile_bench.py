@@ -83,6 +83,7 @@ def elements(folder: Path) -> list[Step]:
         ("get_options", {"index": "Pick"}),
         ("set_checked", {"index": "Box", "checked": True}),
         ("fill_form", {"fields": [{"index": "Word", "value": "form"}, {"index": "Box", "value": False}]}),
+        ("do_actions", {"actions": [{"set_checked": {"index": "Box"}}, {"click_element": on}]}),
         ("upload_file", {"index": "File", "paths": paths}),
         ("drop_files", {"index": "Drop", "paths": paths}),
         ("send_keys", {**on, "keys": "Enter"}),
