@@ -281,7 +281,7 @@ async def test_a_request_that_changed_nothing_is_not_awaited_again(hand: Hand, s
 
 
 async def test_a_request_that_showed_something_is_awaited_each_time(hand: Hand, site: Site) -> None:
-    ask = "fetch(`/slow?s=0.5&n=${n}`).then(answer => answer.text())"
+    ask = "fetch(`/slow?s=0.5&n=${n}`, {method: 'POST'}).then(answer => answer.text())"
     script = f"{ask}.then(() => out.textContent = `got ${{++window.n}}`)"
     await hand.open(site.page("<script>n = 0</script>" + button(script)))
 

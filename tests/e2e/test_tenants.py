@@ -146,8 +146,8 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
         with pytest.raises(Exception, match="Unknown tool"):
             await dan.call_tool("click_element", {"index": index})
         desk.follow(output({"click_element": {"index": index}}), done("Clicked."))
-        tried = await dan.call_tool("run_task", {"task": "Click.", "start_url": url})
-        assert "no action was carried out" in text(tried)
+        tried = await dan.call_tool("run_task", {"task": "Click.", "start_url": url, "judge": False})
+        assert "The task is unconfirmed." in text(tried)
         assert "Changed" not in await reading.snapshot()
         audit = (tmp_path / "carol.jsonl").read_text()
         assert {json.loads(line)["principal"] for line in audit.splitlines()} == {"carol"}

@@ -315,8 +315,10 @@ async def test_an_own_server_is_told_in_words_what_the_json_is_to_be_like(aimock
     assert '{"action": [' in aimock.requests()[1]["body"]["messages"][0]["content"]
 
 
-async def test_a_named_provider_is_not_sought_at_the_own_server(aimock: Aimock) -> None:
+async def test_the_address_of_the_main_model_is_not_that_of_another_provider(aimock: Aimock) -> None:
     aimock.says({"content": "Yes."})
-    model = await provider_model("anthropic:claude-sonnet-4-6", base_url="http://127.0.0.1:9/v1")
+    model = await provider_model(
+        "anthropic:claude-sonnet-4-6", base_url="http://127.0.0.1:9/v1", is_main=False
+    )
     await model.ask(ASKED, form=None, seconds=20)
     assert aimock.requests()[0]["path"].startswith("/v1/messages")
