@@ -188,11 +188,6 @@ AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 REQUEST_GRACE = 0.5  # How long the request of a navigation that a page asked for may take, seconds
 RUN_SECONDS = 0.05  # How long a script that has come takes to begin, seconds; the browser does not tell
 SOON = 1.0  # A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed
-RETAINED = (
-    200  # Of how many requests of a tab that have ended Playwright's objects are kept, about 11 kB each
-)
-RETAINED_SECONDS = 30.0  # And of those that ended so recently; longer than the network log asks for a body
-DISPOSAL = {"_parent", "_guid", "_connection", "_objects"}  # What Playwright needs to dispose of an object
 NO_CONTENT = (204, 205)  # HTTP statuses of answers after which the page that asked stays
 
 

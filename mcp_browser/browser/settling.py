@@ -259,7 +259,7 @@ class Settler:
         """Wait until something begins or ends, save where what goes on turns out not to be waited for."""
         if tab.activity.doubtful(since):
             await self._learn_readings(tab, limit)
-            if not tab.activity.begun_since(since) and not tab.activity.windows_opening:
+            if not tab.activity.begun_since(since):
                 return
         await tab.activity.change(limit=limit)
 

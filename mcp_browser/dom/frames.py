@@ -5,12 +5,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.async_api import Page
-
 from mcp_browser.dom.deadlines import extra_seconds, within
 from mcp_browser.dom.models import SettleState
 from mcp_browser.dom.references import DEPTH, FAR, KIND, NAME, PARTS, ROLE, STATES
-from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
 FRAME_SECONDS = 3.0
@@ -226,14 +223,8 @@ class Missed:
 class Frames:
     """The frames of one page."""
 
-    def __init__(
-        self,
-        page: Page,
-        channel: str,
-        sent: SentSecrets | None = None,
-        learnt: dict[str, str] | None = None,
-    ) -> None:
-        self._worlds = Worlds(page, channel, sent, learnt)
+    def __init__(self, worlds: Worlds) -> None:
+        self._worlds = worlds
         self._main: FrameState | None = None
 
     async def main(self) -> FrameState:

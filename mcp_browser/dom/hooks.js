@@ -34,7 +34,7 @@
   const BACKGROUND = Infinity;
   /** Timers shorter than this are waited for whether or not they ever did anything, milliseconds. */
   const SHORTEST_LEARNT = 60;
-  /** So long at most are those waited for whose like never did anything, if not for the same caller, milliseconds. */
+  /** So long, and once, are those waited for whose like never did anything, if not for the same caller, milliseconds. */
   const LONGEST_UNLIKELY = 350;
   /** How many lines of a stack name the hook, and how many the code that starts something without its callers. */
   const OWN_LINES = 4;
@@ -292,7 +292,8 @@
     const known_ = kind && learnt.get(kind);
     if (known_) return known_.idle > 0 && (known_.count >= ELEMENTS_LEARNT || known_.elements.has(inputTarget)) ? NaN : wait;
     const site = kind && learnt.get(siteOf(kind));
-    return site && site.idle > 0 && site.elements.has(inputTarget) ? min(wait, LONGEST_UNLIKELY) : wait;
+    if (!site || site.idle <= 0 || !site.elements.has(inputTarget)) return wait;
+    return site.idle++ > 1 ? NaN : min(wait, LONGEST_UNLIKELY); // It may be cancelled each time, and never run.
   }
   /** Whether the page starts timers of this kind by itself, too: without an input in the last second. @param {string} kind */
   function isOfPage(kind) {
@@ -891,8 +892,7 @@
         return say(message("readings", stringify(known_)));
       }
       case "learnt": {
-        /** @type {[string, number, number][]} */
-        const idle = [];
+        const idle = /** @type {[string, number, number][]} */ ([]);
         if (learntMore) learnt.forEach((one, kind) => (idle[idle.length] = [kind, one.idle, one.count]));
         learntMore = false;
         return say(message("learnt", idle.length ? stringify(idle) : ""));

@@ -40,7 +40,7 @@ from mcp_browser.dom.models import (
 from mcp_browser.dom.omissions import Omissions, Repeated, SeenParts, parts_of, repeated_parts, seen_line
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, ElementRef, References
 from mcp_browser.dom.sent_secrets import SentSecrets, Tell
-from mcp_browser.dom.worlds import FrameGone, reading_of
+from mcp_browser.dom.worlds import FrameGone, Worlds, reading_of
 from mcp_browser.errors import InvalidArguments, StaleElement
 from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.text import CHARACTERS_A_TOKEN
@@ -77,7 +77,7 @@ class PageReader:
         """
         self._page = page
         self._budget = budget
-        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None, learnt)
+        self._frames = Frames(Worlds(page, channel, SentSecrets(page, sent) if sent else None, learnt))
         self._references = References(addresses or SessionAddresses())
         self._changes_budget = changes_budget
         self._seen = self._seen_next = SeenParts()

@@ -287,3 +287,19 @@ async def test_a_request_that_showed_something_is_awaited_each_time(hand: Hand, 
 
     for number in range(1, 4):
         assert f"got {number}" in shown(await hand.click("Go"))
+
+
+async def test_what_a_click_animates_by_script_is_awaited_each_time(hand: Hand, site: Site) -> None:
+    script = (
+        "<script>let n = 0; function grow() { n++; let step = 0; const next = () => { "
+        "out.textContent = `${n}.${++step}`; if (step < 12) requestAnimationFrame(next) }; next() }</script>"
+    )
+    await hand.open(site.page(button("grow()") + script))
+    snapshot = (await hand.look()).snapshot
+    assert snapshot is not None
+    (index,) = [node.index for node in snapshot.nodes if node.name == "Go"]
+
+    for number in range(1, 5):
+        result = await Controller().execute("click_element", {"index": index}, hand.session)
+        assert result.observation is not None
+        assert f"{number}.12" in shown(result.observation)

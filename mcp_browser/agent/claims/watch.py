@@ -1,8 +1,8 @@
 """Writes down what an action causes: requests, dialogs, files, console errors."""
 
-import re
 import time
 from collections.abc import Callable, Iterator
+from email import message_from_string
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -13,16 +13,11 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.text import cut
 
 _PARTS_OF_PAGES = frozenset(("image", "stylesheet", "script", "font", "media", "manifest", "texttrack"))
-_LOOKS_KEPT, _KEPT = 10, 40  # How many requests are kept that only ask, and of all others
+_LOOKS_KEPT, _KEPT = 10, 40  # Requests that only ask; all others, and failed ones as many more
 MOST_MESSAGES = 10
 MOST_FIELDS = 60
 LONGEST_BODY = 1_000
 UNREADABLE = "(the browser does not tell the content of a form with files)"
-_MULTIPART = re.compile(
-    r'Content-Disposition:[^\n]*?\bname="([^"]*)"(?:[^\n]*?filename="([^"]*)")?[^\n]*\r?\n'
-    r"(?:[^\r\n]+\r?\n)*\r?\n(.*?)\r?\n--",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 class ActionWatch:
@@ -68,8 +63,10 @@ class ActionWatch:
         ]
         came = session.downloads[self._files :]
         files = (FileRecord(name=one.name, size=one.size, error=one.error) for one in came)
+        sent, left_out = self._sent()
         record = Evidence(
-            sent=tuple(self._sent()),
+            sent=tuple(sent),
+            left_out=left_out,
             dialogs=tuple(one for tab in tabs for one in tab.dialogs[self._dialogs.get(tab.id, 0) :]),
             downloads=tuple(files),
             uploads=tuple(session.uploads[self._uploads :]),
@@ -77,19 +74,22 @@ class ActionWatch:
         )
         return Evidence.model_validate({**hide(record.model_dump()), **more})
 
-    def _sent(self) -> Iterator[Sent]:
+    def _sent(self) -> tuple[list[Sent], int]:
+        """The requests that are kept, and how many that weigh are not."""
         made = [self._as_sent(one) for one in self.exchanges() if _is_kept(one)]
         made += [sent for one in self._log.exchanges() if (sent := self._by_socket(one)) is not None]
         # The same once more says nothing: so a page that repeats itself pushes nothing else out.
         made = [*dict.fromkeys(made)]
         looks, others = [one for one in made if not one.weighs], [one for one in made if one.weighs]
-        yield from (one for one in made if one in looks[-_LOOKS_KEPT:] or one in others[-_KEPT:])
+        failed = [one for one in others if one.failed]
+        kept = [*looks[-_LOOKS_KEPT:], *others[-_KEPT:], *failed[-_KEPT:]]
+        return [one for one in made if one in kept], sum(one not in kept for one in others)
 
     def _as_sent(self, exchange: Exchange) -> Sent:
         told = tell(exchange, None, self._session.redactor())
         kind = next((value for name, value in told.request_headers if name.lower() == "content-type"), "")
         body = told.request_body or (UNREADABLE if "multipart/" in kind else "")
-        fields = tuple(_fields(body, kind.lower()))
+        fields = tuple(_fields(body, kind))
         # A document that becomes a download "fails" with its status.
         failure = exchange.failure if exchange.status is None else None
         return Sent(
@@ -124,9 +124,11 @@ def _answered(exchange: Exchange) -> bool:
 
 def _fields(body: str, kind: str) -> Iterator[tuple[str, str]]:
     """What a form contained, by the names of its fields."""
-    if "x-www-form-urlencoded" in kind:
+    if "x-www-form-urlencoded" in kind.lower():
         for name, value in parse_qsl(body, keep_blank_values=True):
             yield name, cut(value, LONGEST_FIELD)
-    elif "multipart/form-data" in kind:
-        for name, file, value in _MULTIPART.findall(body):
-            yield name, f"(the file {file})" if file else cut(value, LONGEST_FIELD)
+    elif "multipart/form-data" in kind.lower():
+        for part in message_from_string(f"Content-Type: {kind}\n\n{body}").walk():
+            name, file = part.get_param("name", header="content-disposition"), part.get_filename()
+            if name is not None:
+                yield str(name), f"(the file {file})" if file else cut(str(part.get_payload()), LONGEST_FIELD)

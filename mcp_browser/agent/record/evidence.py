@@ -6,7 +6,7 @@ from typing import Literal
 
 from mcp_browser.browser.observation import DialogAnswer
 from mcp_browser.dom.models import Frozen
-from mcp_browser.text import one_line, quoted
+from mcp_browser.text import counted, one_line, quoted
 
 Origin = Literal["page", "agent", "person", "file"]
 """Where a text comes from. The agent's is what it typed, wrote into an address, or computed by a script."""
@@ -81,12 +81,14 @@ class Evidence(Frozen):
     """What an action caused, from its beginning to that of the next one.
 
     `result_from` is where the content of the action's result comes from, `passages` are further texts: what
-    changed on the page, what a person answered. `uploads` are names of files that were given to the page.
+    changed on the page, what a person answered. `left_out` counts earlier requests that are not in `sent` and
+    did not fail. `uploads` are names of files that were given to the page.
     """
 
     result_from: Origin = "page"
     passages: tuple[Passage, ...] = ()
     sent: tuple[Sent, ...] = ()
+    left_out: int = 0
     dialogs: tuple[DialogAnswer, ...] = ()
     downloads: tuple[FileRecord, ...] = ()
     uploads: tuple[str, ...] = ()
@@ -100,6 +102,8 @@ class Evidence(Frozen):
     def lines(self) -> Iterator[str]:
         """What happened beside the page, one fact a line."""
         yield from (f"sent: {sent}" for sent in self.sent)
+        if self.left_out:
+            yield f"sent: {counted(self.left_out, 'more request')}, earlier ones"
         yield from (f"dialog: {dialog}" for dialog in self.dialogs)
         yield from (f"download: {file}" for file in self.downloads)
         yield from (f"given to the page: the file {quoted(name)}" for name in self.uploads)

@@ -23,7 +23,7 @@ function selectionOf(active) {
 function useClipboard(what, key, data) {
   const active = deepActive();
   const target = active || body() || document.documentElement;
-  ask("input");
+  beginInput();
   const options = { bubbles: true, cancelable: true, composed: true };
   const goesOn = _dispatchEvent.call(target, new KeyboardEvent("keydown", { ...key, ...options }));
   const copied = goesOn ? clip(what, active, target, data) : null;

@@ -37,7 +37,7 @@ const helpers = {
   /** Replace the text of a field as typing would, in a way that frameworks notice. */
   setValue(element, /** @type {string} */ value) {
     const field = controlOf(element);
-    ask("input");
+    beginInput();
     _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
     const kind = valueKind(field);
     if (kind === "rich") {
@@ -92,7 +92,7 @@ const helpers = {
   selectOptions(element, /** @type {number[]} */ places) {
     const select = controlOf(element);
     if (!(select instanceof HTMLSelectElement)) throw new TypeError("not a select");
-    ask("input");
+    beginInput();
     _focus.call(select, { preventScroll: true });
     for (let i = 0; i < select.options.length; i++) {
       const option = /** @type {HTMLOptionElement} */ (select.options[i]);
@@ -116,7 +116,7 @@ const helpers = {
 async function select(element, end) {
   const field = /** @type {HTMLElement} */ (controlOf(element));
   const isNew = deepActive() !== field;
-  ask("input");
+  beginInput();
   _focus.call(field, { preventScroll: true });
   if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
     if (!end) field.select();

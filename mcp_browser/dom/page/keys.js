@@ -124,7 +124,7 @@ async function putText(text, id, secret) {
     // Boxes that take one character each pass the focus on as they are filled.
     const most = /** @type {HTMLInputElement} */ (active).maxLength;
     const part = most > 0 && most < text.length - done ? text.slice(done, done + 1) : text.slice(done);
-    ask("input");
+    beginInput();
     if (!_execCommand.call(document, "insertText", false, part)) return { done, moved: false };
     done += part.length;
     if (done < text.length) await frame();

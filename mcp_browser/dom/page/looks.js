@@ -87,7 +87,7 @@ function fingerprint(canvas) {
 
 /** Something is about to be done to the page: from here on its looks are compared. */
 function beforeInput() {
-  noteInput();
+  beginInput();
   if (lookedTooMuch) watchLooks();
   painted = new Map();
   paintedNow = true;

@@ -219,7 +219,7 @@ async function ready(id, purpose, force) {
     const problem = /** @type {Problem} */ (answer).problem;
     // The mouse that comes now may start something before any button or key goes down.
     if (!problem && purpose !== "read") {
-      ask("input");
+      beginInput();
       return { ...answer, learnt: learntAnew() };
     }
     if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE + (scrolled ? SHOWN_WITHIN : 0)) return answer;

@@ -40,7 +40,7 @@ function scrollBox(id, dx, dy) {
   const width = target === page ? innerWidth : _clientWidth.call(target);
   const position = () => [Math.round(_scrollLeft.call(target)), Math.round(_scrollTop.call(target))];
   const before = position();
-  ask("input");
+  beginInput();
   _scrollBy.call(target, { left: dx * width, top: dy * height, behavior: "instant" });
   const after = position();
   return {

@@ -46,15 +46,16 @@ function frame() {
 const pause = (delay) => new Promise((resolve) => setTimeout(resolve, delay));
 
 /**
- * What the page changes: when last, how often without a pause, how often it has begun to without an action, and
- * whether it was at it when the last input came.
+ * What the page changes: when last; without an action how often since the last pause, and how often it has begun to;
+ * and whether it was at it when the last input came.
  * @typedef {{ at: number, beats: number, bursts: number, input: number, moving: boolean }} Movement
  */
 /** @type {WeakMap<Node, Movement>} */
 const movements = new WeakMap();
 let inputs = 0;
 let lastInput = -Infinity;
-let isSettling = false;
+/** Whether an input has come whose effects were not waited for yet: what changes now may be one of them. */
+let isActing = false;
 /** Batches of changes since the last frame that was waited for, save those that the page makes by itself. */
 let restlessness = 0;
 const mover = new MutationObserver(noteMovements);
@@ -79,12 +80,14 @@ function noteMovement(node) {
   let known = movements.get(node);
   if (!known || time - known.at > LONGEST_CYCLE) movements.set(node, (known = { at: -Infinity, beats: 0, bursts: 0, input: inputs, moving: false }));
   isSelfMoved(node);
-  if (time - known.at > BURST_GAP) {
-    known.beats = 0;
-    if (!isSettling) known.bursts++;
-  }
-  known.beats++;
+  const isBurst = time - known.at > BURST_GAP;
   known.at = time;
+  if (isBurst) known.beats = 0;
+  if (!isActing) {
+    known.beats++;
+    if (isBurst) known.bursts++;
+  }
+  return known;
 }
 
 /** @param {MutationRecord[]} records */
@@ -96,14 +99,16 @@ function noteMovements(records) {
 }
 
 /** An input comes: what moves now was not moved by it. */
-function noteInput() {
+function beginInput() {
   noteMovements(mover.takeRecords());
-  for (const animation of animations()) {
-    const target = animation.playState === "running" && /** @type {KeyframeEffect} */ (animation.effect)?.target;
-    if (target) for (let i = 0; i < BEATS; i++) noteMovement(target);
-  }
   inputs++;
   lastInput = now();
+  for (const animation of animations()) {
+    const target = animation.playState === "running" && /** @type {KeyframeEffect} */ (animation.effect)?.target;
+    if (target) noteMovement(target).moving = true;
+  }
+  isActing = true;
+  ask("input");
 }
 
 /** How long what is just being animated in or out still takes, milliseconds. @param {(Document | ShadowRoot)[]} roots */
@@ -163,7 +168,7 @@ async function settle(limit, came = false) {
   const start = now();
   const roots = allRoots();
   noteMovements(mover.takeRecords());
-  isSettling = true;
+  isActing = true;
   for (const root of roots) mover.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
   const longestRestless = inputs ? LONGEST_RESTLESS : LONGEST_RESTLESS_OPENING;
   let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0, unanswered: 0 };
@@ -206,7 +211,7 @@ async function settle(limit, came = false) {
     }
   } finally {
     ask("settled");
-    isSettling = false;
+    isActing = false;
   }
 }
 
