@@ -96,6 +96,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   const name = nameOf(element, tag, role);
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
+  if (surface && !walk.row) leadEditor(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), surface);
   if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
   if (LEAVES.has(tag) || editor) return null;
