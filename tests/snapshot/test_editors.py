@@ -193,10 +193,10 @@ async def test_the_numbers_of_lines_are_told_nowhere(hand: Hand) -> None:
     assert view.text.splitlines() == ["|  | let v1; |", "|  | let v2; |", "|  | let v3; |", "Rain gutters"]
 
 
-LATER_FIELD = EDITORS["a field without opacity"].replace(
+_FIELD_LAST = EDITORS["a field without opacity"].replace(
     "<textarea", "<i class=slider style='position: absolute; right: 0; width: 9px; height: 9px'></i><textarea"
 )
-LATER_FIELD = re.sub(r"(<i .*?</textarea>)(.*?)(</div>\n<script)", r"\2\1\3", LATER_FIELD, flags=re.S)
+LATER_FIELD = re.sub(r"(<i .*?</textarea>)(.*?)(</div>\n<script)", r"\2\1\3", _FIELD_LAST, flags=re.S)
 
 
 async def test_a_field_that_comes_after_the_lines_of_its_editor_is_told_before_them(hand: Hand) -> None:
