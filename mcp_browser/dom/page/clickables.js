@@ -59,13 +59,13 @@ const isDrawnFlat = (element) => element instanceof SVGElement && (matches(eleme
 function openClickable(frame, at, inner = null) {
   const { element, tag } = frame;
   const far = farOf(element, isDrawnFlat(element), frame.within);
-  if (far !== far) {
+  const name = far === far && hasAttributes(element) ? nameOf(element, tag, "") : "";
+  if (far !== far || isGripInRow(element, name)) {
     frame.close = null;
     walk.ignoredHand = element;
     return;
   }
   const id = keep(element);
-  const name = hasAttributes(element) ? nameOf(element, tag, "") : "";
   const own = newLine("interactive", element, id, tag === "a" ? "link" : "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far, frame.within);
   own.depth = walk.depth;
   if (walk.heading) own.states.push(`h${walk.heading}`);
@@ -123,8 +123,8 @@ function closeClickable(own, at) {
       return undefined;
     }
   }
-  // What listens around a code editor is the editor.
-  if (isAroundEditor(element)) return drop();
+  // What listens around a code editor is the editor; of what was told in another line nothing is left here.
+  if (isAroundEditor(element) || (at === walk.lines.length - 1 && walk.joined && _contains.call(element, walk.joined))) return drop();
   const many = controls > MOST_IN_CLICKABLE || length > 4000;
   // A listener around several controls is there for them, unless the cursor says otherwise.
   if (many || (controls > 1 && !HAND.has(styleOf(element).cursor))) {

@@ -234,7 +234,7 @@ function enterEmpty(element, tag, frame, parent) {
     if (far === far && walk.ignoredHand !== element) {
       frame.close = null;
       openClickable(frame, walk.lines.length);
-      /** @type {any} */ (frame).close();
+      /** @type {any} */ (frame).close?.();
     }
   } else if (at >= 0) discover(at);
 }
