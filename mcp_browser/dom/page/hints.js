@@ -33,7 +33,7 @@ const inWords = (name) => tidy(name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replac
  * @returns {string}
  */
 function hintOf(element) {
-  return cut(tipOf(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : ""), LONGEST_WORD);
+  return cut(tipOf(element) || drawnAs(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : ""), LONGEST_WORD);
 }
 
 /** Whether an element is there to be pulled at for another size. @param {Element} element */

@@ -91,6 +91,7 @@ const inList = (element) => !!closest(element, LISTS) || (!!opened?.list && hold
 function isOwnPart(hit, field) {
   const surface = surfaceOf(field, localName(field));
   if (surface) return holds(surface, hit);
+  if (localName(field) === "canvas") return isSurfaceOf(hit, field);
   if (valueKind(field) !== "text" && !matches(field, "select,[role=combobox]")) return false;
   if (closest(hit, "a,button,[role=button],[role=link],[role=option]") || inList(hit)) return false;
   return holds(boxOfField(field), hit);
