@@ -13,6 +13,15 @@ function withHint(element, role, states) {
 
 const TYPED_INTO = "input:not([type=hidden]),select,textarea,[role=textbox],[role=combobox],[contenteditable]";
 
+/** What is seen where a transparent field lies. @param {Element} field */
+function seenBelow(field) {
+  const outer = parentNode(field);
+  if (!isElement(outer) || Number(styleOf(field).opacity) > 0) return "";
+  const [own, box] = [rectOf(field), rectOf(/** @type {Element} */ (outer))];
+  const text = own.width * own.height * 2 >= box.width * box.height ? tidy(String(_innerText.call(/** @type {HTMLElement} */ (outer)) ?? "")) : "";
+  return text.length > LONGEST_HINT ? "" : text;
+}
+
 /** What a label says that is tied to no field and stands with this one alone. @param {Element} field */
 function labelBeside(field) {
   const around = closest(field, ":has(label)");
@@ -214,6 +223,12 @@ function isReplaceable(element, tag) {
   return attribute(element, "readonly") !== null || attribute(element, "inputmode") === "none";
 }
 
+/** Whether a component hides its own control from readers; an open dialog does so with all of the page. @param {Element} element */
+function isKeptFromReaders(element) {
+  const hiding = closest(element, "[aria-hidden=true]");
+  return !!hiding && (hiding === element || queryAll(hiding, TYPED_INTO).length < 2) && !query(hiding, "button,a[href]");
+}
+
 /** Whether a hidden or tiny control can be reached all the same: by its own box, by a label that is seen, or by keys. @param {Element} element @param {string} tag */
 function canBeReached(element, tag) {
   if (!isReplaceable(element, tag)) return isFieldOnTop(element, tag);
@@ -221,7 +236,7 @@ function canBeReached(element, tag) {
   if (style.display === "none" || style.visibility !== "visible") return false;
   const box = rectOf(element);
   // A component's own means against a doubled control are these two.
-  const keyed = attribute(element, "tabindex") !== "-1" && !closest(element, "[aria-hidden=true]");
+  const keyed = attribute(element, "tabindex") !== "-1" && !isKeptFromReaders(element);
   if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0 || keyed;
   for (const label of labelsOf(element)) if (isSeen(label)) return true;
   if (box.width > 1 && box.height > 1) return true;

@@ -229,7 +229,7 @@ function isShownByHover(element) {
 
 /** Whether a field of no opacity lies over what is drawn in its stead, so that a click there is its. @param {Element} element @param {string} tag */
 function isFieldOnTop(element, tag) {
-  if ((tag !== "input" && tag !== "textarea") || attribute(element, "tabindex") === "-1" || closest(element, "[aria-hidden=true]")) return false;
+  if ((tag !== "input" && tag !== "textarea") || attribute(element, "tabindex") === "-1" || isKeptFromReaders(element)) return false;
   if (tag === "input" && !TEXT_TYPES.has(inputType(element)) && !PICKER_TYPES.has(inputType(element))) return false;
   const box = rectOf(element);
   if (box.width < 4 || box.height < 4 || styleOf(element).pointerEvents === "none") return false;
