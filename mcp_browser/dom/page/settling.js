@@ -59,6 +59,8 @@ let isActing = false;
 /** Batches of changes since the last frame that was waited for, save those that the page makes by itself. */
 let restlessness = 0;
 const mover = new MutationObserver(noteMovements);
+/** Whether the last input was a text typed into a field, which the field holds already. */
+let hasTyped = false;
 
 /** Whether the page goes on changing this by itself. @param {Node | null} node */
 function isSelfMoved(node) {
@@ -102,6 +104,7 @@ function noteMovements(records) {
 function beginInput() {
   noteMovements(mover.takeRecords());
   inputs++;
+  hasTyped = false;
   lastInput = now();
   for (const animation of animations()) {
     const target = animation.playState === "running" && /** @type {KeyframeEffect} */ (animation.effect)?.target;
@@ -159,6 +162,12 @@ function allRoots() {
   return roots;
 }
 
+/** Whether the page has changed nothing since an input and has nothing to do, so that no frame has anything to show. @param {(Document | ShadowRoot)[]} roots */
+async function isDone(roots) {
+  await pause(0);
+  return !restlessness && !framesDue() && !pendingTimers().count && !animating(roots) && !framesComing();
+}
+
 /**
  * Wait until the page has done what the last input started.
  * @param {number} limit milliseconds
@@ -176,6 +185,9 @@ async function settle(limit, came = false) {
     let restless = start;
     let stirred = came || isStirred();
     let late = came ? MOST_LATE_FRAMES : 0;
+    const typed = hasTyped;
+    hasTyped = false;
+    if (typed && !stirred && (await isDone(roots))) return state;
     for (;;) {
       restlessness = 0;
       const asked = now();
