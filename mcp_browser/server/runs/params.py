@@ -30,9 +30,7 @@ class RunTaskParams(Params):
     planner_interval: int = Field(0, ge=0, description="steps between plans")
     judge: bool | None = Field(None, description="false: unchecked, never succeeded")
     wait: bool = Field(True, description="false: start only; see get_task")
-    if_busy: Literal["wait", "refuse", "own_tabs"] = Field(
-        "wait", description="where another task runs"
-    )
+    if_busy: Literal["wait", "refuse", "own_tabs"] = Field("wait", description="where another task runs")
 
 
 class TaskParams(Params):
