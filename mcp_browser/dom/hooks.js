@@ -26,6 +26,8 @@
   const LONGEST_TYPED = 1000;
   /** What is left of that wait at least when the page is looked at again, because something else has ended. */
   const LAST_ANSWER = 60;
+  /** So soon comes the next of several messages that a page is made of, milliseconds. */
+  const NEXT_MESSAGE = 200;
   const DEEPEST_TIMER = 3;
   /** How much deeper than the request the code is that gets its answer. */
   const ANSWER = 1 / 4;
@@ -717,16 +719,25 @@
     return given;
   });
 
-  /** Wait for a connection, and for what comes with it: two frames later that is there. @param {string} name of the class */
+  /** Wait for a connection, and for the messages that come with it one after the other: a page may be made of them. @param {string} name of the class */
   function expectOpening(name) {
     wrapClass(name, (target, args, made) => {
       const connection = construct(target, args, made);
-      if (level + 1 <= DEEPEST_TIMER) {
-        const end = () => expected.delete(connection);
+      if (level + 1 > DEEPEST_TIMER) return connection;
+      const begun = now();
+      let last = 0;
+      const end = () => expected.delete(connection);
+      const next = () => (now() - last < NEXT_MESSAGE && now() - begun < LONGEST_AFTER_INPUT ? frame(next) : end());
+      const take = () => {
+        if (longest === LONGEST_AFTER_INPUT || (last = now()) - begun > LONGEST_AFTER_INPUT) return;
+        patience = 0;
+        if (!expected.has(connection)) frame(next);
         expected.add(connection);
-        apply(add, connection, ["open", () => frame(() => frame(end)), { once: true }]);
-        apply(add, connection, ["error", end, { once: true }]);
-      }
+      };
+      expected.add(connection);
+      apply(add, connection, ["open", () => frame(() => frame(next)), { once: true }]);
+      apply(add, connection, ["error", end, { once: true }]);
+      apply(add, connection, ["message", take]);
       return connection;
     });
   }
