@@ -78,12 +78,17 @@ const helpers = {
   selectText: (element) => select(element, false),
   /** Put the caret behind the last character. */
   moveToEnd: (element) => select(element, true),
-  /** Paste a text into an editor that draws what it holds itself; whether it took it. */
-  paste(element, /** @type {string} */ text) {
+  /** Paste a text into an editor that draws what it holds itself; whether it took it, which some do a moment later. */
+  async paste(element, /** @type {string} */ text) {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", text);
     const focused = deepActive() || element;
-    return !_dispatchEvent.call(focused, new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true, composed: true }));
+    const place = getSelection()?.anchorNode;
+    let taken = !_dispatchEvent.call(focused, new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true, composed: true }));
+    // Some let it go to a place of their own and take it from there.
+    if (!taken && getSelection()?.anchorNode !== place) taken = _execCommand.call(document, "insertText", false, text);
+    if (taken && valueKind(controlOf(element)) === "rich") await settle(LONGEST_FOCUS);
+    return taken;
   },
   value: valueOf,
   slider,
