@@ -26,6 +26,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
+    if words and words[0] == "do":
+        from mcp_browser.cli import terminal
+
+        return terminal.serve() if words[1:] == ["--serve"] else terminal.show_help(words[1:])
     arguments = parse_arguments(words)
     loaded = load_settings(arguments.flags, environment=os.environ, config=arguments.config)
     if arguments.command in {"serve", "try", "run"}:
@@ -40,6 +44,8 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
             from mcp_browser.cli.trial import try_page
 
             return try_page(loaded, arguments.given.get("url"), with_deps="with_deps" in arguments.given)
+        case "do":
+            raise SettingsError("`do` stands first: mcp-browser do [SETTINGS] ACTION [ARGUMENTS].")
         case "install":
             from mcp_browser.cli.install import install
 

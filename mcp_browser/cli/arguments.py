@@ -1,6 +1,7 @@
 """The command line: its flags, made from the settings, and its commands."""
 
 import argparse
+import functools
 import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -12,9 +13,11 @@ from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.sources import CONFIG_VARIABLE
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import OWN_BROWSERS, all_options, group_titles
-from mcp_browser.settings.options import did_you_mean
+from mcp_browser.settings.options import Option, did_you_mean
 
-CommandName = Literal["serve", "try", "run", "tasks", "install", "config", "doctor", "token", "completion"]
+CommandName = Literal[
+    "serve", "try", "do", "run", "tasks", "install", "config", "doctor", "token", "completion"
+]
 
 
 def _argument(about: str, metavar: str | None = None, **more: Any) -> Mapping[str, Any]:
@@ -49,6 +52,12 @@ COMMANDS: Mapping[CommandName, Command] = {
             "url": _argument("page to open; without it, a page shipped here", "URL", nargs="?"),
             "--with-deps": _WITH_DEPS,
         },
+    ),
+    "do": Command(
+        "carry out an action in a browser that goes on between the commands; do --help lists them",
+        "headless profile isolated config tools",
+        "[-s NAME] ACTION [ARGUMENTS] ",
+        {"words": _argument("an action and its arguments, status, or stop", "ACTION", nargs="...")},
     ),
     "run": Command(
         "let the built-in agent do a task; show each step, and print its answer",
@@ -213,7 +222,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         "--config file, such as action-timeout = 5. A flag wins over a variable, a variable over the file. "
         "`mcp-browser doctor` shows what is in force and where it came from.",
         allow_abbrev=False,
-        formatter_class=_wide,
+        formatter_class=wide,
         argument_default=argparse.SUPPRESS,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
@@ -229,7 +238,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             description=f"{command.summary[0].upper()}{command.summary[1:]}.",
             epilog="Other settings are taken, too: see `mcp-browser --help`.",
             allow_abbrev=False,
-            formatter_class=_wide,
+            formatter_class=wide,
             argument_default=argparse.SUPPRESS,
         )
         for argument, options in command.own.items():
@@ -240,7 +249,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def _wide(prog: str) -> argparse.HelpFormatter:
+def wide(prog: str) -> argparse.HelpFormatter:
+    """Return a formatter for long flags."""
     return argparse.HelpFormatter(prog, max_help_position=34, width=110)
 
 
@@ -284,21 +294,32 @@ class _Switch(argparse.Action):
 
 def _joined(words: Sequence[str]) -> list[str]:
     """The words with `--flag --value` as `--flag=--value`, which argparse would refuse."""
-    takes_value = {
+    joined: list[str] = []
+    at = 0
+    while at < len(words):
+        length = settings_length(words[at:])
+        option = _takes_value().get(words[at])
+        bare = f"={option.bare}" if option is not None and option.bare is not None and length == 1 else ""
+        joined.append("=".join(words[at : at + length]) + bare)
+        at += length
+    return joined
+
+
+def settings_length(words: Sequence[str]) -> int:
+    """Return how many words the first one takes: two where it is a setting's flag and its value follows."""
+    option = _takes_value().get(words[0])
+    if option is None or len(words) == 1 or (option.bare is not None and not _may_be_browser(words[1])):
+        return 1
+    return 2
+
+
+@functools.cache
+def _takes_value() -> Mapping[str, Option]:
+    return {
         option.flag: option
         for option in all_options().values()
         if option.off_flag is None and not option.variable_only
     }
-    joined: list[str] = []
-    rest = list(reversed(words))
-    while rest:
-        word = rest.pop()
-        option = takes_value.get(word)
-        if option is not None and option.bare is not None and not (rest and _may_be_browser(rest[-1])):
-            joined.append(f"{word}={option.bare}")
-        else:
-            joined.append(word if option is None or not rest else f"{word}={rest.pop()}")
-    return joined
 
 
 def _may_be_browser(word: str) -> bool:

@@ -178,6 +178,7 @@ class Tools:
                 except (NeedInput, MCPError):
                     raise
                 except ActionError as error:
+                    call.failures.append(error)
                     secrets = NO_SECRETS if lease is None else lease.session.hidden
                     answer = failed(render_error(error, secrets=secrets))
                 except Exception:
@@ -228,13 +229,18 @@ class Tools:
             if self._controller.rules.policy is not None:
                 result = await self._act_with_consent(call)
             else:
-                result = await self._controller.execute(name, call.arguments, session)
+                result = await self._controller.execute(name, call.arguments, session, prepare=call.prepare)
         return call_result(result, settings=self._controller.rules.settings, secrets=session.hidden)
 
     async def _act_with_consent(self, call: Call) -> ActionResult:
         async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
             return await self._controller.execute(
-                call.params.name, call.arguments, call.session, granted=granted, paused=paused
+                call.params.name,
+                call.arguments,
+                call.session,
+                prepare=call.prepare,
+                granted=granted,
+                paused=paused,
             )
 
         if not is_modern(call.request):
