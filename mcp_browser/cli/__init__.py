@@ -57,7 +57,12 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
         case "completion":
             import shtab
 
-            sys.stdout.write(shtab.complete(whole_parser(), shell=arguments.given["shell"]) + "\n")
+            from mcp_browser.cli.commands import Commands
+            from mcp_browser.server.tool_groups import load_actions
+
+            tools = loaded.settings.tools.model_copy(update={"tools": ("all",)})
+            parser = whole_parser(Commands(load_actions(tools)).add_to)
+            sys.stdout.write(shtab.complete(parser, shell=arguments.given["shell"]) + "\n")
             return 0
         case "doctor":
             from mcp_browser.cli.doctor import doctor

@@ -4,7 +4,7 @@ import argparse
 import functools
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
@@ -204,12 +204,14 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def whole_parser() -> argparse.ArgumentParser:
-    """The parser with the settings of every command."""
-    return _parser(list(COMMANDS))
+def whole_parser(add_actions: Callable[[Any], None] | None = None) -> argparse.ArgumentParser:
+    """Return the parser with the settings of every command; `add_actions` adds parsers to that of `do`."""
+    return _parser(list(COMMANDS), add_actions)
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(
+    words: Sequence[str], add_actions: Callable[[Any], None] | None = None
+) -> argparse.ArgumentParser:
     """The parser; a command that is not among the words gets no settings, which take long to declare."""
     parser = _Parser(
         prog="mcp-browser",
@@ -241,8 +243,12 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             formatter_class=wide,
             argument_default=argparse.SUPPRESS,
         )
-        for argument, options in command.own.items():
-            added.add_argument(argument, **options)
+        if name == "do" and add_actions is not None:
+            added.add_argument("-s", metavar="NAME", help="the session")
+            add_actions(added.add_subparsers(dest="action", metavar="ACTION"))
+        else:
+            for argument, options in command.own.items():
+                added.add_argument(argument, **options)
         if name in words:
             _add_settings(added, helped=command.helped.split())
     _add_settings(parser)

@@ -29,7 +29,7 @@ class WrongUsage(McpBrowserError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class TerminalCommand:
     """A command as it was read: an action with its arguments, and what is to be done with its result.
 
     Without an action, the commands stand on standard input, one a line.
@@ -53,7 +53,7 @@ class Commands:
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
 
-    def parse(self, words: Sequence[str], before: Sequence[str] = ()) -> Command:
+    def parse(self, words: Sequence[str], before: Sequence[str] = ()) -> TerminalCommand:
         """Read a command; `before` are words for the output that stood before the action's name.
 
         Raises:
@@ -74,7 +74,7 @@ class Commands:
         values = vars(found)
         file = values.pop("output_file", None)
         reads_secret = values.pop("secret_stdin", False)
-        return Command(
+        return TerminalCommand(
             as_json=values.pop("output_json", False),
             file=None if file is None else Path(file).expanduser().absolute(),
             reads_secret=reads_secret,
@@ -95,6 +95,14 @@ class Commands:
             raise WrongUsage(f"there is no action {name!r}{near}; `mcp-browser do --help` lists them.")
         return self.registry[name]
 
+    def add_to(self, parsers: Any) -> None:
+        """Add a parser of each action, and what else may stand in its place."""
+        for action in self.registry:
+            about = _sentence(action).replace("%", "%%")
+            parser_of(action, make=partial(parsers.add_parser, action.name, help=about))
+        for name, about in (("status", "list the sessions"), ("stop", "end the session; --all ends all")):
+            parsers.add_parser(name, help=about)
+
     def help(self) -> str:
         """Return what there is, by the groups."""
         width = max(len(action.name) for action in self.registry)
@@ -109,7 +117,7 @@ class Commands:
         for group in self.registry.groups():
             lines += ["", f"{group}:"]
             lines += (
-                f"  {action.name:{width}}  {action.description.partition('. ')[0].rstrip('.')[:100]}"
+                f"  {action.name:{width}}  {_sentence(action)}"
                 for action in self.registry
                 if action.group == group
             )
@@ -175,7 +183,7 @@ def parser_of(
 
 
 def add_output(parser: argparse.ArgumentParser, *, types: bool) -> None:
-    """Let a parser take what is to be done with the result, and a secret: its help shows that if it `types`."""
+    """Let a parser take what is done with the result; its help shows how to give a secret if it `types`."""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--json", dest="output_json", action="store_true", default=False, help="print the result as JSON"
@@ -189,6 +197,10 @@ def add_output(parser: argparse.ArgumentParser, *, types: bool) -> None:
         default=False,
         help="type what standard input has; no result shows it" if types else argparse.SUPPRESS,
     )
+
+
+def _sentence(action: RegisteredAction) -> str:
+    return action.description.partition(". ")[0].rstrip(".")[:100]
 
 
 def _about(field: Schema) -> str:

@@ -23,7 +23,7 @@ from pydantic import SecretStr
 
 from mcp_browser.actions.several import DO_ACTIONS, MOST_ACTIONS
 from mcp_browser.cli.arguments import parse_arguments
-from mcp_browser.cli.commands import STDIN, Command, Commands, WrongUsage, parser_of, split
+from mcp_browser.cli.commands import STDIN, Commands, TerminalCommand, WrongUsage, parser_of, split
 from mcp_browser.cli.serve import begin, wrong_settings
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings, make_folders
 from mcp_browser.errors import (
@@ -50,10 +50,9 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "mcp-browser-server"
 FAILED, WRONG_USAGE, NO_BROWSER = 1, 2, 6
-LONGEST_OUTPUT = 26_000
-"""Characters that are printed: a whole snapshot by the default budget, less than an agent's shell cuts."""
+LONGEST_OUTPUT, FIRST_PART = 16_000, 4_000
+"""Characters that are printed, at most; and of what is longer, which becomes a file."""
 
-FIRST_LINES = 20
 Result = dict[str, Any]  # What the client prints
 
 
@@ -285,20 +284,20 @@ class Background:
             )
         self._accepted.append(asked)
 
-    def _calls(self, text: str, whole: Command) -> list[Command]:
+    def _calls(self, text: str, whole: TerminalCommand) -> list[TerminalCommand]:
         """Read commands, one a line; those that may stand in a list are made lists of.
 
         Raises:
             WrongUsage: one of them is wrong, and nothing was done.
         """
-        commands: list[Command] = []
+        commands: list[TerminalCommand] = []
         for number, line in enumerate(text.splitlines(), 1):
             try:
                 if words := shlex.split(line, comments=True):
                     commands.append(self._commands.parse(words, ["--json"] if whole.as_json else ()))
             except (ValueError, WrongUsage) as error:
                 raise WrongUsage(f"line {number}: {error} Nothing was done.") from None
-        calls: list[Command] = []
+        calls: list[TerminalCommand] = []
         for may_be_listed, group in itertools.groupby(commands, self._may_be_listed):
             some = list(group)
             for at in range(0, len(some), MOST_ACTIONS if may_be_listed else 1):
@@ -306,7 +305,7 @@ class Background:
                 calls.append(part[0] if len(part) == 1 else self._listed(part))
         return calls
 
-    def _may_be_listed(self, command: Command) -> bool:
+    def _may_be_listed(self, command: TerminalCommand) -> bool:
         action = command.action
         if action is None or action.alone or command.file or command.names_secret:
             return False
@@ -314,12 +313,14 @@ class Background:
             action.expansion is None or action.expansion.lenient
         )
 
-    def _listed(self, commands: Sequence[Command]) -> Command:
+    def _listed(self, commands: Sequence[TerminalCommand]) -> TerminalCommand:
         actions = [{one.action.name: one.arguments} for one in commands if one.action is not None]
         action = self._commands.registry[DO_ACTIONS]
-        return Command(action=action, arguments={"actions": actions}, as_json=commands[0].as_json)
+        return TerminalCommand(action=action, arguments={"actions": actions}, as_json=commands[0].as_json)
 
-    async def _call(self, request: "ServerRequestContext[Any, Any]", command: Command, secret: str) -> Result:
+    async def _call(
+        self, request: "ServerRequestContext[Any, Any]", command: TerminalCommand, secret: str
+    ) -> Result:
         """Carry out a command as a call of its tool, by the way of every call."""
         from mcp_types import CallToolRequestParams  # noqa: PLC0415 - with the SDK
 
@@ -339,7 +340,7 @@ class Background:
         answer = cast("types.CallToolResult", await self._offers(ANONYMOUS).tools.call(call))
         return await _shown(command, answer, call.failures, session)
 
-    def _filling(self, command: Command, session: "BrowserSession", secret: str) -> Prepare:
+    def _filling(self, command: TerminalCommand, session: "BrowserSession", secret: str) -> Prepare:
         """Return what puts secrets in the places of their names, as in the agent's actions."""
         from mcp_browser.agent.secrets.injection import fill_in  # noqa: PLC0415 - seldom wanted
         from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets  # noqa: PLC0415
@@ -375,7 +376,7 @@ def _version(path: Sequence[str]) -> str | None:
 
 
 async def _shown(
-    command: Command,
+    command: TerminalCommand,
     result: "types.CallToolResult",
     failures: Sequence[ActionError],
     session: "BrowserSession",
@@ -416,7 +417,8 @@ async def _shown(
     if len(text) > LONGEST_OUTPUT:
         name = f"{command.action.name}.{'json' if command.as_json else 'txt'}"
         path = (await session.artifacts.add(text.encode(), name)).path
-        first = "\n".join(text.splitlines()[:FIRST_LINES])[: LONGEST_OUTPUT // 4]
+        line_end = text.rfind("\n", FIRST_PART // 2, FIRST_PART)
+        first = text[: line_end if line_end > 0 else FIRST_PART]
         return {"output": f"{first}\n… all {len(text):,} characters: {path}"}
     return {"output": text}
 
