@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from mcp_browser.cli.arguments import parse_arguments, whole_parser
-from mcp_browser.cli.sources import load_settings, make_folders
+from mcp_browser.cli.sources import load_settings, make_folders, with_all_tools
 from mcp_browser.errors import ActionError, ModelError, NoModel, SettingsError
 
 FAILED = 1
@@ -25,7 +25,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
+def _run(words: Sequence[str]) -> int:  # noqa: PLR0911, PLR0912 - one a command
     if words and words[0] == "do":
         from mcp_browser.cli import terminal
 
@@ -54,14 +54,17 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
             from mcp_browser.cli.config import config
 
             return config(loaded.settings, arguments.given, flags=arguments.flags, file=arguments.config)
+        case "skill":
+            from mcp_browser.cli.skill import skill
+
+            return skill(with_all_tools(loaded).settings, arguments.given)
         case "completion":
             import shtab
 
             from mcp_browser.cli.commands import Commands
             from mcp_browser.server.tool_groups import load_actions
 
-            tools = loaded.settings.tools.model_copy(update={"tools": ("all",)})
-            parser = whole_parser(Commands(load_actions(tools)).add_to)
+            parser = whole_parser(Commands(load_actions(with_all_tools(loaded).settings.tools)).add_to)
             sys.stdout.write(shtab.complete(parser, shell=arguments.given["shell"]) + "\n")
             return 0
         case "doctor":

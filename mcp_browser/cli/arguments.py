@@ -121,6 +121,16 @@ COMMANDS: Mapping[CommandName, Command] = {
             "--file": _argument("another file than the client's usual one", "FILE", type=Path),
         },
     ),
+    "skill": Command(
+        "print how an agent uses `do`, as an Agent Skill, or write it to where a client looks for skills",
+        "tools",
+        "[CLIENT --write] ",
+        {
+            "client": _argument("the client to write it for, such as claude-code", "CLIENT", nargs="?"),
+            "--write": _argument("write SKILL.md there; an older one is kept beside it"),
+            "--project": _argument("for the project in the working folder only"),
+        },
+    ),
     "doctor": Command("show what was found on this machine and which settings are in force"),
     "token": Command(
         "make a bearer token for a client over HTTP; with --tokens FILE, add its hash there",

@@ -182,6 +182,20 @@ def parser_of(
     return parser
 
 
+def usage(action: RegisteredAction) -> str:
+    """Return an action with its arguments in one line, without those for the output."""
+    schema = tool_schema(action.param_model)
+    needed = schema.get("required", ())
+    words = [action.name]
+    for name, field in schema["properties"].items():
+        flag = f"--{name.replace('_', '-')}"
+        if name in needed:
+            words.append(f"{name.upper()}…" if _is(field, "array") else name.upper())
+        else:
+            words.append(f"[{flag}]" if _is(field, "boolean") else f"[{flag} {_placeholder(field)}]")
+    return " ".join(words)
+
+
 def add_output(parser: argparse.ArgumentParser, *, types: bool) -> None:
     """Let a parser take what is done with the result; its help shows how to give a secret if it `types`."""
     group = parser.add_argument_group("output")
@@ -215,6 +229,8 @@ def _about(field: Schema) -> str:
 
 
 def _placeholder(field: Schema) -> str:
+    if {"type": "integer"} in field.get("anyOf", ()):
+        return "INDEX"
     choices = field.get("enum") or field.get("items", {}).get("enum")
     if choices:
         return "|".join(map(str, choices))

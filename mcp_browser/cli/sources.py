@@ -10,7 +10,14 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import PER_PRINCIPAL, PrincipalSettings, Settings, all_options, by_group
+from mcp_browser.settings import (
+    PER_PRINCIPAL,
+    PrincipalSettings,
+    Settings,
+    SettingsGroup,
+    all_options,
+    by_group,
+)
 from mcp_browser.settings.options import (
     VARIABLE_PREFIX,
     Option,
@@ -237,6 +244,18 @@ def _check_together(loaded: LoadedSettings) -> None:
             f"{named('profile')} is for one client over standard input; each session over HTTP has a clean "
             "context. --profiles FOLDER keeps named profiles."
         )
+
+
+def with_all_tools(loaded: LoadedSettings) -> LoadedSettings:
+    """Return the settings with every action unless they name groups: in a terminal no model reads a list."""
+    settings = loaded.settings
+    changed: dict[str, SettingsGroup] = {}
+    if loaded.origins["tools"] == DEFAULT:
+        changed["tools"] = settings.tools.model_copy(update={"tools": ("all",)})
+    if loaded.origins["console"] == DEFAULT:
+        # Else the group of the mouse, for models that see no snapshots, shows every message.
+        changed["observation"] = settings.observation.model_copy(update={"console": "errors"})
+    return LoadedSettings(settings.model_copy(update=changed), loaded.origins)
 
 
 def make_folders(loaded: LoadedSettings) -> None:

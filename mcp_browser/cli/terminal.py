@@ -25,7 +25,7 @@ from mcp_browser.actions.several import DO_ACTIONS, MOST_ACTIONS
 from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.commands import STDIN, Commands, TerminalCommand, WrongUsage, parser_of, split
 from mcp_browser.cli.serve import begin, wrong_settings
-from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings, make_folders
+from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings, make_folders, with_all_tools
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
@@ -70,7 +70,7 @@ def show_help(words: Sequence[str]) -> int:
 
 
 def _loaded(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> LoadedSettings:
-    """Settings, with every action unless they name groups: no model has to read a list of them.
+    """The settings for a session, with whole paths.
 
     Raises:
         SettingsError: one is wrong.
@@ -78,14 +78,9 @@ def _loaded(words: Sequence[str], environment: Mapping[str, str] = os.environ) -
     asked = parse_arguments(words)
     if asked.command != "serve" or asked.flags.get("http") or asked.flags.get("sse"):
         raise SettingsError("settings, then one action: mcp-browser do [SETTINGS] ACTION [ARGUMENTS].")
-    loaded = load_settings(asked.flags, environment=environment, config=asked.config)
+    loaded = with_all_tools(load_settings(asked.flags, environment=environment, config=asked.config))
     settings = loaded.settings
-    changed: dict[str, dict[str, Any]] = {
-        "tools": {"tools": ("all",)} if loaded.origins["tools"] == DEFAULT else {},
-        # Else the group of the mouse, whose tools come without snapshots, shows them all.
-        "observation": {"console": "errors"} if loaded.origins["console"] == DEFAULT else {},
-        "server": {"http": False, "sse": False},
-    }
+    changed: dict[str, dict[str, Any]] = {"server": {"http": False, "sse": False}}
     for option in all_options().values():
         value: Any = getattr(getattr(settings, option.group), option.name)
         if option.holds_paths and value:
