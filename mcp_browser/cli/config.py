@@ -1,7 +1,6 @@
 """`mcp-browser config`: the entry of this server in a client's configuration, shown or written there."""
 
 import json
-import os
 import shutil
 import stat
 import sys
@@ -118,10 +117,8 @@ def _words(flags: Mapping[str, Any], file: Path | None) -> tuple[str, ...]:
             words.append(option.flag if value else str(option.off_flag))
             continue
         for one in cast("list[str]", value) if isinstance(value, list) else [str(value)]:
-            if option.holds_paths:
-                parts = (str(Path(part).expanduser().absolute()) for part in one.split(os.pathsep))
-                one = os.pathsep.join(parts)  # noqa: PLW2901
-            words.append(f"{option.flag}={one}")
+            whole = Path(one).expanduser().absolute() if option.holds_paths else one
+            words.append(f"{option.flag}={whole}")
     return tuple(words)
 
 

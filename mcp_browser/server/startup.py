@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.errors import SettingsError
+from mcp_browser.errors import BrowserUnavailable, NotFound, SettingsError
 from mcp_browser.server.http.auth.bind_safety import check_exposure
 from mcp_browser.server.lazy_sdk import import_with_sdk
 from mcp_browser.server.stdio import StdioWire
@@ -100,11 +101,26 @@ def _check_files(settings: Settings) -> None:
         recording.check(settings)
 
 
+async def _check_device(manager: BrowserManager) -> None:
+    """Find the device that the settings name, which only Playwright's driver knows.
+
+    Raises:
+        SettingsError: there is none of that name.
+    """
+    if manager.settings.browser.device is not None:
+        with suppress(BrowserUnavailable):  # The first call says why.
+            try:
+                await manager.pool.use_device()
+            except NotFound as error:
+                raise SettingsError(f"device: {error}") from None
+
+
 async def _serve_http_until_stopped(settings: Settings) -> None:
     manager = BrowserManager(settings, remote=True)
     await manager.warm(shared=True)
     serving = await anyio.to_thread.run_sync(import_with_sdk, "mcp_browser.server.http.serving")
     try:
+        await _check_device(manager)
         server = serving.HttpServer(settings, manager, serving.listen(settings.server))
     except SettingsError:
         await _close(manager)
@@ -142,6 +158,7 @@ async def _serve_until_stopped(settings: Settings, serving: Serving, cleared: Ca
         gc.freeze()
         gc.enable()
         try:
+            await _check_device(manager)
             await serving(transports)(
                 settings,
                 manager,

@@ -63,6 +63,10 @@ SESSION_META = "mcp-browser/session"  # Where a result's `_meta` has a new sessi
 MOST_PAUSED = 100  # How many lists of actions may wait for an answer
 PROGRESS_SECONDS = 5.0  # How often a call that takes long reports progress
 _INTERNAL = "Internal error in"
+_NO_PAGE = (
+    "No page has been opened in this browser session: a client that connects anew for each call, or names no "
+    "`session`, gets an empty one each time."
+)
 _SESSION_SCHEMA = {
     "type": "string",
     "description": "Session handle that a result told.",
@@ -185,6 +189,8 @@ class Tools:
                     logger.exception("Internal error in %s", call.params.name)
                     answer = _internal_error(call.params.name)
                 if isinstance(answer, types.CallToolResult):
+                    if lease is not None and self._sessions.is_remote and _is_untouched(lease.session):
+                        lease = replace(lease, told=(*lease.told, _NO_PAGE))
                     # Within the lease, since a failure names the session, too.
                     if lease is not None and (lease.told or lease.is_new):
                         answer = _with_notes(lease, answer)
@@ -292,6 +298,12 @@ async def _own_answer(own: ServerTool, call: Call) -> Answer:
     if own.in_session and isinstance(answer, TaskHandle):
         raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
     return answer
+
+
+def _is_untouched(session: BrowserSession) -> bool:
+    """Whether it has been read only, with no page in it."""
+    tab = session.tab_in_use
+    return session.acted_at == 0 and tab is not None and tab.url == "about:blank"
 
 
 def _is_short(answer: types.CallToolResult) -> bool:
