@@ -225,13 +225,13 @@ class Frames:
     """The frames of one page."""
 
     def __init__(self, worlds: Worlds) -> None:
-        self._worlds = worlds
+        self.worlds = worlds
         self._main: FrameState | None = None
 
     async def main(self) -> FrameState:
         """The main frame."""
         if self._main is None:
-            self._main = FrameState(world=await self._worlds.main())
+            self._main = FrameState(world=await self.worlds.main())
         return self._main
 
     async def each(
@@ -299,7 +299,7 @@ class Frames:
         unknown = [owner for owner in ids if owner not in frame.children]
         if not unknown:
             return
-        for owner, world in (await self._worlds.within(frame.world, unknown)).items():
+        for owner, world in (await self.worlds.within(frame.world, unknown)).items():
             frame.children[owner] = FrameState(world=world)
 
     def known(self) -> Iterator[tuple[FrameState, Way]]:

@@ -284,7 +284,9 @@ class PageReader:
         self._seen = self._seen_next
         # Frames come before those within them, which are counted first.
         frames = [frame for frame, _ in self._frames.known()]
-        self._references.forget_documents(living={frame.read.document for frame in frames})
+        living = {frame.read.document for frame in frames}
+        if not self._references.documents.keys() <= living:
+            self._references.forget_documents(living=living)
         for frame in reversed(frames):
             for owner in frame.told.stands.keys() - frame.read.stands.keys():
                 frame.children.pop(owner, None)

@@ -74,6 +74,8 @@ const methods = {
   covers,
   vitals,
   sent,
+  recordPerson,
+  chooseNext,
   async call(/** @type {number} */ id, /** @type {string} */ name, /** @type {unknown[]} */ args) {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };

@@ -201,7 +201,7 @@ function observe(wish) {
   wasVeiled = veiled;
   release(lines);
   if (!lookedTooMuch) watchLooks();
-  const answer = { ...answerOf(lines, number), unshown: lines.length ? undefined : mayShow() };
+  const answer = { ...answerOf(lines, number), unshown: showsNothing(lines) ? mayShow() : undefined };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
     const come = untold(lines, changes, folding);

@@ -339,8 +339,8 @@ function describe(element) {
   // Of a box that holds much the first thing that has a title speaks.
   if (!what && !whole && shown === tag && name.length > 80) name = cut(tipOf(element, true) || name, 80);
   if (what === "region") {
-    const title = nameOf(element, tag, role) || tidy(textContent(query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element));
-    name = cut(title, 80);
+    const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element;
+    name = nameOf(element, tag, role) || cut(tidy(textContent(title)), 80);
   }
   const states = what === "region" ? [] : statesOf(element, tag, shown, name);
   return {

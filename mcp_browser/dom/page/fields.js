@@ -34,7 +34,7 @@ const helpers = {
     const active = deepActive();
     return active !== null && holds(control, active);
   },
-  /** Replace the text of a field as typing would, in a way that frameworks notice. */
+  /** Replace the text of a field as typing would, in a way that frameworks notice; the key that is still to be pressed. */
   setValue(element, /** @type {string} */ value) {
     const field = controlOf(element);
     beginInput();
@@ -48,16 +48,24 @@ const helpers = {
         field.textContent = value;
         emit(field, "input");
       }
-      return textContent(field);
+      return "";
     }
     if (kind !== "text" && kind !== "picker") return { problem: "not-editable" };
     const input = /** @type {HTMLInputElement} */ (field);
     const longest = input.maxLength;
     if (kind === "text" && longest >= 0 && value.length > longest) value = value.slice(0, longest);
     setNative(field, value);
+    // Some take only a key for the end of a move: the last step is left to one.
+    let key = "";
+    if (input.type === "range") {
+      const wanted = input.value;
+      input.stepDown();
+      if (input.value !== wanted) key = "ArrowUp";
+      else if ((input.stepUp(), input.value !== wanted)) key = "ArrowDown";
+    }
     emit(field, "input");
     emit(field, "change");
-    return input.value;
+    return key;
   },
   /** Give a file input the content of files. */
   setFiles(element, /** @type {[name: string, type: string, base64: string][]} */ files) {
