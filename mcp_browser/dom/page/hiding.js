@@ -116,10 +116,8 @@ function isUnrevealed(element, style = styleOf(element)) {
 
 /** Whether an element is not drawn until it is scrolled to, by its own style or that of what it stands in. @param {Element} element */
 function waitsForScroll(element) {
-  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
-    if (isElement(node) && Number(styleOf(/** @type {Element} */ (node)).opacity) === 0) return isUnrevealed(/** @type {Element} */ (node));
-  }
-  return false;
+  const faded = Array.from(outward(element)).find((outer) => Number(styleOf(outer).opacity) === 0);
+  return !!faded && isUnrevealed(faded);
 }
 
 /** Whether an element that is fixed to the view lies beside it, with all that is in it: nobody can scroll there. @param {Element} element */
