@@ -5,6 +5,8 @@
 async () => {
   const MOST = 400;
   const LONGEST = 80;
+  // Numbers of lines, which are left out.
+  const GUTTERS = "[class*=gutter],[class*=margin],[class*=line-number],[class*=linenumber]";
   const SKIPPED = "script,style,noscript,template,textarea,option,title,iframe";
   /** @param {Node} node @returns {Node | null} */
   const above = (node) => {
@@ -46,7 +48,9 @@ async () => {
     const style = getComputedStyle(holder);
     if (/^rgba.*, 0\)$|transparent/.test(style.webkitTextFillColor) || parseFloat(style.fontSize) < 2) return false;
     let point = middle(node);
-    if (!point) return false;
+    if (!point || (/^\s*\d+\s*$/.test(node.data) && holder.closest(GUTTERS))) return false;
+    // A name that the font of an icon draws as one sign.
+    if (/^\s*[a-z][a-z_\d]+\s*$/.test(node.data) && (point[0] - holder.getBoundingClientRect().left) * 2 <= parseFloat(style.fontSize) * 1.3) return false;
     if (point[0] < 0 || point[1] < 0 || point[0] >= innerWidth || point[1] >= innerHeight) {
       holder.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
       point = middle(node);

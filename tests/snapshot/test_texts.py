@@ -194,11 +194,16 @@ async def test_a_transparent_field_is_called_by_what_is_seen_below_it(hand: Hand
 
 
 async def test_texts_that_an_open_dialog_hides_from_readers_stay(hand: Hand) -> None:
-    view = await hand.show("<p>cut</p><p>cut</p><p>Rest</p>")
+    view = await hand.show(
+        "<p>cut</p><p>cut</p><div><button role=radio aria-checked=true tabindex=-1>Left</button></div><p>Rest</p>"
+    )
 
-    await hand.script("for (const one of document.body.children) one.setAttribute('aria-hidden', true)")
+    await hand.script(
+        "for (const one of document.body.children) one.setAttribute('aria-hidden', true);"
+        "document.body.style.pointerEvents = 'none'"
+    )
 
-    assert (await hand.look()).text == view.text
+    assert (await hand.look()).text.replace(" unclickable", "") == view.text
 
 
 async def test_items_that_script_focuses_are_listed_one_by_one(hand: Hand) -> None:
@@ -210,3 +215,14 @@ async def test_items_that_script_focuses_are_listed_one_by_one(hand: Hand) -> No
     await hand.click(view.index("31"))
     assert await hand.log() == ["31"]
     assert [node.name for node in view.elements] == ["30", "31"]
+
+
+async def test_what_an_editor_holds_beyond_what_is_shown_is_found(hand: Hand) -> None:
+    lines = "".join(f"<p>Line {number} of a longer text</p>" for number in range(40))
+    view = await hand.show(
+        f"<div contenteditable aria-label=Note>{lines}</div><textarea>{'x' * 300} far</textarea>"
+    )
+
+    for text in ("Line 39 of", "x far"):
+        assert "Found 1" in str((await hand.do("find_elements", text=text)).extracted_content)
+        assert not view.says(text)

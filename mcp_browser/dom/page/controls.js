@@ -109,6 +109,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (surface && !walk.row) leadEditor(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), surface);
   if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
+  if (editor && role === "spinbutton") saysMore(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), frame, name);
   if (LEAVES.has(tag) || editor) return null;
   const own = /** @type {Line} */ (walk.lines[walk.lines.length - 1]);
   if (frame.leaf && !saysMore(own, frame, name)) return null;
@@ -214,7 +215,7 @@ const CHECKED = set("checkbox radio switch");
 
 /** Form controls that libraries hide and draw anew. @param {Element} element @param {string} tag */
 function isReplaceable(element, tag) {
-  if (tag === "button") return (traits(element) & SPECIAL) !== 0 && CHECKED.has(explicitRole(element));
+  if (tag === "button") return (traits(element) & SPECIAL) !== 0 && CHECKED.has(explicitRole(element)) && isBlank(textContent(element));
   if (tag !== "input") return tag === "select";
   const type = inputType(element);
   if (type === "checkbox" || type === "radio" || type === "file" || type === "range") return true;
