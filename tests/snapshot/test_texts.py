@@ -195,7 +195,8 @@ async def test_a_transparent_field_is_called_by_what_is_seen_below_it(hand: Hand
 
 async def test_texts_that_an_open_dialog_hides_from_readers_stay(hand: Hand) -> None:
     view = await hand.show(
-        "<p>cut</p><p>cut</p><div><button role=radio aria-checked=true tabindex=-1>Left</button></div><p>Rest</p>"
+        "<p>cut</p><p>cut</p><div><button role=radio aria-checked=true tabindex=-1>Left</button></div>"
+        "<p>Rest</p>"
     )
 
     await hand.script(
