@@ -3,6 +3,7 @@
     # SOURCE PACKAGE PACKAGE …
     OPERATION :: CHECK :: PROOF
 
+What stands below the line `## second` is the second part: pages of libraries that nothing was mended on.
 SOURCE is a file of `pages/` or of wholeness's; the packages are given where wholeness does not have the page.
 OPERATION is a word and what it needs, as `adapters.py` knows them: `choose FIELD = OPTION, OPTION`, `type
 FIELD = TEXT`, `submit FIELD = TEXT`, `set FIELD = NUMBER`, `tick FIELD`, `untick FIELD`, `click NAME`,
@@ -31,6 +32,8 @@ class Operation:
     moves: tuple[str, ...]
     check: str
     proof: tuple[str, ...]
+    part: str
+    """`first` or `second`."""
 
     @property
     def kind(self) -> str:
@@ -44,14 +47,17 @@ class Operation:
 def operations() -> Iterator[Operation]:
     """All operations, page by page."""
     page: Page | None = None
+    part = "first"
     for line in (FOLDER / "operations.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
+        if line.startswith("## "):
+            part = line[3:]
+        elif line.startswith("# "):
             source, *packages = line[2:].split()
             page = _KNOWN.get(source) or Page(source, "second", tuple(packages), source)
         elif line:
             assert page is not None
             moves, check, *proof = line.split(" :: ")
-            yield Operation(page, _parts(moves), check, _parts(proof[0]) if proof else ())
+            yield Operation(page, _parts(moves), check, _parts(proof[0]) if proof else (), part)
 
 
 def is_known(page: Page) -> bool:
