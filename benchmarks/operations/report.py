@@ -10,16 +10,16 @@ from benchmarks.report import markdown_table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "comparison.md"
 HEAD: str = "kind,operations,server,first try,any try,calls,characters,seconds,false statements"
-PARTS = {
-    "first": "The first part, on which faults were found and mended",
-    "second": "The second part, on libraries that came new to a finished program",
+_PARTS = {
+    "first": "First part, whose faults were mended",
+    "second": "Second part, written afterwards on other libraries, nothing of it mended",
 }
 
 
 def section(outcomes: Sequence[Outcome], asked: Sequence[Operation]) -> str:
     """The figures of each part."""
-    parts = {part: [one for one in asked if one.part == part] for part in PARTS}
-    return "\n\n".join(f"{PARTS[part]}: {_table(outcomes, some)}" for part, some in parts.items() if some)
+    parts = {part: [one for one in asked if one.part == part] for part in _PARTS}
+    return "\n\n".join(f"{_PARTS[part]}: {_table(outcomes, some)}" for part, some in parts.items() if some)
 
 
 def _table(outcomes: Sequence[Outcome], asked: Sequence[Operation]) -> str:

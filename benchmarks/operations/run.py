@@ -17,7 +17,7 @@ from benchmarks.operations import report
 from benchmarks.operations.adapters import OPERATORS, Operator
 from benchmarks.operations.outcome import Outcome
 from benchmarks.operations.proof import CHECK_SECONDS, FILE, holds, prove
-from benchmarks.operations.table import FOLDER, Operation, is_known, operations
+from benchmarks.operations.table import FOLDER, PARTS, Operation, is_known, operations
 from benchmarks.servers import ToolError
 from benchmarks.tasks.hands import NotSeenError
 from benchmarks.wholeness.stage import Stage
@@ -183,7 +183,7 @@ def main() -> None:
     """Carry out the operations; put the table into docs/comparison.md where all were."""
     arguments = argparse.ArgumentParser(description="Carry out operations on widgets of many libraries.")
     arguments.add_argument("--only", default="", help="operations whose line has one of these words")
-    arguments.add_argument("--part", choices=report.PARTS, help="the operations of one part alone")
+    arguments.add_argument("--part", choices=PARTS, help="the operations of one part alone")
     arguments.add_argument(
         "--servers", default=",".join(OPERATORS), help="which, separated by commas; with none, proofs alone"
     )
@@ -199,7 +199,9 @@ def main() -> None:
     ]
     names = [name for name in asked.servers.split(",") if name]
     outcomes = measure_all(wanted, names, asked.record, asked.workers)
+    if not names:
+        return
     section = report.section(outcomes, wanted)
     Console().print(section, markup=False, highlight=False, soft_wrap=True)
-    if names and not words and asked.part is None and not asked.no_write:
+    if not words and asked.part is None and not asked.no_write:
         report.write(section)

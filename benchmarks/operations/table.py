@@ -1,15 +1,15 @@
-"""The operations, as data: `operations.txt` has one a line, below the page that it is on.
+"""The operations, as data: `operations.txt` has one a line, below the page that it is on; so has `second.txt`.
 
     # SOURCE PACKAGE PACKAGE …
     OPERATION :: CHECK :: PROOF
 
-What stands below the line `## second` is the second part: pages of libraries that nothing was mended on.
 SOURCE is a file of `pages/` or of wholeness's; the packages are given where wholeness does not have the page.
 OPERATION is a word and what it needs, as `adapters.py` knows them: `choose FIELD = OPTION, OPTION`, `type
 FIELD = TEXT`, `submit FIELD = TEXT`, `set FIELD = NUMBER`, `tick FIELD`, `untick FIELD`, `click NAME`,
 `double NAME`, `right NAME`, `hover NAME`, `drag NAME = NAME`, `upload NAME`, `press KEYS`; several are
 separated by ` ; `. CHECK is an expression about the widget's own state, true once it is done. PROOF says how
-plain Playwright does it, in steps as `proof.py` knows them.
+plain Playwright does it, in steps as `proof.py` knows them. `second.txt` is the second part: written after the
+faults that the first showed were mended, on libraries that the project had not met. It stays untuned.
 """
 
 from collections.abc import Iterator
@@ -21,6 +21,7 @@ from benchmarks.wholeness.page import Page
 from benchmarks.wholeness.second import SECOND
 
 FOLDER = Path(__file__).parent
+PARTS = {"first": "operations.txt", "second": "second.txt"}
 _KNOWN = {page.source: page for page in (*FIRST, *SECOND) if not page.framed}
 
 
@@ -33,7 +34,7 @@ class Operation:
     check: str
     proof: tuple[str, ...]
     part: str
-    """`first` or `second`."""
+    """One of `PARTS`."""
 
     @property
     def kind(self) -> str:
@@ -46,18 +47,16 @@ class Operation:
 
 def operations() -> Iterator[Operation]:
     """All operations, page by page."""
-    page: Page | None = None
-    part = "first"
-    for line in (FOLDER / "operations.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            part = line[3:]
-        elif line.startswith("# "):
-            source, *packages = line[2:].split()
-            page = _KNOWN.get(source) or Page(source, "second", tuple(packages), source)
-        elif line:
-            assert page is not None
-            moves, check, *proof = line.split(" :: ")
-            yield Operation(page, _parts(moves), check, _parts(proof[0]) if proof else (), part)
+    for part, name in PARTS.items():
+        page: Page | None = None
+        for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+            if line.startswith("# "):
+                source, *packages = line[2:].split()
+                page = _KNOWN.get(source) or Page(source, "second", tuple(packages), source)
+            elif line:
+                assert page is not None
+                moves, check, *proof = line.split(" :: ")
+                yield Operation(page, _parts(moves), check, _parts(proof[0]) if proof else (), part)
 
 
 def is_known(page: Page) -> bool:
