@@ -429,7 +429,9 @@ class PageReader:
         looks = () if changes or omitted else tuple(self._looks(reading))
         more = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
         behind = sum(inner.answer.get("behind", 0) for inner in all_readings(reading))
-        return DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=more, behind=behind)
+        told = DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=more, behind=behind)
+        title = reading.state.read.title
+        return told if title == reading.state.told.title else told.model_copy(update={"title": title})
 
     def _looks(self, reading: Reading) -> Iterator[DomLook]:
         for inner in all_readings(reading):
