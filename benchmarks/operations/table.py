@@ -1,4 +1,4 @@
-"""The operations, as data: `operations.txt` has one a line, below the page that it is on; so has `second.txt`.
+"""The operations, as data: `operations.txt` has one a line, below the page that it is on.
 
     # SOURCE PACKAGE PACKAGE …
     OPERATION :: CHECK :: PROOF
@@ -8,8 +8,10 @@ OPERATION is a word and what it needs, as `adapters.py` knows them: `choose FIEL
 FIELD = TEXT`, `submit FIELD = TEXT`, `set FIELD = NUMBER`, `tick FIELD`, `untick FIELD`, `click NAME`,
 `double NAME`, `right NAME`, `hover NAME`, `drag NAME = NAME`, `upload NAME`, `press KEYS`; several are
 separated by ` ; `. CHECK is an expression about the widget's own state, true once it is done. PROOF says how
-plain Playwright does it, in steps as `proof.py` knows them. `second.txt` is the second part: written after the
-faults that the first showed were mended, on libraries that the project had not met. It stays untuned.
+plain Playwright does it, in steps as `proof.py` knows them.
+
+`second.txt` has the second part in the same form: written after the faults that the first one shows were
+mended, on libraries that the project had not met. Nothing is tuned on it.
 """
 
 from collections.abc import Iterator
