@@ -246,6 +246,7 @@ async function tryReady(id, purpose, force, faint) {
     multiple: !!(/** @type {HTMLInputElement} */ (control).multiple),
     focused: deepActive() === control,
     secret: keyPlace(control).password,
+    code: kind === "rich" && !(/** @type {HTMLElement} */ (control).spellcheck),
   };
   if (purpose === "upload") {
     const file = tag === "input" ? control : query(element, "input[type=file]");
