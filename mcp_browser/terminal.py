@@ -23,6 +23,9 @@ READY = b'{"jsonrpc":"2.0","method":"mcp-browser/ready"}\n'
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 MOST_STARTS = 5
+ANSWER_SECONDS = 20.0
+"""How long a server may take to say how it is, or to end."""
+
 _ENDED = "The background server ended before it answered: look with get_state what was done."
 _ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -161,6 +164,8 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
         "_meta": _ENVELOPE,
     }
     request = {"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}
+    if words[0] in ("status", "stop"):
+        line.settimeout(ANSWER_SECONDS)
     with line, answers:
         try:
             line.sendall(json.dumps(request).encode() + b"\n")
@@ -184,13 +189,22 @@ def _done(name: str, words: list[str]) -> int:
         if answer is None:
             _start(name, words)
         elif answer.get("wants") == "input":
-            given = sys.stdin.read()
+            given = _given(words)
         elif answer.get("wants") == "restart":
             sys.stderr.write(f"mcp-browser do: {answer['errors']}\n")
             _asked(name, ["stop"])
         else:
             return _shown(answer)
     raise Unusable(f"the background server ends as soon as it has started: see {folder()}/{name}.log.")
+
+
+def _given(words: Sequence[str]) -> str:
+    """Read what the command wants from standard input; a secret that is typed there is not shown."""
+    if sys.stdin.isatty() and words[0] != "-":
+        import getpass  # a person at a terminal
+
+        return getpass.getpass("Secret: ")
+    return sys.stdin.read()
 
 
 def _shown(answer: dict[str, Any]) -> int:
@@ -216,13 +230,21 @@ def _status(words: Sequence[str]) -> int:
 
 
 def _stop(names: Sequence[str]) -> int:
+    code = 0
     for name in names:
         answer = _asked(name, ["stop"])
         with _lock():
-            if _connected(name) is None:
+            connection = _connected(name)
+            if connection is None:
                 remove(name)
-        sys.stdout.write(f"{name}: {'stopped' if answer else 'was not running'}\n")
-    return 0
+            elif answer is not None and answer.get("code"):
+                code = FAILED
+                sys.stderr.write(
+                    f"mcp-browser do: the server of {name!r} does not answer; end it yourself.\n"
+                )
+                continue
+        sys.stdout.write(f"{name}: {'was not running' if answer is None else 'stopped'}\n")
+    return code
 
 
 @contextlib.contextmanager

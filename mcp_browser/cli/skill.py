@@ -42,7 +42,7 @@ def skill(settings: Settings, given: Mapping[str, Any]) -> int:
     home = Path.cwd() if "project" in given else Path.home()
     changed(
         home / str(client.skills) / NAME / "SKILL.md",
-        lambda *_: text,
+        lambda _before, _path: text,
         what="this skill",
         done=f"Wrote the skill to {{path}}. Start {client.title} again to use it.",
     )
