@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator, Kind, json_quoted, locators, quoted
 from mcp_browser.errors import ActionError
+from mcp_browser.text import one_line
 
 PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
 """Where a secret stands in the text of an argument, by its name."""
@@ -135,13 +136,17 @@ class Script:
     first one finds. `used` are the helpers that the lines need, `secrets` the names of those in them.
     """
 
-    def __init__(self, language: CodeLanguage, start: str = "", *, resilient: bool = False) -> None:
-        """Begin at an address, or where the first action goes."""
+    def __init__(
+        self, language: CodeLanguage, start: str = "", *, resilient: bool = False, lenient: bool = False
+    ) -> None:
+        """Begin at an address, or where the first action goes; `lenient` comments what has no equivalent."""
         self.language: type[_Python] = _Python if language == "python" else _TypeScript
+        self.suffix = "py" if language == "python" else "ts"
         self.tabs: dict[int, str] = {}
         self.secrets: set[str] = set()
         self.used: set[str] = set()
         self._resilient = resilient
+        self._lenient = lenient
         self._parts: list[Code | list[str]] = []
         self._last: Code | None = None
         if start and start != "about:blank":
@@ -161,7 +166,11 @@ class Script:
                 raise NoEquivalent("its arguments are not those of the action")
             action.code(code, action.params)
         except ActionError as problem:
-            code.body = [self.language.failing.format(self.language.quote(f"{action.name}: {problem}"))]
+            why = f"{action.name}: {problem}"
+            if self._lenient:
+                self.comment(one_line(why))
+                return
+            code.body = [self.language.failing.format(self.language.quote(why))]
         if code.body:
             self._parts.append(code)
             self._last = code

@@ -29,7 +29,7 @@ class HoverElementParams(ActionParams):
 class DragElementParams(ActionParams):
     index: Index
     target: Index = Field(description="index to drop on")
-    offset_x: float | None = Field(None, description="px from its left edge; by default its middle")
+    offset_x: float | None = Field(None, description="px from its left edge, else its middle")
     offset_y: float | None = Field(None, description="px from its top edge")
 
 

@@ -111,15 +111,15 @@ async def _at_point(session: BrowserSession, point: str) -> ElementRecord | None
     return record.model_copy(update={"point": at})
 
 
-async def locator_of(tab: "Tab", index: int) -> ElementLocator:
-    """The best locator that finds this element and no other.
+async def locator_of(tab: "Tab", index: int, known: ElementRecord | None = None) -> ElementLocator:
+    """The best locator that finds this element and no other, of those for its record as `known`.
 
     Raises:
         NotFound: the index was never given.
         StaleElement: the element is gone.
         NotActionable: no locator of Playwright's finds it alone.
     """
-    record = await tab.ask(tab.dom.identities.record(index))
+    record = known or await tab.ask(tab.dom.identities.record(index))
     for candidate in locators(record):
         try:
             handles = await tab.ask(candidate.on(tab.page).element_handles())

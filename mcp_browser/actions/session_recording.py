@@ -1,6 +1,7 @@
 """Recordings of the session: a video, or a trace of Playwright's."""
 
-from typing import Literal
+from pkgutil import resolve_name
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -12,26 +13,37 @@ from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
 from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.settings import Viewport
+from mcp_browser.text import counted
 
 session_recording = Registry(group="recording")
 
+PERSON_RECORDER = "mcp_browser.agent.recorder:PersonRecorder"  # It writes histories, which are the agent's
+
 
 class StartRecordingParams(ActionParams):
-    kind: Literal["video", "trace"] = Field("video", description="trace: for Playwright's trace viewer")
+    kind: Literal["video", "trace", "actions"] = Field(
+        "video", description="trace: for Playwright's trace viewer; actions: a person's, as a test"
+    )
     name: str | None = Field(None, description="file name")
     size: str | None = Field(None, description="of a video, WIDTHxHEIGHT; by default the view's")
     fps: int = Field(FRAMES_A_SECOND, ge=1, le=MOST_FRAMES, description="most frames a second of a video")
 
 
 class StopRecordingParams(ActionParams):
-    kind: Literal["video", "trace"] | None = Field(None, description="by default all")
+    kind: Literal["video", "trace", "actions"] | None = Field(None, description="by default all")
 
 
 @session_recording.action(effect="read")
 async def start_recording(ctx: ActionContext, params: StartRecordingParams) -> ActionResult:
     """Record the session, in whichever tab it works, until stop_recording."""
-    if params.kind == "trace" and (given := {"size", "fps"} & params.model_fields_set):
-        raise InvalidArguments(f"A trace has no {', '.join(sorted(given))}.")
+    if params.kind != "video" and (given := {"size", "fps"} & params.model_fields_set):
+        raise InvalidArguments(f"{params.kind} has no {', '.join(sorted(given))}.")
+    if params.kind == "actions":
+        await (await _person_recorder(ctx)).start(params.name)
+        return ActionResult(
+            extracted_content="Recording what a person does in the browser; stop_recording ends it. Your own "
+            "calls are not recorded."
+        )
     try:
         size = Viewport.model_validate(params.size) if params.size else None
     except ValueError as error:
@@ -56,6 +68,9 @@ async def start_recording(ctx: ActionContext, params: StartRecordingParams) -> A
 @session_recording.action(effect="read", own_time=lambda _: 60)
 async def stop_recording(ctx: ActionContext, params: StopRecordingParams) -> ActionResult:
     """End the recording; its file."""
+    recorder = await _person_recorder(ctx)
+    if params.kind == "actions" or (params.kind is None and recorder.active):
+        return await _actions_recorded(ctx, await recorder.stop())
     recordings = await ctx.session.plugin(Recordings)
     try:
         ended = await recordings.stop(params.kind)
@@ -63,3 +78,22 @@ async def stop_recording(ctx: ActionContext, params: StopRecordingParams) -> Act
         raise ctx.session.artifacts.not_written(error) from error
     told = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
     return ActionResult(extracted_content=f"Recorded {told}.", attachments=ctx.attach(*ended))
+
+
+async def _actions_recorded(ctx: ActionContext, recording: Any) -> ActionResult:
+    """Keep what a person did as files: the tests, and the history that replay_task takes."""
+    files = [
+        await ctx.keep(content.encode(), name, kind=kind, default="recorded")
+        for name, kind, content in recording.files()
+    ]
+    places = ", ".join(file.place for file in files)
+    return ActionResult(
+        extracted_content=f"Recorded {counted(recording.steps, 'step')}: {places}. replay_task does them "
+        "again, by the history.",
+        page_content=recording.tests["python"],
+        attachments=ctx.attach(*files),
+    )
+
+
+async def _person_recorder(ctx: ActionContext) -> Any:
+    return await ctx.session.plugin(resolve_name(PERSON_RECORDER))

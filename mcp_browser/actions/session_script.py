@@ -66,7 +66,7 @@ class SessionScript(SessionPlugin):
         session = self._session
         if not self.actions and not self.dropped:
             opens = action.effect == "navigation" and isinstance(arguments.get("url"), str)
-            self.start = "" if opens else _without_secrets(session.current_tab.url)
+            self.start = "" if opens else without_address_secrets(session.current_tab.url)
         elements = await record_elements(session, arguments, hide=lambda value: value)
         found: dict[str, ElementLocator] = {}
         lost: set[str] = set()
@@ -100,12 +100,12 @@ class SessionScript(SessionPlugin):
         self, action: RegisteredAction, arguments: Mapping[str, Any], elements: tuple[ElementRecord, ...]
     ) -> dict[str, Any]:
         """The arguments with names in the places of what is typed into password fields and their like."""
-        kept = in_texts(dict(arguments), _without_secrets)
+        kept = in_texts(dict(arguments), without_address_secrets)
         for record in elements:
             holder, _ = place_of(kept, record.argument)
             typed = [name for name in TYPED if isinstance(holder.get(name), str)]
             if typed and (_is_secret(record) or await self._is_masked(record.index)):
-                holder.update(dict.fromkeys(typed, f"<secret>{_name_of(record)}</secret>"))
+                holder.update(dict.fromkeys(typed, f"<secret>{secret_name_of(record)}</secret>"))
         places = [slot for slot in typed_places(action.param_model, kept) if slot[0].get("index") is None]
         for holder, name in places if places and await self._is_masked() else ():
             if isinstance(holder[name], str) and not _are_keys(holder[name]):
@@ -136,7 +136,7 @@ class PendingAction:
         session = self.session
         return replace(
             self.action,
-            url=_without_secrets(session.current_tab.url),
+            url=without_address_secrets(session.current_tab.url),
             opened=tuple(sorted(set(session.tabs) - self.tabs)),
             downloads=tuple(file.name for file in session.downloads[self.downloads :]),
             snapshot=data.get("snapshot"),
@@ -155,8 +155,12 @@ def write_script(session: SessionScript, language: CodeLanguage, *, name: str) -
     script = Script(language, session.start)
     for action in session.actions:
         script.add(action)
-    template = "test.py.txt" if language == "python" else "test.ts.txt"
-    return script.render(template, name=name, version=__version__, dropped=session.dropped)
+    return as_test(script, name=name, dropped=session.dropped)
+
+
+def as_test(script: Script, *, name: str, dropped: int = 0) -> str:
+    """A script as the file of a test; `dropped` is how many earlier actions are not in it."""
+    return script.render(f"test.{script.suffix}.txt", name=name, version=__version__, dropped=dropped)
 
 
 @session_script.action(effect="read")
@@ -203,7 +207,7 @@ def _are_keys(text: str) -> bool:
         return False
 
 
-def _without_secrets(text: str) -> str:
+def without_address_secrets(text: str) -> str:
     """A text with names in the places of the secrets in its addresses."""
     return redact_addresses(
         text, take=lambda name, _: f"<secret>{re.sub(r'[^a-zA-Z0-9_.-]+', '_', name)}</secret>"
@@ -217,6 +221,7 @@ def _is_secret(record: ElementRecord) -> bool:
     )
 
 
-def _name_of(record: ElementRecord) -> str:
+def secret_name_of(record: ElementRecord) -> str:
+    """By what name a script has the secret that goes into a field."""
     name = record.attributes.get("name") or record.name or "password"
     return re.sub(r"\W+", "_", name).strip("_").lower() or "password"

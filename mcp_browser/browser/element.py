@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.browser.page import TabPage
-from mcp_browser.browser.sliding import Slider
+from mcp_browser.browser.sliding import NUMBER, Slider
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.elements import Purpose
 from mcp_browser.dom.keys import KeyPlace
@@ -139,14 +139,16 @@ class Element:
                 raise
             field = Element(self.tab, self.input, self.tab.dom.resolve(inner[0]["index"]))
             return await field.fill(text, slowly=slowly, append=append)
-        if ready.kind == "slider":
+        # A range has no text but what it says its values mean.
+        if ready.kind == "slider" or (ready.type == "range" and not NUMBER.search(text)):
             at, is_it = await Slider(self.tab, self.input, self.index).move_to(text)
             return FieldValue(value=text if is_it else f"{at.value:g}", scale=str(at))
         if ready.kind == "picker":
             # Its parts cannot be typed as one text: the value is set, and the page told by events.
             await self.input.check_elements(self.index)
             self.input.did()
-            await self.call("setValue", text)
+            if key := await self.call("setValue", text):
+                await self.input.press(key)
             return await self._field()
         # What takes its keys in a way of its own takes several lines as one only from a paste.
         pastes = not slowly and (ready.kind == "keys" or (ready.kind == "rich" and "\n" in text))

@@ -212,6 +212,12 @@ class BrowserSession(SessionLife):
 
     # -- acting and observing
 
+    @property
+    def acting(self) -> bool:
+        """Whether an action is under way that does more than look."""
+        watch = self._tabs.watch
+        return watch is not None and watch.effect != "read"
+
     @contextlib.asynccontextmanager
     async def action(self, effect: Effect, *, within: bool = False) -> AsyncGenerator[ActionScope]:
         """Hold the session for one action, from the check of its arguments to the observation of its outcome.

@@ -16,7 +16,7 @@ from mcp_browser.settings import OWN_BROWSERS, all_options, group_titles
 from mcp_browser.settings.options import Option, did_you_mean
 
 CommandName = Literal[
-    "serve", "try", "do", "run", "tasks", "install", "config", "skill", "doctor", "token", "completion"
+    "serve", "try", "do", "skill", "run", "tasks", "install", "config", "doctor", "token", "completion"
 ]
 
 

@@ -25,6 +25,7 @@ from mcp_browser.dom.models import (
     ReadyElement,
     WindowState,
 )
+from mcp_browser.dom.person import PersonReports
 from mcp_browser.dom.reading import PageReader
 from mcp_browser.dom.references import ID
 from mcp_browser.dom.worlds import (
@@ -84,6 +85,7 @@ class PageElements(PageReader):
         self.identities = Identities(self._frames, self._references, self._ask)
         self.targets = TargetReader(self._frames, self._ask)
         self.keys = KeyHolder(self._frames)
+        self.person = PersonReports(self._frames, self._references)
 
     async def describe(self, index: int) -> DomNode:
         """An element as it is now.

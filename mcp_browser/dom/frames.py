@@ -29,6 +29,7 @@ class Known:
     document: str = ""
     count: int = 0
     stands: Mapping[int, tuple[int, int, int]] = field(default_factory=dict[int, tuple[int, int, int]])
+    title: str = ""
 
 
 NOTHING = Known()
@@ -85,7 +86,7 @@ class Shown:
 def known(answer: dict[str, Any]) -> Known:
     """What is kept of an answer."""
     stands = {owner: (place, depth, far) for owner, place, depth, far in answer["frames"]}
-    return Known(number=answer["number"], document=answer["doc"], count=answer["count"], stands=stands)
+    return Known(answer["number"], answer["doc"], answer["count"], stands, answer["title"])
 
 
 def all_readings(reading: Reading) -> Iterator[Reading]:
@@ -224,13 +225,13 @@ class Frames:
     """The frames of one page."""
 
     def __init__(self, worlds: Worlds) -> None:
-        self._worlds = worlds
+        self.worlds = worlds
         self._main: FrameState | None = None
 
     async def main(self) -> FrameState:
         """The main frame."""
         if self._main is None:
-            self._main = FrameState(world=await self._worlds.main())
+            self._main = FrameState(world=await self.worlds.main())
         return self._main
 
     async def each(
@@ -298,7 +299,7 @@ class Frames:
         unknown = [owner for owner in ids if owner not in frame.children]
         if not unknown:
             return
-        for owner, world in (await self._worlds.within(frame.world, unknown)).items():
+        for owner, world in (await self.worlds.within(frame.world, unknown)).items():
             frame.children[owner] = FrameState(world=world)
 
     def known(self) -> Iterator[tuple[FrameState, Way]]:

@@ -168,7 +168,10 @@ class DomChange(Frozen):
 
 
 class DomLook(Frozen):
-    """An element that looks different, and in what: `class`, `style`, `picture`, `drawing`, `painted`."""
+    """An element that looks different, and in what.
+
+    That is `class`, `style`, `picture`, `drawing`, `painted`; of editors `+strong`, `selected "word"`.
+    """
 
     node: DomNode
     what: str
@@ -180,7 +183,8 @@ class DomChanges(Frozen):
     `omitted` counts the changes left out; `new_page` is true where the document is another one, so that
     there is nothing to compare with. Where no line changed, `looks` are the first elements that look
     different and `other_looks` counts the others, as far as that is known. `behind` counts the elements that
-    something without a line of its own covers from now on, which fills the view.
+    something without a line of its own covers from now on, which fills the view. `title` is that of the page
+    where it is another one.
     """
 
     changes: tuple[DomChange, ...] = ()
@@ -189,6 +193,7 @@ class DomChanges(Frozen):
     new_page: bool = False
     looks: tuple[DomLook, ...] = ()
     other_looks: int = 0
+    title: str | None = None
 
 
 AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]

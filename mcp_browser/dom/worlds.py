@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
@@ -252,6 +252,42 @@ class World:
         return answer["result"]["value"]
 
 
+class Listening:
+    """Takes what the page script reports by itself, in documents that are still to come, too."""
+
+    def __init__(self, name: str, take: Callable[[str], None], channel: str) -> None:
+        self._name = name
+        self._take = take
+        install = f"globalThis.{API} ??= {page_script()}(...{json.dumps([channel, ''])})"
+        self._script = f"{install}; {API}.run('recordPerson', {json.dumps([name])})"
+        self._begun: list[tuple[CDPSession, str]] = []
+
+    async def begin(self, session: CDPSession) -> None:
+        """Listen to the frames that a session speaks for."""
+        session.on("Runtime.bindingCalled", self._on_call)
+        await send(session, "Page.enable")
+        # Else the function is in no document that comes.
+        await send(session, "Runtime.enable")
+        await send(session, "Runtime.addBinding", name=self._name, executionContextName=WORLD_NAME)
+        added = await send(
+            session, "Page.addScriptToEvaluateOnNewDocument", source=self._script, worldName=WORLD_NAME
+        )
+        self._begun.append((session, added["identifier"]))
+
+    async def end(self) -> None:
+        """Listen no more."""
+        for session, identifier in self._begun:
+            session.remove_listener("Runtime.bindingCalled", self._on_call)
+            with contextlib.suppress(PlaywrightError):
+                await send(session, "Page.removeScriptToEvaluateOnNewDocument", identifier=identifier)
+                await send(session, "Runtime.removeBinding", name=self._name)
+                await send(session, "Runtime.disable")
+
+    def _on_call(self, event: dict[str, Any]) -> None:
+        if event["name"] == self._name:
+            self._take(event["payload"])
+
+
 class Worlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
@@ -269,6 +305,7 @@ class Worlds:
         self._main: World | None = None
         self._by_frame: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}
+        self._listening: Listening | None = None
         page.on("framedetached", self._on_detached)
 
     async def main(self) -> World:
@@ -279,6 +316,20 @@ class Worlds:
             self._main = self._world(session, tree["frame"]["id"])
             self._main.is_main = True
         return self._main
+
+    async def listen(self, name: str, take: Callable[[str], None]) -> None:
+        """Hear what the page script reports of a person, by a function of its world with this random name."""
+        main = await self.main()
+        self._listening = Listening(name, take, self._channel)
+        for session in (main.session, *self._sessions.values()):
+            with contextlib.suppress(PlaywrightError):
+                await self._listening.begin(session)
+
+    async def listen_no_more(self) -> None:
+        """End what `listen` has begun."""
+        listening, self._listening = self._listening, None
+        if listening is not None:
+            await listening.end()
 
     def learnt_before(self, world: World) -> str:
         """What the hook had learnt in earlier documents of the page's origin, as it said it."""
@@ -331,6 +382,8 @@ class Worlds:
                 except PlaywrightError:
                     continue  # It shares its parent's process.
                 self._sessions[frame] = session
+                if self._listening is not None:
+                    await self._listening.begin(session)
             try:
                 root = (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]
             except PlaywrightError:

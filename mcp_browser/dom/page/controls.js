@@ -94,8 +94,10 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   else if (replaceable && (walk.told.has(element) || !canBeReached(element, tag))) return null;
   if (replaceable) walk.told.add(element);
   const name = nameOf(element, tag, role);
+  if (isGripInRow(element, name)) return null;
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
+  if (surface && !walk.row) leadEditor(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), surface);
   if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
   if (LEAVES.has(tag) || editor) return null;
@@ -112,6 +114,9 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   };
   return inner;
 }
+
+/** Whether an element only changes the size of a column or row: those are found by their role, and not listed with each. @param {Element} element @param {string} name */
+const isGripInRow = (element, name) => walk.row !== null && !walk.thorough && name === "" && isResizer(element) && isBlank(textContent(element));
 
 /** What stands in a control is told as a state up to so many characters, else as a text in it; and a letter that stands for a sign. */
 const LONGEST_SAID_IN = 60;

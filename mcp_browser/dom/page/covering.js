@@ -333,14 +333,14 @@ function describe(element) {
   labelsOfRoot = new WeakMap();
   const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? (tag === "a" ? "link" : "clickable") : tag);
   const whole = element === rootElement() || element === body();
-  let name = whole ? tidy(String(_title.call(document))) : nameOf(element, tag, shown);
+  let name = nameOf(element, tag, shown) || (whole ? tidy(String(_title.call(document))) : "");
   // A field's content is its value.
   if (!name && !whole && !FIELDS.has(shown)) name = tidy(contentOf(element, element, 0, false));
   // Of a box that holds much the first thing that has a title speaks.
   if (!what && !whole && shown === tag && name.length > 80) name = cut(tipOf(element, true) || name, 80);
   if (what === "region") {
-    const title = nameOf(element, tag, role) || tidy(textContent(query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element));
-    name = cut(title, 80);
+    const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element;
+    name = nameOf(element, tag, role) || cut(tidy(textContent(title)), 80);
   }
   const states = what === "region" ? [] : statesOf(element, tag, shown, name);
   return {

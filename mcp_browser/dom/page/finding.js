@@ -27,8 +27,8 @@ function find(wanted, limit, within) {
   const role = wanted.role ? wanted.role.trim().toLowerCase() : "";
   const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
-  // Only cells, and what is in an editor's text, are not told as elements otherwise.
-  const cells = CELLS.has(role) || role === "row";
+  // Only cells, what changes their size, and what is in an editor's text, are not told as elements otherwise.
+  const cells = CELLS.has(role) || role === "row" || GRIPS.test(`${role} ${text} ${name}`);
   const lines = read(top, cells);
   const seen = cells || top ? null : { lines, groups: groupsRead };
   const sought = role && editorRead && seen ? read(null, true) : lines;
@@ -62,6 +62,8 @@ function find(wanted, limit, within) {
 /** @param {string} shown @param {string} sought @returns {0 | 1 | 2} */
 const rankOf = (shown, sought) => (shown === sought || !sought ? 0 : shown.startsWith(sought) ? 1 : 2);
 
+const GRIPS = /separator|clickable|resiz|handle/;
+
 /** @typedef {{line: Line, row: Line | null}} Found a line, and the row that it stands in */
 
 /** @param {Line} line @param {Line} row */
@@ -82,6 +84,13 @@ function tellApart(found) {
   for (const { line } of found) times.set(called(line), (times.get(called(line)) || 0) + 1);
   for (const one of found) {
     if (!one.row || /** @type {number} */ (times.get(called(one.line))) < 2) continue;
+    const twins = found.filter(({ line, row }) => row === one.row && called(line) === called(one.line));
+    const cell = twins.length > 1 && one.row.cells?.find((node) => node && one.line.node && _contains.call(node, one.line.node));
+    const said = cell ? tidy(textContent(cell)) : "";
+    if (said) {
+      one.line = { ...one.line, states: [...one.line.states, `in=${quoted(cut(said, LONGEST_ROW))}`] };
+      continue;
+    }
     const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
     const names = new Map(naming.map((part) => [reference(part.id), part.name]));
     const words = one.row.name.replace(REFERENCES, (sign) => names.get(sign) || "");

@@ -40,6 +40,11 @@ const NOUNS = new Map([
   ["button", "buttons"],
 ]);
 
+/** Of handles without a name more than so many are counted after the first ones. */
+const MOST_GRIPS = 8;
+const FIRST_GRIPS = 2;
+const GRIP = /^hint=".*(?:handle|grip|resize|drag)/i;
+
 /** Note the lines of a child. @param {Open} parent @param {number} start @param {Element} child */
 function noteEntry(parent, start, child) {
   let first = walk.lines[start];
@@ -123,7 +128,6 @@ function isTelling(line, old) {
  * @returns {Folding | null}
  */
 function fold(lines, groups, opened, old, veil = null) {
-  if (!groups.length && !veil) return null;
   /** @type {Map<Line, number>} */
   const places = new Map();
   for (let i = 0; i < lines.length; i++) places.set(/** @type {Line} */ (lines[i]), i);
@@ -135,6 +139,7 @@ function fold(lines, groups, opened, old, veil = null) {
     const group = /** @type {Group} */ (groups[i]);
     if (group.element !== opened) foldGroup(group, lines, places, hidden, folds, old);
   }
+  if (!opened) leaveGrips(lines, hidden, folds);
   if (!folds.length) return null;
   folds.sort((a, b) => a.at - b.at);
   return { folds, hidden, behind };
@@ -146,19 +151,32 @@ function leaveBehind(lines, veil, hidden, folds) {
   const last = behind.lastIndexOf(false);
   const left = withParts(lines.filter((_, i) => behind[i])).filter((line) => line.kind === "interactive" || line.kind === "region").length;
   if (last < 0 || !left) return 0;
-  const id = keep(/** @type {Element} */ (body()));
-  const add = (/** @type {number} */ at, /** @type {number} */ end, /** @type {string} */ name) => {
-    hidden.fill(1, at, end);
-    folds.push({ at, lines: end - at, line: { kind: "fold", depth: 0, id, role: "behind", name, states: [String(end - at)], marks: NO_MARKS, far: 0, port: NO_PORT, node: null, parts: null, cells: null } });
-  };
   for (let at = 0; at <= last; at++) {
     if (!behind[at]) continue;
     const end = behind.indexOf(false, at);
-    add(at, end, "");
+    leave(at, end, "behind", "", hidden, folds);
     at = end;
   }
-  add(last + 1, lines.length, String(left));
+  leave(last + 1, lines.length, "behind", String(left), hidden, folds);
   return left;
+}
+
+/** Leave out lines of the page that are counted by one of their folds, which has the number for a name. @param {number} at @param {number} end @param {string} role @param {string} name @param {Uint8Array} hidden @param {Fold[]} folds */
+function leave(at, end, role, name, hidden, folds) {
+  hidden.fill(1, at, end);
+  folds.push({ at, lines: end - at, line: { kind: "fold", depth: 0, id: keep(/** @type {Element} */ (body())), role, name, states: [String(end - at)], marks: NO_MARKS, far: 0, port: NO_PORT, node: null, parts: null, cells: null } });
+}
+
+/** Leave out most of the handles that have no name. @param {Line[]} lines @param {Uint8Array} hidden @param {Fold[]} folds */
+function leaveGrips(lines, hidden, folds) {
+  /** @type {number[]} */
+  const grips = [];
+  lines.forEach((line, i) => {
+    const isGrip = !hidden[i] && line.kind === "interactive" && line.name === "" && line.states.some((state) => GRIP.test(state));
+    if (isGrip && !((lines[i + 1]?.depth ?? 0) > line.depth)) grips.push(i);
+  });
+  const rest = grips.length > MOST_GRIPS ? grips.slice(FIRST_GRIPS) : [];
+  rest.forEach((at, i) => leave(at, at + 1, "handles", i + 1 < rest.length ? "" : String(rest.length), hidden, folds));
 }
 
 /** @param {Group} group @param {Line[]} lines @param {Map<Line, number>} places @param {Uint8Array} hidden @param {Fold[]} folds @param {Set<number> | null} old */

@@ -87,8 +87,11 @@ function boxOfField(field) {
 /** Whether an element is in the list that was opened. @param {Element} element */
 const inList = (element) => !!closest(element, LISTS) || (!!opened?.list && holds(opened.list, element));
 
-/** Whether what a mouse hits instead of a field is a part of it: its value, its placeholder, its label. @param {Element} hit @param {Element} field */
+/** Whether what a mouse hits instead of a field is a part of it: its value, its placeholder, its label, its lines. @param {Element} hit @param {Element} field */
 function isOwnPart(hit, field) {
+  const surface = surfaceOf(field, localName(field));
+  if (surface) return holds(surface, hit);
+  if (localName(field) === "canvas") return isSurfaceOf(hit, field);
   if (valueKind(field) !== "text" && !matches(field, "select,[role=combobox]")) return false;
   if (closest(hit, "a,button,[role=button],[role=link],[role=option]") || inList(hit)) return false;
   return holds(boxOfField(field), hit);

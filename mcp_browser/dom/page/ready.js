@@ -38,7 +38,8 @@ const isSlider = (element) => SLIDERS.has(explicitRole(element)) && attribute(el
 /** Where a slider stands, and on what: its track from its own middle, CSS pixels. @param {Element} element */
 function slider(element) {
   ask("nodes");
-  const [now, min, max] = ["now", "min", "max"].map((name) => parseFloat(attribute(element, `aria-value${name}`) || ""));
+  const range = /** @type {Partial<HTMLInputElement>} */ (localName(element) === "input" ? element : {});
+  const [now, min, max] = [["now", range.value], ["min", range.min], ["max", range.max]].map(([name, own]) => parseFloat(own || attribute(element, `aria-value${name}`) || ""));
   const vertical = attribute(element, "aria-orientation") === "vertical";
   const own = rectOf(element);
   const sizeOf = (/** @type {DOMRect} */ box) => (vertical ? box.height : box.width);

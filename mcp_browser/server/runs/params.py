@@ -12,27 +12,25 @@ class Params(BaseModel):
 
 
 class RunTaskParams(Params):
-    task: str = Field(min_length=1, repr=False, description="what is to be done, and what to report")
-    task_id: str | None = Field(None, description="go on with this task; `task` tells it more")
+    task: str = Field(min_length=1, repr=False, description="what to do and report")
+    task_id: str | None = Field(None, description="continue this task with `task`")
     start_url: str | None = Field(None, description="opened first")
     context: str | None = Field(None, repr=False, description="background")
     max_steps: int | None = Field(None, ge=1)
     max_seconds: float | None = Field(None, gt=0, description="working time")
     max_tokens: int | None = Field(None, gt=0, description="in and out")
     max_cost: float | None = Field(None, gt=0, description="US dollars")
-    vision: bool | None = Field(None, description="show the model pictures")
-    style: Literal["structured", "gui"] = Field("structured", description="gui: by pictures and coordinates")
+    vision: bool | None = Field(None, description="send pictures")
+    style: Literal["structured", "gui"] = Field("structured", description="gui: pictures and coordinates")
     model: str | None = Field(None, description="provider:name")
     allowed_domains: list[str] = Field([], description="globs of hosts")
-    allowed_actions: list[str] = Field([], description="names; default: all")
-    secrets: list[str] = Field([], description="names of those it may use")
-    output_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
-    planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
+    allowed_actions: list[str] = Field([], description="default: all")
+    secrets: list[str] = Field([], description="names it may use")
+    output_schema: dict[str, Any] | None = Field(None, description="JSON schema")
+    planner_interval: int = Field(0, ge=0, description="steps between plans")
     judge: bool | None = Field(None, description="false: unchecked, never succeeded")
-    wait: bool = Field(True, description="false: only start it; get_task tells more")
-    if_busy: Literal["wait", "refuse", "own_tabs"] = Field(
-        "wait", description="where another task works in the session"
-    )
+    wait: bool = Field(True, description="false: start only; see get_task")
+    if_busy: Literal["wait", "refuse", "own_tabs"] = Field("wait", description="where another task runs")
 
 
 class TaskParams(Params):

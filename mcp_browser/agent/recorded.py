@@ -1,0 +1,272 @@
+"""What a person did, step by step, and what is made of it: tests for Playwright, and the history of a run."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
+from mcp_browser.actions.navigation import go_back, go_forward, go_to_url, reload
+from mcp_browser.actions.recording import params_of
+from mcp_browser.actions.registry import RegisteredAction
+from mcp_browser.actions.session_script import as_test, without_address_secrets
+from mcp_browser.actions.tabs import close_tab, open_tab
+from mcp_browser.actions.waiting import wait_for
+from mcp_browser.agent.claims.watch import ActionWatch
+from mcp_browser.agent.decision import ActionCall
+from mcp_browser.agent.record.evidence import NUMBER, Evidence
+from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord, new_task_id
+from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
+from mcp_browser.browser.network.log import NetworkLog
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
+from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.privacy.addresses import redact_addresses
+from mcp_browser.privacy.hiding import hide, hide_in
+from mcp_browser.text import counted, in_texts
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from mcp_browser.browser.observation import DialogAnswer
+    from mcp_browser.dom.locators import ElementLocator
+
+SHORTEST_SECRET = 4  # A shorter text stands in too many words to be taken out of them
+
+
+class Named(Protocol):
+    """An action's function."""
+
+    __name__: str
+
+
+class Moment:
+    """What has happened from something that a person did in a tab to the next thing."""
+
+    def __init__(
+        self, session: BrowserSession, log: NetworkLog, tab: Tab, before: "Moment | None", *, is_new: bool
+    ) -> None:
+        """Begin after the one before; `is_new` where the tab itself has come by it."""
+        self._session = session
+        self.tab = tab
+        self.url_before = tab.url
+        self.visited: list[str] = []  # Where the tab has gone since
+        self.started = datetime.now(UTC)
+        self._watch = ActionWatch(session, log, before._watch if before else None)
+        self._tabs = set(session.tabs) - ({tab.id} if is_new else set())
+        self._files = len(session.downloads)
+        self.evidence = Evidence()
+        self._opened_url = ""
+        self.opened: tuple[int, ...] = ()
+        self.downloads: tuple[str, ...] = ()
+        self.answered: DialogAnswer | None = None  # The dialog that was closed
+        self.seconds = 0.0
+
+    @property
+    def url(self) -> str:
+        """Where it has led: in a new tab, or in its own."""
+        return self._opened_url or (self.visited[-1] if self.visited else self.url_before)
+
+    def end(self) -> None:
+        """The next thing begins."""
+        session = self._session
+        self.opened = tuple(sorted(set(session.tabs) - self._tabs))
+        self.downloads = tuple(file.name for file in session.downloads[self._files :])
+        self._opened_url = session.tabs[self.opened[-1]].url if self.opened else ""
+        self.seconds = round((datetime.now(UTC) - self.started).total_seconds(), 3)
+        closed = {"dialogs": (self.answered,)} if self.answered is not None else {}
+        self.evidence = self._watch.evidence(lambda value: value, **closed)
+
+
+@dataclass(eq=False, kw_only=True)
+class PersonStep:
+    """One thing that a person did, as an action; `note` is what no action does.
+
+    `key` is the element that it was done to, by document and id, whose content is `secret`; `finding` looks
+    for its locators: None where Playwright has none. `moments` is what it took to do
+    it, `begun` what was reported of it first. What
+    `is_added` nobody did: a wait, say.
+    """
+
+    moments: list[Moment]
+    action: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+    elements: list[ElementRecord] = field(default_factory=list[ElementRecord])
+    finding: dict[str, "asyncio.Task[ElementLocator | None]"] = field(default_factory=dict[str, Any])
+    key: tuple[str, int] | None = None
+    secret: bool = False
+    note: str = ""
+    begun: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    is_added: bool = False
+
+    def __str__(self) -> str:
+        elements = " onto ".join(map(str, self.elements))
+        meant = {record.argument for record in self.elements}
+        given = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items() if name not in meant)
+        return self.note or " ".join(part for part in (self.action, elements, given) if part)
+
+    @property
+    def tab(self) -> Tab:
+        return self.moments[0].tab
+
+    @property
+    def opened(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(tab for moment in self.moments for tab in moment.opened))
+
+    @property
+    def downloads(self) -> tuple[str, ...]:
+        return tuple(name for moment in self.moments for name in moment.downloads)
+
+    def led_to(self, url: str) -> None:
+        """A document that was asked for meanwhile is that of the next step."""
+        for moment in self.moments:
+            sent = tuple(one for one in moment.evidence.sent if one.kind != "document" or one.url != url)
+            moment.evidence = moment.evidence.model_copy(update={"sent": sent})
+
+    def evidence(self) -> Evidence:
+        """What all of it caused."""
+        parts = [moment.evidence for moment in self.moments]
+        names = ("sent", "dialogs", "downloads", "uploads", "console")
+        joined = {name: dict.fromkeys(one for part in parts for one in getattr(part, name)) for name in names}
+        return Evidence.model_validate({name: tuple(value) for name, value in joined.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a person did, as tests for Playwright and as a history."""
+
+    name: str
+    tests: Mapping[CodeLanguage, str]
+    history: AgentHistory
+    steps: int
+
+    def files(self) -> Iterator[tuple[str, str, str]]:
+        """What is written of it: the files' names, their kinds and contents."""
+        yield f"test_{self.name}.py", "script", self.tests["python"]
+        yield f"{self.name}.spec.ts", "script", self.tests["typescript"]
+        yield f"{self.name}.json", "history", self.history.model_dump_json(indent=1)
+
+
+def recording_of(
+    session: BrowserSession, steps: Sequence[PersonStep], secrets: Mapping[str, str], *, name: str
+) -> Recording:
+    """Make of steps what can be kept; `secrets` are those that were typed, by name."""
+    name = re.sub(r"\W+", "_", name).strip("_") or "recorded"
+    first = steps[0] if steps else None
+    start = ""
+    if first is not None and first.action not in (go_to_url.__name__, open_tab.__name__):
+        start = without_address_secrets(first.moments[0].url_before)
+    # What is a part of the site's own addresses would hide these.
+    own = {urlsplit(moment.url_before).path for step in steps for moment in step.moments} | {start}
+    long = {name: value for name, value in secrets.items() if len(value) >= SHORTEST_SECRET}
+    session.services.hide(
+        {name: value for name, value in long.items() if not any(value in one for one in own)}
+    )
+    for step in steps:
+        step.arguments = hide_in(step.arguments, session.hidden)
+    done = [*_done(steps)]
+    tests: dict[CodeLanguage, str] = {}
+    languages: tuple[CodeLanguage, ...] = ("python", "typescript")
+    for language in languages:
+        script = Script(language, start, lenient=True)
+        for step, action in done:
+            if action is None:
+                script.comment(step.note)
+            else:
+                script.add(action)
+        tests[language] = hide(as_test(script, name=name), session.hidden, mark="<{}>")
+    history = _history(start, done, tuple(sorted(secrets)))
+    hidden = hide_in(history.model_dump(mode="json"), session.hidden)
+    return Recording(name, tests, AgentHistory.model_validate(hidden), len(steps))
+
+
+Done = tuple[PersonStep, RecordedAction | None]
+
+
+def _done(steps: Sequence[PersonStep]) -> Iterator[Done]:
+    """Each step as an action, with those that it needs before and after; None is a note."""
+    actions = {action.name: action for action in default_registry()}
+    known: set[int] = set()
+    for step in steps:
+        tab, before = step.tab.id, step.moments[0]
+        if known and tab not in known:
+            # It was there already.
+            opening = _added(open_tab, before, url=before.url_before)
+            yield opening, _recorded(actions, opening, tab=min(known), opened=(tab,))
+        known |= {tab, *step.opened}
+        tab = min(known) if step.action == open_tab.__name__ else tab
+        yield step, None if step.note else _recorded(actions, step, tab=tab, opened=step.opened)
+        if (url := _arrival(step)) is not None:
+            waiting = _added(wait_for, step.moments[-1], url=url)
+            yield waiting, _recorded(actions, waiting, tab=tab)
+
+
+def _added(action: Named, moment: Moment, **arguments: Any) -> PersonStep:
+    return PersonStep(moments=[moment], action=action.__name__, arguments=arguments, is_added=True)
+
+
+def _recorded(
+    actions: Mapping[str, RegisteredAction], step: PersonStep, *, tab: int, opened: tuple[int, ...] = ()
+) -> RecordedAction:
+    action = actions[step.action]
+    found = {argument: task.result() for argument, task in step.finding.items() if task.exception() is None}
+    return RecordedAction(
+        name=step.action,
+        params=params_of(action, in_texts(step.arguments, without_address_secrets)),
+        code=action.code,
+        elements=tuple(
+            ElementRecord.model_validate(in_texts(one.model_dump(mode="json"), redact_addresses))
+            for one in step.elements
+        ),
+        locators={argument: locator for argument, locator in found.items() if locator is not None},
+        lost=frozenset(argument for argument, locator in found.items() if locator is None),
+        url=without_address_secrets(step.moments[-1].url),
+        tab=tab,
+        opened=opened,
+        downloads=() if step.is_added else step.downloads,
+    )
+
+
+_GOING = frozenset(one.__name__ for one in (go_to_url, go_back, go_forward, reload, open_tab, close_tab))
+
+
+def _arrival(step: PersonStep) -> str | None:
+    """The address that a step has led its tab to, as a pattern: numbers in it may be others another time."""
+    first, now = urlsplit(step.moments[0].url_before), urlsplit(step.moments[-1].url)
+    left = step.tab.closed or step.opened or step.action in _GOING
+    if left or first[:3] == now[:3] or now.scheme not in ("http", "https"):
+        return None
+    return f"**{NUMBER.sub('*', now.path)}{'?**' if now.query else ''}"
+
+
+def _history(start: str, done: Sequence[Done], secrets: tuple[str, ...]) -> AgentHistory:
+    identifier = new_task_id()
+    where = urlsplit(start).netloc or "a page"
+    task = Task(text=f"What a person did on {where}", start_url=start or None, secrets=secrets)
+    history = AgentHistory(id=identifier, task=task, status=TaskStatus.SUCCEEDED, ended=datetime.now(UTC))
+    for step, action in done:
+        if action is None:
+            continue
+        first, last = step.moments[0], step.moments[-1]
+        record = ActionRecord(
+            call=ActionCall(name=action.name, arguments=in_texts(step.arguments, without_address_secrets)),
+            elements=action.elements,
+            url=redact_addresses(last.url),
+            tab=action.tab,
+            opened=action.opened,
+            downloads=action.downloads,
+            seconds=0 if step.is_added else first.seconds,
+            evidence=Evidence() if step.is_added else step.evidence(),
+        )
+        number, url = len(history.steps) + 1, redact_addresses(first.url_before)
+        history.steps.append(
+            StepRecord(
+                number=number, url=url, actions=(record,), started=first.started, seconds=record.seconds
+            )
+        )
+    answer = f"Recorded {counted(len(history.steps), 'action')}."
+    history.outcome = TaskOutcome(id=identifier, status=history.status, answer=answer, urls=history.urls)
+    return history

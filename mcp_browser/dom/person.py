@@ -1,0 +1,106 @@
+"""What a person does on a page, as its page script reports it."""
+
+import json
+from collections.abc import Callable
+from secrets import token_hex
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.frames import Frames
+from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.dom.references import References
+from mcp_browser.dom.worlds import FrameGone, World
+
+Report = dict[str, Any]
+"""What is reported: its `kind`, the document `doc`, whether that is the page's own (`top`), and more."""
+
+
+class PersonReports:
+    """Reports what a person does on one page, in all its frames; by nothing that the page can call."""
+
+    def __init__(self, frames: Frames, references: References) -> None:
+        self._frames = frames
+        self._references = references
+        self._name = ""
+        self._places: dict[str, tuple[World, tuple[str, ...]]] = {}  # World and frames, by document
+
+    async def follow(self, take: Callable[[Report], None]) -> None:
+        """Call `take` with each report from now on.
+
+        Raises:
+            FrameGone: the page goes to other addresses meanwhile.
+        """
+        self._name = f"x{token_hex(12)}"
+        await self._frames.worlds.listen(self._name, lambda text: take(json.loads(text)))
+        await self.meet()
+
+    async def meet(self) -> None:
+        """Find the frames that have come. Raises as `follow` does."""
+        async for frame, answer in self._frames.each("recordPerson", self._name):
+            if answer["doc"] not in self._places:
+                paths: list[str] = []
+                for parent, owner in self._frames.way_to(frame.world):
+                    paths.append((await parent.world.run("record", owner)).get("path", ""))
+                self._places[answer["doc"]] = frame.world, tuple(paths)
+
+    async def leave(self) -> None:
+        """Report nothing more."""
+        await self._frames.worlds.listen_no_more()
+        async for _ in self._frames.each("recordPerson", None):
+            pass
+
+    async def choose(self, *, wanted: bool) -> None:
+        """Let the next click report what it is on and do nothing else, or do again what clicks do."""
+        async for _ in self._frames.each("chooseNext", wanted):
+            pass
+
+    async def record(self, report: Report) -> ElementRecord:
+        """The element of a report, with an index.
+
+        Raises:
+            FrameGone: it is not known which frame reports.
+        """
+        element, document = report["element"], report["doc"]
+        if report["top"]:
+            place = (await self._frames.main()).world, ()
+        else:
+            if document not in self._places:
+                await self.meet()
+            place = self._places.get(document)
+        if place is None:
+            raise FrameGone
+        world, frames = place
+        x, y, width, height = element["box"]
+        return ElementRecord(
+            index=self._references.index(element["id"], world, document),
+            frames=frames,
+            frame=element["url"] if frames else None,
+            x=round(x, 1),
+            y=round(y, 1),
+            width=round(width, 1),
+            height=round(height, 1),
+            **{name: element[name] for name in ("role", "name", "tag", "attributes", "text", "context")},
+            **{name: element[name] for name in ("twins", "path")},
+        )
+
+    async def files(self, index: int, count: int) -> list[str]:
+        """The paths of the files that a file input holds; none where the browser does not give them."""
+        ref = self._references[index]
+        try:
+            field = await ref.world.object(ref.id)
+            paths: list[str] = []
+            for number in range(count):
+                file = await send(
+                    ref.world.session,
+                    "Runtime.callFunctionOn",
+                    objectId=field,
+                    functionDeclaration="function (number) { return this.files[number] }",
+                    arguments=[{"value": number}],
+                )
+                told = await send(ref.world.session, "DOM.getFileInfo", objectId=file["result"]["objectId"])
+                paths.append(told["path"])
+        except (KeyError, PlaywrightError):
+            return []
+        return [path for path in paths if path]

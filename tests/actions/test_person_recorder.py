@@ -1,0 +1,314 @@
+"""What a person does is recorded: as a test, and as a history to do again. What a page forges is not."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import FrameLocator, Locator
+
+from mcp_browser.agent.record.history import AgentHistory
+from mcp_browser.agent.record.variables import Variables
+from mcp_browser.agent.recorder import RESULT_SECONDS, Check, PersonRecorder
+from mcp_browser.agent.replay import Replay
+from mcp_browser.agent.secrets.store import Secret, Secrets
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import NotActionable
+from tests.actions.hand import Hand
+from tests.browser.conftest import until
+from tests.support.site import Site
+
+pytestmark = pytest.mark.fresh
+
+PASSWORD = "correct horse battery"
+CODE = "748291"
+SHOP = """<form id=order><label>Name <input name=name></label>
+<label>Password <input type=password name=word></label>
+<label>Code <input name=c autocomplete=one-time-code></label>
+<label>Day <select name=day><option>Friday<option>Sunday</select></label>
+<label><input type=checkbox name=tea> Tea</label><label>Two <input type=radio name=r></label>
+<label>Volume <input type=range name=volume max=10 value=2></label>
+<textarea aria-label=Notes name=notes></textarea>
+<div contenteditable role=textbox aria-label=Editor></div><input type=file aria-label=Picture>
+<button>Order</button>
+</form><p id=out>Nothing yet</p><button ondblclick="out.textContent='twice'">Double</button>
+<button onclick="out.textContent=prompt('Why?')">Ask</button><div id=host></div><div id=sealed></div>
+<div id=apple draggable=true>Apple</div><div id=basket>Basket</div>
+<canvas id=map width=80 height=40 style="background:#ccc"></canvas>
+<script>order.onsubmit = event => { event.preventDefault(); const given = new FormData(order);
+  out.textContent = [...given.values()].filter(one => typeof one === 'string').join('|') };
+apple.ondragstart = event => event.dataTransfer.setData('text/plain', 'apple');
+basket.ondragover = event => event.preventDefault();
+basket.ondrop = event => { event.preventDefault(); basket.textContent = 'Full' };
+host.attachShadow({mode: "open"}).innerHTML = "<button>Sign</button>";
+sealed.attachShadow({mode: "closed"}).innerHTML = "<button>Seal</button>"</script>"""
+FORGED = """() => {
+  const name = document.querySelector('[name=name]');
+  for (const type of ['pointerdown', 'pointerup', 'click'])
+    order.lastElementChild.dispatchEvent(new PointerEvent(type, {bubbles: true}));
+  document.querySelector('[name=tea]').click();
+  document.querySelector('[name=tea]').closest('label').click();
+  name.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}));
+  name.focus();
+  document.execCommand('insertText', false, 'forged');
+  for (const key in window) if (/^x[0-9a-f]{24}$/.test(key)) window[key]('{"kind":"clicked"}');
+}"""
+
+
+class Person:
+    """Who works the browser beside the tools: by mouse and keyboard."""
+
+    def __init__(self, session: BrowserSession) -> None:
+        self.session = session
+
+    @property
+    def page(self) -> Any:
+        return self.session.current_tab.page
+
+    async def click(self, what: Locator, **how: Any) -> None:
+        box = await what.bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        await what.page.mouse.click(x, y, **how)
+
+    async def button(self, name: str, within: FrameLocator | None = None) -> None:
+        await self.click((within or self.page).get_by_role("button", name=name))
+
+    async def fill(self, name: str, text: str) -> None:
+        await self.click(self.page.get_by_label(name))
+        await self.page.keyboard.type(text)
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.page.keyboard.press(key)
+
+
+class Recorded:
+    """What was recorded: the lines of the test in Python, the one in TypeScript, the history."""
+
+    lines: tuple[str, ...] = ()
+    typescript = ""
+    text = ""
+    history: AgentHistory
+
+    def __init__(self, hand: Hand) -> None:
+        self._hand = hand
+
+    async def take(self) -> None:
+        files = [Path(str(file.path)) for file in self._hand.result.attachments]
+        assert [file.name.partition("-")[0].partition(".")[0] for file in files] == [
+            "test_shop",
+            "shop",
+            "shop",
+        ]
+        python, self.typescript, history = (file.read_text() for file in files)
+        self.text = python + self.typescript + history
+        self.lines = tuple(line[4:] for line in python.partition("def test_")[2].splitlines()[1:])
+        self.history = AgentHistory.model_validate_json(history)
+
+
+@asynccontextmanager
+async def recording(hand: Hand) -> AsyncGenerator[Recorded]:
+    """Within it a person's actions are recorded."""
+    recorded = Recorded(hand)
+    await hand.do("start_recording", kind="actions", name="shop")
+    yield recorded
+    await hand.do("stop_recording")
+    await recorded.take()
+
+
+async def again(hand: Hand, recorded: AgentHistory, *secrets: str, **variables: str) -> Any:
+    """The outcome of doing it again, without a model."""
+    values = {name: Secret.model_validate({"value": PASSWORD, "domains": ["127.0.0.1"]}) for name in secrets}
+    replay = Replay(
+        recorded=recorded,
+        history=AgentHistory(id="again", task=recorded.task, replay_of=recorded.id),
+        controller=hand.controller,
+        session=hand.session,
+        variables=Variables(recorded, variables),
+        secrets=Secrets(values),
+    )
+    return await replay.run()
+
+
+async def test_a_form_is_recorded_and_done_again_and_its_secrets_have_names(
+    hand: Hand, tmp_path: Path
+) -> None:
+    await hand.open(SHOP)
+    person, page = Person(hand.session), hand.session.current_tab.page
+    async with recording(hand) as recorded:
+        await person.fill("Name", "Ann")
+        await person.press("Tab")
+        await page.keyboard.type(PASSWORD)
+        await person.fill("Code", CODE)
+        await person.press("Tab", "ArrowDown")
+        await person.click(page.get_by_text("Tea"))
+        await person.click(page.get_by_label("Two"))
+        slider = await page.get_by_label("Volume").bounding_box()
+        assert slider is not None
+        await page.mouse.click(slider["x"] + slider["width"] - 2, slider["y"] + slider["height"] / 2)
+        await person.fill("Notes", "a")
+        await person.press("Enter", "b")
+        await person.fill("Editor", "hello")
+        await person.button("Order")
+    assert list(recorded.lines[1:]) == [
+        'page.get_by_role("textbox", name="Name", exact=True).fill("Ann")',
+        'page.keyboard.press("Tab")',
+        'page.get_by_role("textbox", name="Password", exact=True).fill(secret("word"))',
+        'page.get_by_role("textbox", name="Code", exact=True).fill(secret("c"))',
+        'page.keyboard.press("Tab")',
+        'page.get_by_role("combobox", name="Day", exact=True).select_option(["Sunday"])',
+        'page.get_by_role("checkbox", name="Tea", exact=True).set_checked(True)',
+        'page.get_by_role("radio", name="Two", exact=True).set_checked(True)',
+        'page.get_by_role("slider", name="Volume", exact=True).fill("10")',
+        """page.get_by_role("textbox", name="Notes", exact=True).fill('a\\nb')""",
+        'page.get_by_role("textbox", name="Editor", exact=True).fill("hello")',
+        'page.get_by_role("button", name="Order", exact=True).click()',
+    ]
+    assert (
+        'await page.getByRole("slider", { name: "Volume", exact: true }).fill("10");' in recorded.typescript
+    )
+    assert PASSWORD not in recorded.text
+    assert CODE not in recorded.text
+    said = await page.locator("#out").inner_text()
+    outcome = await again(hand, recorded.history, "word", "c", Name="Bea")
+    assert outcome.succeeded, outcome
+    assert await page.locator("#out").inner_text() == said.replace("Ann", "Bea").replace(CODE, PASSWORD)
+
+
+@pytest.mark.slow
+async def test_clicks_drags_frames_shadow_trees_and_dialogs(hand: Hand, site: Site) -> None:
+    far = site.page("<button onclick='this.textContent+=1'>Far</button>").replace("127.0.0.1", "localhost")
+    await hand.open(SHOP + f"<iframe srcdoc='<button>Near</button>'></iframe><iframe src='{far}'></iframe>")
+    person, page = Person(hand.session), hand.session.current_tab.page
+    async with recording(hand) as recorded:
+        await person.click(page.get_by_role("button", name="Double"), click_count=2, delay=5)
+        await person.button("Sign")
+        await person.button("Near", page.frame_locator("iframe").first)
+        await person.button("Far", page.frame_locator("iframe").last)
+        await person.click(page.locator("#map"), button="right")
+        await page.keyboard.down("Shift")
+        await person.click(page.get_by_text("Nothing yet").or_(page.get_by_text("twice")))
+        await page.keyboard.up("Shift")
+        box = await page.locator("#sealed").bounding_box()
+        assert box is not None
+        await page.mouse.click(box["x"] + 15, box["y"] + box["height"] / 2)
+        await page.get_by_text("Apple").hover()
+        await page.mouse.down()
+        await page.get_by_text("Basket").hover()
+        await page.mouse.up()
+        asking = asyncio.ensure_future(person.button("Ask"))
+        await until(lambda: hand.session.current_tab.dialog is not None)
+        await hand.session.current_tab.answer_dialog(True, "Because")
+        await asking
+    assert list(recorded.lines[1:]) == [
+        'page.get_by_role("button", name="Double", exact=True).click(click_count=2)',
+        'page.get_by_role("button", name="Sign", exact=True).click()',
+        'page.frame_locator("html > body > iframe:nth-of-type(1)")'
+        '.get_by_role("button", name="Near", exact=True).click()',
+        'page.frame_locator("html > body > iframe:nth-of-type(2)")'
+        '.get_by_role("button", name="Far", exact=True).click()',
+        'page.locator("#map").click(position={"x": 40, "y": 20}, button="right")',
+        'page.locator("#out").click(modifiers=["Shift"])',
+        '# click_element: no locator of Playwright\'s finds button "Seal"',
+        'page.locator("#apple").drag_to(page.locator("#basket"))',
+        'answer_dialogs(page, "Because")',
+        'page.get_by_role("button", name="Ask", exact=True).click()',
+    ]
+    outcome = await again(hand, recorded.history)
+    assert outcome.succeeded, outcome
+
+
+@pytest.mark.slow
+async def test_navigation_tabs_popups_and_keys(hand: Hand, site: Site) -> None:
+    second = site.page(
+        "<h1>Second</h1><p>Order 1234</p><a href='/status/200?token=abcdef123456'>On</a>", title="Second"
+    )
+    first = site.page(
+        f"<a href='{second}'>Next</a> <a href='{second}' target=_blank>New</a>"
+        "<p id=keys></p><script>onkeydown = event => keys.textContent += event.key</script>"
+    )
+    await hand.do("go_to_url", url=first)
+    person, session = Person(hand.session), hand.session
+    tab, recorder = session.current_tab, await hand.session.plugin(PersonRecorder)
+    async with recording(hand) as recorded:
+        await person.press("b", "b", "Control+k")
+        await person.click(tab.page.get_by_text("Next"))
+        await tab.page.wait_for_url(second)
+        await asyncio.sleep(RESULT_SECONDS + 0.1)
+        await tab.page.go_back()
+        await until(lambda: "go_back" in str(recorder.steps[-1]))
+        await tab.page.goto(f"{first}?again")
+        await person.click(tab.page.get_by_text("New"))
+        await until(lambda: len(session.tabs) == 2)
+        popup = session.tabs[max(session.tabs)]
+        await popup.page.wait_for_load_state()
+        await asyncio.sleep(0.3)  # Nobody clicks sooner
+        await person.click(popup.page.get_by_text("On", exact=True))
+        await popup.page.wait_for_url("**/status/**")
+        await person.click(tab.page.get_by_text("Next"))
+        await tab.page.wait_for_url(second)
+    wait = 'page.wait_for_url("**/page/*", timeout=10000)'  # Numbers in an address may be others
+    assert list(recorded.lines) == [
+        f'page.goto("{first}")',
+        'page.keyboard.type("bb")',
+        'page.keyboard.press("Control+k")',
+        'page.get_by_role("link", name="Next", exact=True).click()',
+        wait,
+        "page.go_back()",
+        f'page.goto("{first}?again")',
+        "with page.context.expect_page() as opened:",
+        '    page.get_by_role("link", name="New", exact=True).click()',
+        "page_2 = opened.value",
+        'page_2.get_by_role("link", name="On", exact=True).click()',
+        'page_2.wait_for_url("**/status/*?**", timeout=10000)',
+        'page.get_by_role("link", name="Next", exact=True).click()',
+        wait,
+    ]
+    assert "abcdef123456" not in recorded.text
+    outcome = await again(hand, recorded.history)
+    assert outcome.succeeded, outcome
+
+
+async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not_hold(hand: Hand) -> None:
+    await hand.open(SHOP)
+    person, page = Person(hand.session), hand.session.current_tab.page
+    recorder = await hand.session.plugin(PersonRecorder)
+    async with recording(hand) as recorded:
+        await person.fill("Name", "Ann")
+        wanted: dict[Check, Locator] = {
+            "value": page.get_by_label("Name"),
+            "text": page.locator("#out"),
+            "visible": page.get_by_role("button", name="Order"),
+        }
+        for what, where in wanted.items():
+            await recorder.check(what)
+            await person.click(where)
+            await until(lambda: recorder.checking is None)
+        await person.button("Order")
+    assert list(recorded.lines[2:]) == [
+        'expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("Ann")',
+        'expect(page.locator("#out")).to_contain_text("Nothing yet")',
+        'expect(page.get_by_role("button", name="Order", exact=True)).to_be_visible()',
+        'page.get_by_role("button", name="Order", exact=True).click()',
+    ]
+    assert (await again(hand, recorded.history)).succeeded
+    outcome = await again(hand, recorded.history, **{"Nothing yet": "Something"})
+    assert not outcome.succeeded
+    assert "Something" in outcome.obstacle
+
+
+async def test_a_page_forges_no_step(hand: Hand) -> None:
+    await hand.open(SHOP)
+    page = hand.session.current_tab.page
+    recorder = await hand.session.plugin(PersonRecorder)
+    async with recording(hand) as recorded:
+        await page.evaluate(FORGED)
+        # A model's own calls are no person's.
+        await hand.do("click_element", index=hand.index("Sign"))
+        await Person(hand.session).button("Double")
+        await until(lambda: bool(recorder.steps))
+    assert list(recorded.lines[1:]) == ['page.get_by_role("button", name="Double", exact=True).click()']
+    assert "No actions" in await hand.fails("stop_recording", NotActionable, kind="actions")
