@@ -158,7 +158,7 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
     params = {
         "words": list(words),
         "folder": os.getcwd(),
-        "environment": {key: value for key, value in os.environ.items() if key.startswith("MCP_BROWSER_")},
+        "environment": _settings(),
         "path": sys.path,
         "input": given,
         "_meta": _ENVELOPE,
@@ -180,6 +180,10 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
         return {"errors": _ENDED, "code": FAILED}
     read = json.loads(answer)
     return read.get("result") or {"errors": read["error"]["message"], "code": FAILED}
+
+
+def _settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("MCP_BROWSER_")}
 
 
 def _done(name: str, words: list[str]) -> int:
@@ -300,7 +304,8 @@ def _start(name: str, words: Sequence[str]) -> None:
             assert process.stdin is not None
             assert process.stdout is not None
             unix = hasattr(socket, "AF_UNIX")
-            process.stdin.write(json.dumps({"name": name, "words": list(words), "unix": unix}).encode())
+            asked = {"name": name, "words": list(words), "unix": unix, "environment": _settings()}
+            process.stdin.write(json.dumps(asked).encode())
             process.stdin.close()
             if process.stdout.read() == READY:
                 process.returncode = 0  # It goes on; nobody waits for it.

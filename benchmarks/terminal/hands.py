@@ -14,8 +14,16 @@ from collections.abc import Callable
 from benchmarks.servers import ToolError
 from benchmarks.tasks.hands import Hand, Name, NotSeenError, Seen
 
-_AX = re.compile(r'^\s*uid=(\S+) (?:(\w+) )?"((?:[^"\\]|\\.)*)"(.*)$')
-_REF = re.compile(r'^\s*- (\w+)(?: "((?:[^"\\]|\\.)*)")?.*?\[(?:.*, )?ref=(\w+)[\],](.*)$')
+_AX = re.compile(
+    r"""^\s*uid=(\S+) (?:(\w+)(?= |$))? ?(?:"(.*?)")?((?:(?= |$)[^\n]*)(?:\n(?!\s*uid=)[^\n]*)*)""",
+    re.MULTILINE,
+)
+_REF = re.compile(
+    r"""^\s*- (\w+)(?: "((?:[^"\\]|\\.)*)")?[^\n]*?\[(?:[^\n]*, )?ref=(\w+)[\],]"""
+    r"""([^\n]*(?:\n(?!\s*- )[^\n]*)*)""",
+    re.MULTILINE,
+)
+_VALUE = re.compile(r'(?:value="|\]: |^: )(.*?)"?$', re.DOTALL)
 SECONDS = 3
 
 
@@ -53,9 +61,8 @@ class ChromeDevtoolsHand(DrawnNames):
         if "## Latest page snapshot" in text:
             self.seen.clear()
             self.told = text
-            for found in filter(None, map(_AX.match, text.splitlines())):
-                uid, role, name, rest = found.groups()
-                self.seen[uid] = Seen((role or "text").lower(), name, uid, rest)
+            for uid, role, name, rest in _AX.findall(text):
+                self.seen[uid] = Seen((role or "text").lower(), name or value_in(rest), uid, rest)
         return text
 
     def open(self, url: str) -> None:
@@ -123,9 +130,8 @@ class AgentBrowserHand(DrawnNames):
         text = self.run("snapshot", *flags)
         self.told = text
         self.seen.clear()
-        for found in filter(None, map(_REF.match, text.splitlines())):
-            role, name, ref, rest = found.groups()
-            self.seen[ref] = Seen(role.lower(), name or "", ref, rest)
+        for role, name, ref, rest in _REF.findall(text):
+            self.seen[ref] = Seen(role.lower(), name or value_in(rest), ref, rest)
 
     def open(self, url: str) -> None:
         """open, then a look."""
@@ -172,3 +178,9 @@ class AgentBrowserHand(DrawnNames):
         with contextlib.suppress(ToolError):
             self.run("wait", "--text", text, "--timeout", f"{SECONDS}000")
         self._see()
+
+
+def value_in(rest: str) -> str:
+    """The value of a field, by which one without a name is called."""
+    found = _VALUE.search(rest)
+    return found[1].strip() if found is not None else ""
