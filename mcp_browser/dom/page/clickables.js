@@ -2,6 +2,7 @@
 
 const MOST_IN_CLICKABLE = 12;
 const LONGEST_CLICKABLE = 140;
+const MOST_UP_TO_LISTENER = 4;
 
 /** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {boolean} */
 function handAt(at) {
@@ -220,6 +221,15 @@ function enterClickable(element, frame, role) {
     };
   }
   return frame;
+}
+
+/** Whether an element is one of several that script focuses, in what listens for them all. @param {Element} element */
+function isItemOfListener(element) {
+  const outer = parentNode(element);
+  if (attribute(element, "tabindex") === null || !isElement(outer) || childElementCount(/** @type {Element} */ (outer)) < 2 || query(element, CONTROLS)) return false;
+  const other = /** @type {Element} */ (outer).firstElementChild === element ? element.nextElementSibling : /** @type {Element} */ (outer).firstElementChild;
+  if (!other || attribute(other, "tabindex") === null) return false;
+  return walk.open.slice(-MOST_UP_TO_LISTENER).some((frame) => listensItself(frame.element));
 }
 
 /** Whether something beside its role makes a region clickable. @param {Element} element @param {string} role */

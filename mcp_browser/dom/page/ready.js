@@ -44,9 +44,7 @@ function slider(element) {
   const own = rectOf(element);
   const sizeOf = (/** @type {DOMRect} */ box) => (vertical ? box.height : box.width);
   let track = own;
-  for (let up = 0, node = flatParent(element); up < MOST_UP_TO_TRACK && node && isElement(node) && sizeOf(track) < 3 * sizeOf(own); up++, node = flatParent(node)) {
-    track = rectOf(/** @type {Element} */ (node));
-  }
+  for (const outer of outward(flatParent(element), MOST_UP_TO_TRACK)) if (sizeOf(track) < 3 * sizeOf(own)) track = rectOf(outer);
   // A track from which the handle was to be clicked is the slider itself.
   const isTrack = sizeOf(own) > 3 * (vertical ? own.width : own.height);
   if (isTrack) track = own;
@@ -350,11 +348,7 @@ async function tryReady(id, purpose, force, faint) {
 }
 
 /** Whether nothing of an element is drawn, by its own style or that of what is close around it. @param {Element} element */
-function isClippedAway(element) {
-  let node = /** @type {Node | null} */ (element);
-  for (let up = 0; up < 4 && node && isElement(node); up++, node = flatParent(node)) if (isTrap(/** @type {Element} */ (node))) return true;
-  return false;
-}
+const isClippedAway = (element) => Array.from(outward(element, 4)).some(isTrap);
 
 /** @param {Element} control a point of a label that is seen @returns {{x: number, y: number, hit: Element | null} | null} */
 function labelPoint(control) {
@@ -367,12 +361,7 @@ function labelPoint(control) {
 }
 
 /** @param {Element} element */
-function inertAround(element) {
-  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
-    if (isElement(node) && attribute(/** @type {Element} */ (node), "inert") !== null) return true;
-  }
-  return false;
-}
+const inertAround = (element) => Array.from(outward(element)).some((outer) => attribute(outer, "inert") !== null);
 
 /**
  * What hides an element; "" where nothing does. A form control of no opacity may lie over what is drawn in its stead.
@@ -382,9 +371,7 @@ function inertAround(element) {
 function hiddenBy(element, clipping) {
   const tag = localName(element);
   const used = isReplaceable(element, tag) || isFieldOnTop(element, tag);
-  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(element)) {
     const style = styleOf(outer);
     if (style.display === "none") return "display: none";
     if (outer === element) {
