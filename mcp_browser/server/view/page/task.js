@@ -64,13 +64,15 @@ export function showTask(task) {
 const steer = (what, text = "") => sendOn({ type: "task", do: what, text });
 
 at("stop").addEventListener("click", () => steer("stop"));
-at("tell").addEventListener("submit", (event) => {
-  event.preventDefault();
+// No form: a chat's sandbox sends none.
+function tell() {
   const field = /** @type {HTMLInputElement} */ (at("instruction"));
   if (!field.value.trim()) return;
   steer(at("tell-label").textContent === "Answer" ? "answer" : "tell", field.value);
   field.value = "";
-});
+}
+at("tell").querySelector("button")?.addEventListener("click", tell);
+at("instruction").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && tell());
 
 /** @param {Recording | null} recording @param {boolean} may whether this person may record */
 export function showRecording(recording, may) {
