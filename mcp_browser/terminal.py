@@ -23,6 +23,9 @@ READY = b'{"jsonrpc":"2.0","method":"mcp-browser/ready"}\n'
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 MOST_STARTS = 5
+ANSWER_SECONDS = 20.0
+"""How long a server may take to say how it is, or to end."""
+
 _ENDED = "The background server ended before it answered: look with get_state what was done."
 _ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -155,12 +158,14 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
     params = {
         "words": list(words),
         "folder": os.getcwd(),
-        "environment": {key: value for key, value in os.environ.items() if key.startswith("MCP_BROWSER_")},
+        "environment": _settings(),
         "path": sys.path,
         "input": given,
         "_meta": _ENVELOPE,
     }
     request = {"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}
+    if words[0] in ("status", "stop"):
+        line.settimeout(ANSWER_SECONDS)
     with line, answers:
         try:
             line.sendall(json.dumps(request).encode() + b"\n")
@@ -177,6 +182,10 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
     return read.get("result") or {"errors": read["error"]["message"], "code": FAILED}
 
 
+def _settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("MCP_BROWSER_")}
+
+
 def _done(name: str, words: list[str]) -> int:
     given: str | None = None
     for _ in range(MOST_STARTS):
@@ -184,13 +193,22 @@ def _done(name: str, words: list[str]) -> int:
         if answer is None:
             _start(name, words)
         elif answer.get("wants") == "input":
-            given = sys.stdin.read()
+            given = _given(words)
         elif answer.get("wants") == "restart":
             sys.stderr.write(f"mcp-browser do: {answer['errors']}\n")
             _asked(name, ["stop"])
         else:
             return _shown(answer)
     raise Unusable(f"the background server ends as soon as it has started: see {folder()}/{name}.log.")
+
+
+def _given(words: Sequence[str]) -> str:
+    """Read what the command wants from standard input; a secret that is typed there is not shown."""
+    if sys.stdin.isatty() and words[0] != "-":
+        import getpass  # a person at a terminal
+
+        return getpass.getpass("Secret: ")
+    return sys.stdin.read()
 
 
 def _shown(answer: dict[str, Any]) -> int:
@@ -216,13 +234,21 @@ def _status(words: Sequence[str]) -> int:
 
 
 def _stop(names: Sequence[str]) -> int:
+    code = 0
     for name in names:
         answer = _asked(name, ["stop"])
         with _lock():
-            if _connected(name) is None:
+            connection = _connected(name)
+            if connection is None:
                 remove(name)
-        sys.stdout.write(f"{name}: {'stopped' if answer else 'was not running'}\n")
-    return 0
+            elif answer is not None and answer.get("code"):
+                code = FAILED
+                sys.stderr.write(
+                    f"mcp-browser do: the server of {name!r} does not answer; end it yourself.\n"
+                )
+                continue
+        sys.stdout.write(f"{name}: {'was not running' if answer is None else 'stopped'}\n")
+    return code
 
 
 @contextlib.contextmanager
@@ -278,7 +304,8 @@ def _start(name: str, words: Sequence[str]) -> None:
             assert process.stdin is not None
             assert process.stdout is not None
             unix = hasattr(socket, "AF_UNIX")
-            process.stdin.write(json.dumps({"name": name, "words": list(words), "unix": unix}).encode())
+            asked = {"name": name, "words": list(words), "unix": unix, "environment": _settings()}
+            process.stdin.write(json.dumps(asked).encode())
             process.stdin.close()
             if process.stdout.read() == READY:
                 process.returncode = 0  # It goes on; nobody waits for it.

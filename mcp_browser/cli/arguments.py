@@ -54,9 +54,9 @@ COMMANDS: Mapping[CommandName, Command] = {
         },
     ),
     "do": Command(
-        "carry out an action in a browser that goes on between the commands; do --help lists them",
+        "carry out an action in a browser that goes on between the commands, or those of standard input (-)",
         "headless profile isolated config tools",
-        "[-s NAME] ACTION [ARGUMENTS] ",
+        "[-s NAME] [SETTINGS] ACTION [ARGUMENTS]",
         {"words": _argument("an action and its arguments, status, or stop", "ACTION", nargs="...")},
     ),
     "run": Command(
@@ -172,10 +172,13 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
                 f"{option.variable} instead."
             )
     parser = _parser(words)
-    found, unknown = parser.parse_known_args(_joined(words))
-    if unknown:
-        flags = re.findall(r"--[a-z][a-z-]*", parser.format_help())
-        raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
+    try:
+        found, unknown = parser.parse_known_args(_joined(words))
+    except SettingsError:
+        # What stands behind an unknown flag is taken for a command.
+        _refuse(parser, [word for word in words if word.startswith("--")])
+        raise
+    _refuse(parser, unknown)
     values = vars(found)
     if values.get("stdio") and (values.get("http") or values.get("sse")):
         raise SettingsError("--stdio and --http or --sse exclude each other; see --help.")
@@ -193,15 +196,25 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
     )
 
 
-class _Parser(argparse.ArgumentParser):
+def _refuse(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    flags = re.findall(r"--[a-z][a-z-]*", parser.format_help()) if words else []
+    unknown = [word for word in words if word.partition("=")[0] not in flags]
+    if unknown:
+        raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are settings that are wrong."""
+
     def error(self, message: str) -> NoReturn:
+        """Raise it."""
         unknown = re.search(r"argument COMMAND: invalid choice: '(.*?)' ", message)
         if unknown is not None:
             near = did_you_mean(unknown[1], COMMANDS)
             raise SettingsError(
                 f"unknown command {unknown[1]!r}{near}; commands: {', '.join(COMMANDS)}; see --help."
             )
-        raise SettingsError(f"{message}; see --help.")
+        raise SettingsError(f"{message}; see {self.prog.partition(' ')[2]} --help.".replace("  ", " "))
 
 
 class _Version(argparse.Action):
@@ -214,16 +227,18 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def whole_parser(add_actions: Callable[[Any], None] | None = None) -> argparse.ArgumentParser:
-    """Return the parser with the settings of every command; `add_actions` adds parsers to that of `do`."""
-    return _parser(list(COMMANDS), add_actions)
+def whole_parser(
+    add_actions: Callable[[Any], None] | None = None, of: Sequence[str] = tuple(COMMANDS)
+) -> argparse.ArgumentParser:
+    """Return the parser with the settings of these commands; `add_actions` adds parsers to that of `do`."""
+    return _parser(of, add_actions)
 
 
 def _parser(
     words: Sequence[str], add_actions: Callable[[Any], None] | None = None
 ) -> argparse.ArgumentParser:
     """The parser; a command that is not among the words gets no settings, which take long to declare."""
-    parser = _Parser(
+    parser = Parser(
         prog="mcp-browser",
         usage="mcp-browser [--stdio | --http --sse] [SETTINGS]\n"
         "       mcp-browser try [URL] | run TASK | tasks | install | config CLIENT | doctor | token [NAME] "
@@ -245,7 +260,7 @@ def _parser(
     for name, command in COMMANDS.items():
         added = commands.add_parser(
             name,
-            usage=f"mcp-browser {name} {command.usage}[SETTINGS]",
+            usage=f"mcp-browser {name} {command.usage}{'' if name == 'do' else '[SETTINGS]'}",
             help=command.summary,
             description=f"{command.summary[0].upper()}{command.summary[1:]}.",
             epilog="Other settings are taken, too: see `mcp-browser --help`.",
@@ -255,7 +270,7 @@ def _parser(
         )
         if name == "do" and add_actions is not None:
             added.add_argument("-s", metavar="NAME", help="the session")
-            add_actions(added.add_subparsers(dest="action", metavar="ACTION"))
+            add_actions(added.add_subparsers(dest="action", metavar="ACTION", prog="mcp-browser do"))
         else:
             for argument, options in command.own.items():
                 added.add_argument(argument, **options)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from mcp_browser.actions.code import PLACEHOLDER
 from mcp_browser.actions.registry import RegisteredAction, Registry, is_typed_in
 from mcp_browser.actions.schema import Schema, tool_schema
-from mcp_browser.cli.arguments import settings_length, wide
-from mcp_browser.errors import McpBrowserError
+from mcp_browser.cli.arguments import Parser, settings_length, wide
+from mcp_browser.errors import SettingsError
 from mcp_browser.settings.options import did_you_mean
 
 STDIN = "stdin"
@@ -22,10 +22,6 @@ STDIN = "stdin"
 
 FROM_STDIN = "-"
 OUTPUT = ("--json", "--file", "--secret-stdin")
-
-
-class WrongUsage(McpBrowserError):
-    """A command is not written as it must be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +53,11 @@ class Commands:
         """Read a command; `before` are words for the output that stood before the action's name.
 
         Raises:
-            WrongUsage: there is no such action, or it takes other arguments.
+            SettingsError: there is no such action, or it takes other arguments.
         """
         name, *rest = words
         if name == FROM_STDIN:
-            action, parser = None, _Parser(prog="mcp-browser do -", allow_abbrev=False)
+            action, parser = None, Parser(prog="mcp-browser do -", allow_abbrev=False)
             add_output(parser, types=False)
         else:
             action = self.action(name)
@@ -70,7 +66,7 @@ class Commands:
         if unknown:
             known = re.findall(r"--[a-z][a-z-]*", parser.format_help())
             hint = "" if unknown[0].startswith("--") else " (a value that begins with - stands after --)"
-            raise WrongUsage(f"{name} takes no {unknown[0]}{did_you_mean(unknown[0], known) or hint}.")
+            raise SettingsError(f"{name} takes no {unknown[0]}{did_you_mean(unknown[0], known) or hint}.")
         values = vars(found)
         file = values.pop("output_file", None)
         reads_secret = values.pop("secret_stdin", False)
@@ -86,13 +82,13 @@ class Commands:
         """Return an action.
 
         Raises:
-            WrongUsage: there is none of that name.
+            SettingsError: there is none of that name.
         """
         if name not in self.registry:
             names = [action.name for action in self.registry]
             alike = [one for one in names if name.partition("_")[0] in one] or get_close_matches(name, names)
             near = f" (did you mean {', '.join(alike[:3])}?)" if alike else ""
-            raise WrongUsage(f"there is no action {name!r}{near}; `mcp-browser do --help` lists them.")
+            raise SettingsError(f"there is no action {name!r}{near}; `mcp-browser do --help` lists them.")
         return self.registry[name]
 
     def add_to(self, parsers: Any) -> None:
@@ -102,32 +98,6 @@ class Commands:
             parser_of(action, make=partial(parsers.add_parser, action.name, help=about))
         for name, about in (("status", "list the sessions"), ("stop", "end the session; --all ends all")):
             parsers.add_parser(name, help=about)
-
-    def help(self) -> str:
-        """Return what there is, by the groups."""
-        width = max(len(action.name) for action in self.registry)
-        lines = [
-            "usage: mcp-browser do [-s NAME] [SETTINGS] ACTION [ARGUMENTS]",
-            "       mcp-browser do [-s NAME] - < FILE     (one command a line)",
-            "       mcp-browser do status | stop [--all]",
-            "",
-            "Act in a browser that goes on between the commands: a server in the background has it, started",
-            "by the first command with its SETTINGS (`mcp-browser --help`). -s NAME is another session.",
-        ]
-        for group in self.registry.groups():
-            lines += ["", f"{group}:"]
-            lines += (
-                f"  {action.name:{width}}  {_sentence(action)}"
-                for action in self.registry
-                if action.group == group
-            )
-        return "\n".join((*lines, "", "`mcp-browser do ACTION --help` shows the arguments of one."))
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        name = self.prog.rpartition(" ")[2]
-        raise WrongUsage(f"{name}: {message}; see `{self.prog} --help`.")
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -156,7 +126,7 @@ def parser_of(
     description = action.description
     if action.is_bound_to_pages:
         description += f" Only on {', '.join(action.domains) or 'pages that pass its filter'}."
-    parser = (make or partial(_Parser, prog=f"mcp-browser do {action.name}"))(
+    parser = (make or partial(Parser, prog=f"mcp-browser do {action.name}"))(
         description=description.replace("%", "%%"),
         allow_abbrev=False,
         formatter_class=wide,
@@ -260,7 +230,7 @@ def _arguments(action: RegisteredAction, values: Mapping[str, Any], *, reads_sec
     if reads_secret:
         arguments |= dict.fromkeys(_typed(action), f"<secret>{STDIN}</secret>")
         if STDIN not in PLACEHOLDER.findall(json.dumps(arguments)):
-            raise WrongUsage(
+            raise SettingsError(
                 f"{action.name} types nothing: --secret-stdin is for input_text, type_text, send_keys, and "
                 f"where a value is <secret>{STDIN}</secret>."
             )
@@ -283,8 +253,8 @@ def _json(name: str, word: str) -> Any:
             text = Path(word[1:]).expanduser().read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise WrongUsage(f"{name.upper()}: {word[1:]} cannot be read: {reason}.") from None
+            raise SettingsError(f"{name.upper()}: {word[1:]} cannot be read: {reason}.") from None
     try:
         return json.loads(text)
     except ValueError as error:
-        raise WrongUsage(f"{where}: {error}.") from None
+        raise SettingsError(f"{where}: {error}.") from None

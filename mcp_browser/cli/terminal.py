@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from pydantic import SecretStr
 
 from mcp_browser.actions.several import DO_ACTIONS, MOST_ACTIONS
-from mcp_browser.cli.arguments import parse_arguments
-from mcp_browser.cli.commands import STDIN, Commands, TerminalCommand, WrongUsage, parser_of, split
+from mcp_browser.cli.arguments import parse_arguments, whole_parser
+from mcp_browser.cli.commands import STDIN, Commands, TerminalCommand, split
 from mcp_browser.cli.serve import begin, wrong_settings
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings, make_folders, with_all_tools
 from mcp_browser.errors import (
@@ -36,7 +36,7 @@ from mcp_browser.errors import (
 from mcp_browser.pipeline import Prepare
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import all_options
-from mcp_browser.terminal import METHOD, READY, folder, is_own, remove, within
+from mcp_browser.terminal import METHOD, READY, folder, is_own, remove, session_of, within
 from mcp_browser.text import counted, cut_address
 from mcp_browser.version import __version__
 
@@ -53,20 +53,23 @@ FAILED, WRONG_USAGE, NO_BROWSER = 1, 2, 6
 LONGEST_OUTPUT, FIRST_PART = 16_000, 4_000
 """Characters that are printed, at most; and of what is longer, which becomes a file."""
 
+_NO_ACTION = "name an action; `mcp-browser do --help` lists them."
 Result = dict[str, Any]  # What the client prints
 
 
-def show_help(words: Sequence[str]) -> int:
-    """Print the help of `do`, or of an action; the exit code."""
-    _, settings, rest = split([word for word in words if word not in ("-h", "--help")])
+def show_help(words: Sequence[str]) -> NoReturn:
+    """Print the help of `do`, or of an action, and exit.
+
+    Raises:
+        SettingsError: there is no such action or setting, or no word at all.
+    """
+    if not words:
+        raise SettingsError(_NO_ACTION)
+    _, settings, rest = split([word for word in session_of(words)[1] if word not in ("-h", "--help")])
     commands = Commands(load_actions(_loaded(settings).settings.tools))
-    try:
-        text = parser_of(commands.action(rest[0])).format_help() if rest else f"{commands.help()}\n"
-    except WrongUsage as error:
-        sys.stderr.write(f"mcp-browser do: {error}\n")
-        return WRONG_USAGE
-    sys.stdout.write(text)
-    return 0 if words else WRONG_USAGE
+    asked = [commands.action(name).name for name in rest[:1]]
+    whole_parser(commands.add_to, ["do"]).parse_args(["do", *asked, "--help"])
+    raise AssertionError
 
 
 def _loaded(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> LoadedSettings:
@@ -104,7 +107,7 @@ def serve() -> NoReturn:
     make_folders(loaded)
     from mcp_browser.server.startup import run_local  # noqa: PLC0415 - after the signals
 
-    background = Background(asked["name"], loaded, settings_words, unix=asked["unix"])
+    background = Background(asked["name"], loaded, asked["unix"], [(settings_words, asked["environment"])])
     with wrong_settings():
         run_local(loaded.settings, background.serving, background.clear)
     raise AssertionError
@@ -116,12 +119,11 @@ class Background:
 
     name: str
     loaded: LoadedSettings
-    words: Sequence[str]
     unix: bool
+    accepted: list[tuple[list[str], dict[str, str]]]  # How the settings in force were asked for
     _token: str = field(default_factory=secrets.token_urlsafe)
     _begun: float = field(default_factory=time.time)
     _used: float = field(default_factory=time.monotonic)
-    _accepted: list[object] = field(default_factory=list[object])
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
     _cleared: bool = False
@@ -131,9 +133,8 @@ class Background:
 
     def serving(self, transports: Any) -> Callable[..., Awaitable[None]]:
         """Return the transport that serves this session; it listens from now on."""
-        self._accepted.append((list(self.words), _settings_of(os.environ)))
-        local = transports.LocalServer(self._listening(), self._admit, self._install, self._ended)
-        return partial(transports.serve_lines, local=local)
+        ends = {"listener": self._listening(), "ended": self._ended}
+        return partial(transports.serve_lines, admit=self._admit, install=self._install, **ends)
 
     def clear(self) -> None:
         """Remove the files, once: the next ones of this name are another server's."""
@@ -218,7 +219,7 @@ class Background:
             try:
                 os.chdir(asked.folder)
                 return await self._carried_out(request, asked)
-            except (WrongUsage, SettingsError) as error:
+            except SettingsError as error:
                 return {"errors": f"mcp-browser do: {error}", "code": WRONG_USAGE}
             except OSError as error:
                 return {"errors": f"mcp-browser do: {error}", "code": FAILED}
@@ -237,7 +238,7 @@ class Background:
         before, settings, words = split(asked.words)
         self._check(settings, asked.environment)
         if not words:
-            raise WrongUsage("name an action; `mcp-browser do --help` lists them.")
+            raise SettingsError(_NO_ACTION)
         command = self._commands.parse(words, before)
         if asked.input is None and (command.reads_secret or command.action is None):
             return {"wants": "input"}
@@ -262,7 +263,7 @@ class Background:
             SettingsError: some are.
         """
         asked = (list(words), dict(environment))
-        if not (words or environment) or asked in self._accepted:
+        if not (words or environment) or asked in self.accepted:
             return
         wanted, there = _loaded(words, environment), self.loaded.settings
         differ = [
@@ -277,21 +278,21 @@ class Background:
                 f"the session {self.name!r} was begun with other settings: {', '.join(differ)}. End it with "
                 f"`mcp-browser do -s {self.name} stop`, or begin another one with -s NAME."
             )
-        self._accepted.append(asked)
+        self.accepted.append(asked)
 
     def _calls(self, text: str, whole: TerminalCommand) -> list[TerminalCommand]:
         """Read commands, one a line; those that may stand in a list are made lists of.
 
         Raises:
-            WrongUsage: one of them is wrong, and nothing was done.
+            SettingsError: one of them is wrong, and nothing was done.
         """
         commands: list[TerminalCommand] = []
         for number, line in enumerate(text.splitlines(), 1):
             try:
                 if words := shlex.split(line, comments=True):
                     commands.append(self._commands.parse(words, ["--json"] if whole.as_json else ()))
-            except (ValueError, WrongUsage) as error:
-                raise WrongUsage(f"line {number}: {error} Nothing was done.") from None
+            except (ValueError, SettingsError) as error:
+                raise SettingsError(f"line {number}: {error} Nothing was done.") from None
         calls: list[TerminalCommand] = []
         for may_be_listed, group in itertools.groupby(commands, self._may_be_listed):
             some = list(group)
@@ -346,7 +347,7 @@ class Background:
         known = load_secrets(file) if file is not None else Secrets()
         if command.reads_secret:
             if not secret:
-                raise WrongUsage("--secret-stdin: standard input is empty.")
+                raise SettingsError("--secret-stdin: standard input is empty.")
             # Who types it sees the page; the others say where they may be typed.
             known.add(STDIN, Secret(value=SecretStr(secret), origins=("*",)))
 
@@ -358,10 +359,6 @@ class Background:
             return filled
 
         return prepare
-
-
-def _settings_of(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name.startswith("MCP_BROWSER_")}
 
 
 def _version(path: Sequence[str]) -> str | None:

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -54,45 +54,36 @@ async def serve_stdio(
             await server.run(requests, answers, server.create_initialization_options())
 
 
-@dataclass(frozen=True, slots=True)
-class LocalServer:
-    """A server for one person's programs on this machine, each of which has a line of its own to it.
-
-    `admit` says whether who has connected may come in, `install` adds what else they may ask for.
-    """
-
-    listener: socket.socket
-    admit: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bool]]
-    install: Callable[[BrowserServer, Offers, Sessions], None]
-    ended: asyncio.Event
-
-
-async def serve_lines(
+async def serve_lines(  # noqa: PLR0913 - options, by keyword
     settings: Settings,
     manager: BrowserManager,
-    local: LocalServer,
     *,
+    listener: socket.socket,
+    admit: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bool]],
+    install: Callable[[BrowserServer, Offers, Sessions], None],
+    ended: asyncio.Event,
     open_form: OpenForm,
     open_view: OpenView | None = None,
 ) -> None:
-    """Serve those who connect to a socket, as over standard input and output, until `local.ended` is set.
+    """Serve one person's programs, each with a line of its own, as over standard input and output.
 
-    All work in the manager's one session.
+    All work in the manager's one session, until `ended` is set. `admit` says whether who has connected may
+    come in, `install` adds what else they may ask for.
     """
     async with _serving(settings, manager, open_form, open_view) as (server, offers, sessions):
-        local.install(server, offers, sessions)
+        install(server, offers, sessions)
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with suppress(OSError):
-                if await local.admit(reader, writer):
+                if await admit(reader, writer):
                     file = cast("anyio.AsyncFile[str]", _Line(reader, writer))
                     async with stdio_server(file, file) as (requests, answers):
                         await server.run(requests, answers, server.create_initialization_options())
                 writer.close()
 
-        start = asyncio.start_server if local.listener.family == socket.AF_INET else asyncio.start_unix_server
-        lines = await start(serve, sock=local.listener, limit=LONGEST_LINE)
-        await local.ended.wait()
+        start = asyncio.start_server if listener.family == socket.AF_INET else asyncio.start_unix_server
+        lines = await start(serve, sock=listener, limit=LONGEST_LINE)
+        await ended.wait()
         # Who is connected sees by the end of the line that the process has ended.
         lines.close()
 

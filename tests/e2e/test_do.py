@@ -351,5 +351,5 @@ def test_actions_of_one_s_own_are_commands_with_help(fresh: Shell, site: Site) -
     assert re.search(r"Greet somebody.*NAME +who it is.*--times NUMBER", text, re.DOTALL)
     assert "Hello Ann! Hello Ann!" in fresh.do("--actions", "own.py", "greet", "Ann", "--times", "2")
     text = fresh.do("--help")
-    assert re.search(r"^  click_element +Click", text, re.MULTILINE)
+    assert re.search(r"^ +click_element +Click", text, re.MULTILINE)
     assert fresh.run()[0] == 2

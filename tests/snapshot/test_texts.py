@@ -146,7 +146,8 @@ async def test_what_a_control_says_beside_its_name_stands_with_it_and_is_found(h
         "<button aria-label=Cart>3</button><label for=z>Date</label><button id=z>24 Nov</button>"
         f"<button>{LONG}</button><p>{LONG.replace('word', 'far') * 4} end</p>"
         "<ul><li title='Item x' id=li><label><input type=checkbox></label><span>Item x</span></li></ul>"
-        f"<div role=checkbox tabindex=0>{icon} Agree</div><button class=b>Plain</button><b class=c>Bold </b>"
+        f"<div role=checkbox tabindex=0>{icon} Agree</div>"
+        f"<p>{icon.replace('<i', '<span').replace('</i', '</span')}</p><button class=b>Plain</button><b class=c>Bold </b>"
         "<div id=h><h3>Head</h3><button>Fold</button></div><p style='height: 900px'></p>"
         "<script>for (const it of [li, h]) it.onclick = () => 0</script>"
     )
@@ -157,6 +158,7 @@ async def test_what_a_control_says_beside_its_name_stands_with_it_and_is_found(h
     assert view.one("Item x").role == "clickable"
     assert view.one("Head").role == "clickable"
     assert view.offers("Agree")
+    assert "check_box" not in view.text
     assert view.offers("Plain")
     assert view.says("Bold Ctrl B")
     found = str((await hand.do("find_elements", text="far39 end")).page_content)

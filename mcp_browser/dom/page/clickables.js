@@ -113,9 +113,10 @@ function closeClickable(own, at) {
   };
   if (takesDrops(element) && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
-    if (nameItems(element, at) || controls > 0 || length > LONGEST_CLICKABLE) {
+    const holdsRows = walk.lines.slice(at + 1).some((line) => line.cells);
+    if (nameItems(element, at) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
       own.kind = "region";
-      own.role = explicitRole(element) || "group";
+      own.role = explicitRole(element).replace(/^(none|presentation|generic)$/, "") || "group";
       if (!own.name) own.states = withHint(element, "clickable", own.states);
       return undefined;
     }
