@@ -216,7 +216,8 @@ function nativeName(element, tag, role) {
       if (type === "image") {
         return tidy(attribute(element, "alt") || "") || labelText(element) || tidy(attribute(element, "title") || "") || "Submit";
       }
-      return labelText(element);
+      const root = rootOf(element);
+      return labelText(element) || (root instanceof ShadowRoot && labelText(root.host)) || "";
     }
     case "select":
     case "textarea":
