@@ -5,6 +5,9 @@ const HINTED = set("button link menuitem tab img checkbox radio switch clickable
 const LONGEST_HINT = 40;
 const CONTROLS = "a[href],button,input,select,textarea,summary,[role=button],[role=link],[tabindex],[onclick],[contenteditable]";
 
+/** What is no part of the name of a field whose label holds it: a calendar that has opened there. */
+const BUTTONS = "button,[role=button]";
+
 /** States, with a hint of what a control that has no name is for. @param {Element} element @param {string} role @param {string[]} states */
 function withHint(element, role, states) {
   const hint = HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || labelBeside(element) || calledBy(element) : "";
@@ -202,7 +205,7 @@ function enterLabel(element, frame) {
   }
   const name = nameOf(control, controlTag, role);
   const before = frame.close;
-  const putBack = name && walk.inside === null ? repeating(name, control) : null;
+  const putBack = name && walk.inside === null && !query(element, BUTTONS) ? repeating(name, control) : null;
   frame.close = (at) => {
     flush();
     if (putBack) putBack();
@@ -239,6 +242,8 @@ function canBeReached(element, tag) {
   // A component's own means against a doubled control are these two.
   const keyed = attribute(element, "tabindex") !== "-1" && !isKeptFromReaders(element);
   if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0 || keyed;
+  // A click on a label opens no list.
+  if (tag === "select" && !keyed) return false;
   for (const label of labelsOf(element)) if (isSeen(label)) return true;
   if (box.width > 1 && box.height > 1) return true;
   return box.width > 0 && keyed;

@@ -261,7 +261,11 @@ function childText(element, tag) {
 /** @param {Element} element */
 function labelText(element) {
   let name = "";
-  for (const label of labelsOf(element)) name += ` ${textOf(label, element, 0, false)}`;
+  for (const label of labelsOf(element)) {
+    let own = "";
+    if (query(label, BUTTONS)) for (let node = firstChild(label); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
+    name += ` ${isBlank(own) ? textOf(label, element, 0, false) : own}`;
+  }
   return name && tidy(name);
 }
 
