@@ -458,7 +458,8 @@ async def test_a_range_that_is_clipped_away_is_dragged_by_what_is_seen(hand: Han
         " left: 10px; top: 14px; width: 12px; height: 12px'><div style='position: absolute; width: 1px;"
         " height: 1px; overflow: hidden; clip-path: inset(50%)'><input type=range aria-label=Volume></div>"
         "</div></div><button>Here</button>"
-        "<script>thumb.onpointerdown = () => { document.onpointerup = e => { document.title = 'let go' } }</script>"
+        "<script>thumb.onpointerdown = () => { document.onpointerup = () => document.title = 'let go' }"
+        "</script>"
     )
     await hand.do("drag_element", index=hand.index("Volume"), target=hand.index("Here"))
     assert await hand.js("document.title") == "let go"
