@@ -168,7 +168,8 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
         line.settimeout(ANSWER_SECONDS)
     with line, answers:
         try:
-            line.sendall(json.dumps(request).encode() + b"\n")
+            # What is no Unicode has no place in the protocol.
+            line.sendall(json.dumps(request, ensure_ascii=False).encode(errors="replace") + b"\n")
             answer = answers.readline()
             while answer and b'"id":1,' not in answer[:40]:
                 answer = answers.readline()
@@ -215,9 +216,12 @@ def _shown(answer: dict[str, Any]) -> int:
     for stream, text in ((sys.stderr, answer.get("errors")), (sys.stdout, answer.get("output"))):
         if text:
             stream.flush()
-            with contextlib.suppress(BrokenPipeError):
-                stream.buffer.write(f"{text}\n".encode(errors="surrogateescape"))
+            try:
+                stream.buffer.write(f"{text}\n".encode(errors="replace"))
                 stream.buffer.flush()
+            except OSError:  # Nobody reads it, or there is no room for it.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+                return FAILED
     return answer.get("code", 0)
 
 
