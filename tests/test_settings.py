@@ -226,6 +226,7 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
         ),
         (["--hedless"], "unknown argument --hedless (did you mean --headless?); see --help."),
         (["install", "--nope"], "unknown argument --nope; see --help."),
+        (["--upload-dirs", "/x"], "unknown argument --upload-dirs (did you mean --upload-dir?); see --help."),
         (["tyr"], "unknown command 'tyr' (did you mean try?)"),
         (["--viewport"], "argument --viewport: expected one argument; see --help."),
         (["doctor", "extra"], "unknown argument extra; see --help."),

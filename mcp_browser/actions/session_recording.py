@@ -70,7 +70,7 @@ async def stop_recording(ctx: ActionContext, params: StopRecordingParams) -> Act
     """End the recording; its file."""
     recorder = await _person_recorder(ctx)
     if params.kind == "actions" or (params.kind is None and recorder.active):
-        return await _actions_recorded(ctx, await recorder.stop())
+        return await _actions_recorded(ctx, recorder)
     recordings = await ctx.session.plugin(Recordings)
     try:
         ended = await recordings.stop(params.kind)
@@ -80,12 +80,13 @@ async def stop_recording(ctx: ActionContext, params: StopRecordingParams) -> Act
     return ActionResult(extracted_content=f"Recorded {told}.", attachments=ctx.attach(*ended))
 
 
-async def _actions_recorded(ctx: ActionContext, recording: Any) -> ActionResult:
+async def _actions_recorded(ctx: ActionContext, recorder: Any) -> ActionResult:
     """Keep what a person did as files: the tests, and the history that replay_task takes."""
-    files = [
-        await ctx.keep(content.encode(), name, kind=kind, default="recorded")
-        for name, kind, content in recording.files()
-    ]
+    recording = await recorder.stop()
+    try:
+        files = await recorder.keep(recording)
+    except OSError as error:
+        raise ctx.session.artifacts.not_written(error) from error
     places = ", ".join(file.place for file in files)
     return ActionResult(
         extracted_content=f"Recorded {counted(recording.steps, 'step')}: {places}. replay_task does them "

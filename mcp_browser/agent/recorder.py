@@ -20,6 +20,7 @@ from mcp_browser.actions.tabs import close_tab, handle_dialog, open_tab
 from mcp_browser.actions.testing import expect_text, expect_value, expect_visible
 from mcp_browser.agent.recorded import Moment, Named, PersonStep, Recording, recording_of
 from mcp_browser.browser.concurrency import Condition, begin
+from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
@@ -112,6 +113,18 @@ class PersonRecorder(SessionPlugin):
             await asyncio.wait(looking)
         self.changed.wake()
         return recording_of(self._session, self.steps, self._secrets, name=self.name)
+
+    async def keep(self, recording: Recording) -> list[Artifact]:
+        """Keep a recording as files of the session.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        add = self._session.artifacts.add
+        return [
+            await add(content.encode(), name, kind=kind, default="recorded")
+            for name, kind, content in recording.files()
+        ]
 
     async def check(self, what: Check | None) -> None:
         """Assert something of what the next click is on, which does nothing else; or nothing any more."""

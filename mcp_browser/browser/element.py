@@ -150,8 +150,10 @@ class Element:
             if key := await self.call("setValue", text):
                 await self.input.press(key)
             return await self._field()
-        # What takes its keys in a way of its own takes several lines as one only from a paste.
-        pastes = not slowly and (ready.kind == "keys" or (ready.kind == "rich" and "\n" in text))
+        # What takes its keys in a way of its own takes several lines as one only from a paste, and an editor
+        # of code closes brackets and indents lines by itself as they are typed.
+        is_code = ready.kind == "keys" or ready.code
+        pastes = not slowly and (is_code or (ready.kind == "rich" and "\n" in text))
         if ready.kind == "keys":
             # What is selected and where the caret stands is known to the editor alone.
             await self.press("ControlOrMeta+End" if append else "ControlOrMeta+a")
@@ -180,7 +182,7 @@ class Element:
             await self.input.press("Delete")
         elif slowly or not pastes or not await self._paste(text):
             place = self._place(ready)
-            if ready.kind == "keys" and not slowly:
+            if (ready.kind == "keys" or ready.code) and not slowly:
                 typed = await self.input.insert(text, meant=place)
             else:
                 typed = await self.input.type(text, meant=place, breaks=True, slowly=slowly)

@@ -172,10 +172,13 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
                 f"{option.variable} instead."
             )
     parser = _parser(words)
-    found, unknown = parser.parse_known_args(_joined(words))
-    if unknown:
-        flags = re.findall(r"--[a-z][a-z-]*", parser.format_help())
-        raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
+    try:
+        found, unknown = parser.parse_known_args(_joined(words))
+    except SettingsError:
+        # What stands behind an unknown flag is taken for a command.
+        _refuse(parser, [word for word in words if word.startswith("--")])
+        raise
+    _refuse(parser, unknown)
     values = vars(found)
     if values.get("stdio") and (values.get("http") or values.get("sse")):
         raise SettingsError("--stdio and --http or --sse exclude each other; see --help.")
@@ -191,6 +194,13 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
         config=values.get("config"),
         given={name: values[name] for name in own if values.get(name) is not None},
     )
+
+
+def _refuse(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    flags = re.findall(r"--[a-z][a-z-]*", parser.format_help()) if words else []
+    unknown = [word for word in words if word.partition("=")[0] not in flags]
+    if unknown:
+        raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
 
 
 class Parser(argparse.ArgumentParser):

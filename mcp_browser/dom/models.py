@@ -245,7 +245,7 @@ class ReadyElement(Frozen):
     `x` and `y` are the point to act at, `width` and `height` the element's size, in CSS pixels of the page's
     view. `kind` tells how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
     (`picker`), moved (`slider`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached`
-    is False where keys reach it and no mouse does.
+    is False where keys reach it and no mouse does; `code` is True of a rich field whose text nobody spells.
     """
 
     node: DomNode
@@ -259,6 +259,7 @@ class ReadyElement(Frozen):
     checked: bool | None = None
     multiple: bool = False
     secret: bool = False
+    code: bool = False
     focused: bool = False
     reached: bool = True
 

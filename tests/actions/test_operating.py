@@ -74,6 +74,16 @@ async def test_what_a_text_brings_comes_with_the_result(hand: Hand, later: str) 
     assert "Hello moss" in await hand.do("input_text", index=hand.index("Name"), text="moss")
 
 
+async def test_an_editor_of_code_gets_a_text_as_it_is(hand: Hand) -> None:
+    await hand.open(
+        "<div id=a contenteditable spellcheck=false role=textbox aria-label=Code></div><script>"
+        "a.onkeydown = e => { if (e.key === '(') { e.preventDefault(); document.execCommand('insertText',"
+        " false, '()'); getSelection().modify('move', 'backward', 'character') } }</script>"
+    )
+    await hand.do("input_text", index=hand.index("Code"), text="f(g(1))")
+    assert await hand.js("a.innerText") == "f(g(1))"
+
+
 async def test_enter_waits_for_what_the_text_suggests(hand: Hand) -> None:
     await hand.open(TYPING)
     await hand.do("input_text", index=hand.index("City"), text="Frankfurt", submit=True)

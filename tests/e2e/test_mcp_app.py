@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import FrameLocator, expect
 
+from tests.support.agents import COUNTER, FIND, WAIT, Desk, done, output
 from tests.support.app_host import MIME_TYPE, Chat, bridge_script, shows_apps
 from tests.support.client import ERAS, Browser, Era, browsing
 from tests.support.principals import ALICE, BEARERS, BOB, bearer, tokens_in
@@ -243,3 +244,39 @@ async def test_what_lets_the_page_in_is_its_callers_alone(tmp_path: Path) -> Non
     assert "show_browser" in told
     assert "exchange_view" not in told
     assert key not in told + "".join(server.stderr)
+
+
+@pytest.mark.slow
+async def test_the_card_of_a_task_shows_its_steps_asks_and_is_steered(
+    site: Site, chromium: Chromium, bridge: str, tmp_path: Path
+) -> None:
+    desk = Desk(tmp_path)
+    asking = output(
+        {"call_user": {"question": "Tea or coffee?", "choices": ["Tea", "Coffee"]}}, goal="ask which"
+    )
+    desk.follow(FIND, asking, FIND, WAIT, done("Ordered tea."))
+    async with desk.client("auto", *desk.flags, "--view", extensions=[shows_apps()]) as client:
+        tools = {tool.name: tool.meta for tool in (await client.list_tools()).tools}
+        assert (tools["run_task"] or {})["ui"] == {"resourceUri": URI}
+        assert tools["get_task"] is None
+        async with chatting(chromium, client, bridge) as chat:
+            given = {"task": "Order a drink.", "start_url": site.page(COUNTER)}
+            view = await chat.show("run_task", given)
+            await expect(view.locator("#state")).to_have_text("Connected.", timeout=SECONDS)
+            running = asyncio.create_task(client.call_tool("run_task", given))
+            card = view.locator("#task")
+            await expect(card.get_by_role("heading")).to_contain_text("Order a drink.", timeout=SECONDS)
+            await expect(card.locator("#question-text")).to_have_text("Tea or coffee?", timeout=SECONDS)
+            await expect(card.locator("#steps > li").first).to_contain_text("find the button")
+            await card.get_by_role("button", name="Tea", exact=True).click()
+            await expect(card.locator("#doing")).to_contain_text("wait_for", timeout=SECONDS)
+            await card.get_by_label("Instruction").fill("With milk.")
+            await chat.page.keyboard.press("Enter")
+            await card.get_by_role("button", name="Pause").click()
+            await card.get_by_role("button", name="Stop").click()
+            ended = await asyncio.wait_for(running, 60)
+            assert isinstance(ended, types.CallToolResult)
+            await expect(card.locator("#task-status")).to_have_text("stopped", timeout=SECONDS)
+            await expect(card.get_by_role("button", name="Stop")).to_be_hidden()
+    ((history,),) = [list(desk.tasks.glob("*/history.json"))]
+    assert '"Tea"' in history.read_text()

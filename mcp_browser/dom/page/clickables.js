@@ -2,6 +2,7 @@
 
 const MOST_IN_CLICKABLE = 12;
 const LONGEST_CLICKABLE = 140;
+const MOST_UP_TO_LISTENER = 4;
 
 /** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {boolean} */
 function handAt(at) {
@@ -112,9 +113,10 @@ function closeClickable(own, at) {
   };
   if (takesDrops(element) && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
-    if (nameItems(element, at) || controls > 0 || length > LONGEST_CLICKABLE) {
+    const holdsRows = walk.lines.slice(at + 1).some((line) => line.cells);
+    if (nameItems(element, at) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
       own.kind = "region";
-      own.role = explicitRole(element) || "group";
+      own.role = explicitRole(element).replace(/^(none|presentation|generic)$/, "") || "group";
       if (!own.name) own.states = withHint(element, "clickable", own.states);
       return undefined;
     }
@@ -219,6 +221,15 @@ function enterClickable(element, frame, role) {
     };
   }
   return frame;
+}
+
+/** Whether an element is one of several that script focuses, in what listens for them all. @param {Element} element */
+function isItemOfListener(element) {
+  const outer = parentNode(element);
+  if (attribute(element, "tabindex") === null || !isElement(outer) || childElementCount(/** @type {Element} */ (outer)) < 2 || query(element, CONTROLS)) return false;
+  const other = /** @type {Element} */ (outer).firstElementChild === element ? element.nextElementSibling : /** @type {Element} */ (outer).firstElementChild;
+  if (!other || attribute(other, "tabindex") === null) return false;
+  return walk.open.slice(-MOST_UP_TO_LISTENER).some((frame) => listensItself(frame.element));
 }
 
 /** Whether something beside its role makes a region clickable. @param {Element} element @param {string} role */

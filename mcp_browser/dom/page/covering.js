@@ -16,12 +16,8 @@ function at(x, y) {
 function reaches(element, hit) {
   if (!hit) return false;
   if (holds(element, hit)) return true;
-  for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
-    if (node instanceof HTMLLabelElement) {
-      const control = node.control;
-      return !!control && (control === element || holds(element, control));
-    }
-  }
+  const label = Array.from(outward(hit)).find((outer) => outer instanceof HTMLLabelElement);
+  if (label) return label.control !== null && holds(element, label.control);
   // A field that is not drawn lies over what is drawn in its stead.
   return localName(hit) === "input" && Number(styleOf(hit).opacity) === 0 && holds(/** @type {Node} */ (flatParent(hit)), element);
 }
@@ -184,9 +180,8 @@ function isOver(hit, element) {
   const x = (Math.max(box.left, 0) + Math.min(box.right, innerWidth)) / 2;
   const y = (Math.max(box.top, 0) + Math.min(box.bottom, innerHeight)) / 2;
   const [inner, whole] = [body(), rootElement()];
-  for (let node = flatParent(element); node && node !== inner; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(element))) {
+    if (outer === inner) break;
     if (outer === whole) break;
     const style = styleOf(outer);
     if (style.overflowX === "visible" && style.overflowY === "visible") continue;
@@ -210,9 +205,7 @@ function coverOf(hit, element, shown = null) {
   let control = null;
   /** @type {Element | null} */
   let known = null;
-  for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(hit)) {
     if (holds(outer, element)) break;
     const role = explicitRole(outer) || nativeRole(outer, localName(outer));
     if (role === "dialog" || role === "alertdialog") return outer;
@@ -300,9 +293,7 @@ function controlAround(hit) {
 
 /** @param {Element} hit @param {(id: number) => Line | undefined} lineOf @returns {Element | null} */
 function interactiveAround(hit, lineOf) {
-  for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const element = /** @type {Element} */ (node);
+  for (const element of outward(hit)) {
     if (lineOf(idOf(element))?.kind === "interactive") return element;
     const control = localName(element) === "label" ? /** @type {HTMLLabelElement} */ (element).control : null;
     if (control && lineOf(idOf(control))?.kind === "interactive") return control;

@@ -23,11 +23,11 @@ function writtenBeside(element) {
 
 /** The part of a drawing that an element stands in, with its text. @param {Element | null} element @returns {[Element | null, string]} */
 function nodeAround(element) {
-  let node = /** @type {Node | null} */ (element);
-  for (let up = 0; up < MOST_UP_TO_NODE && isElement(node) && localName(/** @type {Element} */ (node)) !== "svg"; up++, node = flatParent(/** @type {Node} */ (node))) {
-    const text = tidy(textContent(/** @type {Element} */ (node)));
+  for (const node of outward(element, MOST_UP_TO_NODE)) {
+    if (localName(node) === "svg") break;
+    const text = tidy(textContent(node));
     const texts = node instanceof SVGElement ? Array.from(queryAll(node, "text,foreignObject")).filter((one) => !isBlank(textContent(one))) : [];
-    if (text) return texts.length > 1 || text.length > LONGEST_WORD ? [null, ""] : [/** @type {Element} */ (node), text];
+    if (text) return texts.length > 1 || text.length > LONGEST_WORD ? [null, ""] : [node, text];
   }
   return [null, ""];
 }
@@ -84,7 +84,8 @@ function drawnAs(element) {
   const [node, text] = nodeAround(element);
   const side = node && text && sideOf(rectOf(element), bodyBox(node));
   let called = "";
-  for (let outer = /** @type {Node | null} */ (element); isElement(outer) && outer !== node && outer instanceof SVGElement && !called && localName(outer) !== "svg"; outer = flatParent(outer)) {
+  for (const outer of outward(element, MOST_UP_TO_NODE)) {
+    if (called || outer === node || localName(outer) === "svg") break;
     const given = _getAttributeNames.call(outer).filter((name) => PART_ATTRIBUTE.test(name)).map((name) => attribute(outer, name) || "");
     called = given.find((value) => value && value.length <= LONGEST_WORD && !GENERATED.test(value)) || "";
   }
@@ -93,10 +94,8 @@ function drawnAs(element) {
 
 /** Whether what a mouse hits instead of a canvas lies over all of it as its own surface. @param {Element} hit @param {Element} canvas */
 function isSurfaceOf(hit, canvas) {
-  let node = /** @type {Node | null} */ (hit);
-  const outer = flatParent(canvas);
-  while (node && flatParent(node) !== outer) node = flatParent(node);
-  if (!node || !isElement(node) || closest(hit, CONTROLS) === hit) return false;
-  const [own, box] = [rectOf(/** @type {Element} */ (node)), rectOf(canvas)];
+  const node = Array.from(outward(hit)).find((outer) => flatParent(outer) === flatParent(canvas));
+  if (!node || matches(hit, CONTROLS)) return false;
+  const [own, box] = [rectOf(node), rectOf(canvas)];
   return own.width * own.height >= (box.width * box.height) / 2;
 }

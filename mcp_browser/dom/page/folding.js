@@ -76,9 +76,30 @@ function dialogsAround(lines) {
   });
 }
 
+/** Of entries that begin with the same control, put what they say before it, and the rest below. @param {(Line | Element)[]} entries */
+function tellEntriesApart(entries) {
+  const [first, second] = [/** @type {Line} */ (entries[0]), /** @type {Line} */ (entries[2])];
+  const { depth } = first;
+  if (walk.row || first.kind !== "interactive" || second.role !== first.role || second.name !== first.name || second.depth !== depth) return;
+  for (let i = entries.length - 2, end = walk.lines.length; i >= 0; i -= 2) {
+    const at = walk.lines.lastIndexOf(/** @type {Line} */ (entries[i]), end - 1);
+    if (at < 0) return;
+    const own = walk.lines.slice(at, end);
+    const told = own.findIndex((line) => line.kind === "text" || line.kind === "heading");
+    if (told > 0 && own.every((line) => line.depth >= depth && !walk.echoes.has(line)) && own[told]?.depth === depth && _contains.call(entries[i + 1], own[told].node)) {
+      const [text] = own.splice(told, 1);
+      for (const line of own) line.depth++;
+      walk.lines.splice(at, end - at, /** @type {Line} */ (text), ...own);
+      entries[i] = /** @type {Line} */ (text);
+    }
+    end = at;
+  }
+}
+
 /** Note an element that has been read and has many children with lines. @param {Open} frame */
 function noteGroup(frame) {
   const { entries } = frame;
+  if (entries && entries.length > 2) tellEntriesApart(entries);
   if (!entries || entries.length < 2 * LEAST_ENTRIES || walk.lines.length - frame.start < LEAST_ENTRIES) return;
   walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines.findLast((line) => !walk.echoes.has(line))) });
 }

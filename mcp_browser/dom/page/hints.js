@@ -158,9 +158,8 @@ function placesOf(groups) {
 /** @param {Element} element @param {Element[]} others */
 function surroundings(element, others) {
   let entry = element;
-  for (let node = flatParent(element); node && node !== body(); node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(element))) {
+    if (outer === body()) break;
     if (others.some((other) => other !== element && holds(outer, other))) break;
     entry = outer;
   }

@@ -73,8 +73,7 @@ function boxOfField(field) {
   let box = field;
   if (!TYPED.has(localName(field))) return box;
   const own = boxOf(field);
-  for (let up = 0, node = flatParent(field); up < MOST_UP_TO_BOX && node && isElement(node); up++, node = flatParent(node)) {
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(field), MOST_UP_TO_BOX)) {
     if (outer === body() || outer === rootElement() || matches(outer, "form,fieldset,dialog,[role=dialog],td,tr")) break;
     const around = boxOf(outer);
     if (around.height > Math.max(HIGHEST_BOX, own.height) || around.bottom < own.top || around.top > own.bottom) break;
@@ -145,8 +144,7 @@ function arrived(field) {
 /** The outermost element close around a text that has a brother of its kind, or no more text. @param {Element} text */
 function rowOf(text) {
   let row = text;
-  for (let up = 0, node = flatParent(text); up < MOST_UP_TO_ROW && node && isElement(node); up++, node = flatParent(node)) {
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(text), MOST_UP_TO_ROW)) {
     if (tidy(textContent(outer)) !== tidy(textContent(row))) {
       if (matches(row, "li,tr,[role]")) break;
       const kind = attribute(outer, "class");

@@ -193,7 +193,10 @@ function nameOf(element, tag, role) {
     const name = tidy(attribute(element, "title") || "");
     if (name) return name;
   }
-  if (tag === "input" && inputType(element) === "file") return "Choose File";
+  if (tag === "input") {
+    const below = seenBelow(element);
+    if (below || inputType(element) === "file") return below || "Choose File";
+  }
   if (!(means & HOLDER)) return "";
   return tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || (FIELDS.has(role) && attribute(element, "data-placeholder")) || "");
 }

@@ -67,17 +67,15 @@ function wholeOf(group) {
     const box = isElement(other) && rectOf(/** @type {Element} */ (other));
     return box && near(box.top, own.top) && near(box.height, own.height);
   };
-  let node = /** @type {Element} */ (group);
-  for (let up = 0; up < MOST_UP_TO_WHOLE && node !== body(); up++) {
+  for (const node of outward(group, MOST_UP_TO_WHOLE)) {
     const outer = flatParent(node);
-    if (!isElement(outer)) break;
+    if (node === body() || !outer) break;
     const box = rectOf(node);
-    for (const beside of childrenOf(/** @type {Element} */ (outer))) {
+    for (const beside of childrenOf(outer)) {
       const other = beside === node ? box : rectOf(beside);
       if (beside === node || other.width < NEAR || other.height < NEAR || !(near(other.left, box.right) || near(other.right, box.left))) continue;
       if (Array.from(queryAll(beside, "tr,[role=row]")).some(isMate)) return keep(/** @type {Element} */ (outer));
     }
-    node = /** @type {Element} */ (outer);
   }
   return 0;
 }

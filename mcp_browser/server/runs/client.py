@@ -28,6 +28,8 @@ from mcp_browser.llm.messages import (
     assistant,
 )
 from mcp_browser.server.elicitation import (
+    COULD_NOT,
+    DONE,
     FORM_SECONDS,
     PERSON_SECONDS,
     Context,
@@ -43,6 +45,7 @@ from mcp_browser.server.elicitation import (
     url_params,
 )
 from mcp_browser.server.runs.run import Run
+from mcp_browser.server.view.card import TaskCard
 
 MOST_TOKENS = 4_096  # Longest answer that is asked for, in tokens
 
@@ -71,24 +74,36 @@ class ClientWatcher:
     async def progressed(self, progress: Progress) -> None:
         """Keep it for whoever asks, and wake whoever waits."""
         self._run.notify(progress)
+        (await self._run.agent.session.plugin(TaskCard)).progressed(progress)
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
         """Return the person's answer; None where nobody can be asked now.
 
-        A form of one field; or what they are to do in the browser, and whether they could.
+        They are asked by the client and on the page of the live view, if one is open: whichever answers
+        first. A form of one field; or what they are to do in the browser, and whether they could.
         """
         acts = not choices and DONE_IN_BROWSER.search(question) is not None
+        card = await self._run.agent.session.plugin(TaskCard)
         asked = self._handover(question) if acts else self._form(question, choices)
-        if asked is None or not self._run.attended:
-            return None
+        asking: set[asyncio.Task[str | None]] = set()
+        if asked is not None and self._run.attended:
+            asking.add(asyncio.create_task(self._ask_client(asked, acts=acts)))
+        if card.viewers:
+            asking.add(asyncio.create_task(card.ask(question, (DONE, COULD_NOT) if acts else choices)))
         try:
-            async with asyncio.timeout(PERSON_SECONDS):
-                if acts:
-                    handover = await hand_over(self._run.mailbox, asked)
-                    return None if handover.outcome == "no answer" else str(handover)
-                response = await self._run.mailbox.ask(asked)
-        except TimeoutError:
-            return None
+            if not asking:
+                return None
+            done, _ = await asyncio.wait(asking, timeout=PERSON_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            return next((one.result() for one in done), None)
+        finally:
+            for one in asking:
+                one.cancel()
+
+    async def _ask_client(self, asked: types.ElicitRequest, *, acts: bool) -> str | None:
+        if acts:
+            handover = await hand_over(self._run.mailbox, asked)
+            return None if handover.outcome == "no answer" else str(handover)
+        response = await self._run.mailbox.ask(asked)
         if not isinstance(response, types.ElicitResult) or response.action != "accept":
             return None
         return str((response.content or {}).get("answer", ""))

@@ -52,6 +52,7 @@ from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import takes_tasks
 from mcp_browser.server.tool_groups import agent_tools
+from mcp_browser.server.view.card import TaskCard
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -281,6 +282,7 @@ class RunService:
             self._sessions.lease(call.request, run.principal, run.lease.handle),
             self._turn_in(run.agent.session).take(run),
         ):
+            (await run.agent.session.plugin(TaskCard)).show(run.agent, run.stop)
             yield
 
     def _turn_in(self, session: BrowserSession) -> SessionTurn:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from mcp_browser.actions.registry import Registry
 from mcp_browser.server.calls import Answer, Call, Handler, ServerTool, server_tool
-from mcp_browser.server.elicitation import OpenForm, ViewLink, no_view
+from mcp_browser.server.elicitation import APP_URI, OpenForm, ViewLink, no_view
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.params import (
@@ -22,7 +22,7 @@ from mcp_browser.server.runs.params import (
 )
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import LongCall
-from mcp_browser.server.tool_groups import agent_tools
+from mcp_browser.server.tool_groups import RUN_TASK, agent_tools, view_tools
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ class RunTools:
         return tuple(tool for tool in self.all_tools() if tool.name in offered)
 
     def all_tools(self) -> Sequence[ServerTool]:
-        """All there are."""
+        """All there are; clients that show MCP Apps show the card of a task."""
+        ui = {"resourceUri": APP_URI} if view_tools(self._settings) else None
         return [
             server_tool(
                 self._handler(name, text),
@@ -80,6 +81,7 @@ class RunTools:
                 in_session=False,
                 takes_session=name in _IN_SESSION,
                 read_only=name == "get_task",
+                ui=ui if name == RUN_TASK else None,
             )
             for name, (model, text) in _TOOLS.items()
         ]

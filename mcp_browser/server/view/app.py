@@ -222,7 +222,7 @@ def app_page() -> str:
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
-    script = "\n".join(_in_one(read(name)) for name in ("app_transport.js", "view.js"))
+    script = "\n".join(_in_one(read(name)) for name in ("app_transport.js", "task.js", "view.js"))
     parts: dict[str, str] = {
         '<html lang="en">': f'<html lang="en" class="app" data-version="{__version__}">',
         '<link rel="icon" href="view/icon.svg">\n': "",

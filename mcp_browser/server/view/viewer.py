@@ -9,6 +9,7 @@ import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, TypeAdapter, ValidationError
 
+from mcp_browser.agent.recorder import PersonRecorder
 from mcp_browser.audit import name_of
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.concurrency import Condition
@@ -19,8 +20,10 @@ from mcp_browser.errors import ActionError
 from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.server.principals import Principal
+from mcp_browser.server.view.card import Steering, TaskCard
 from mcp_browser.server.view.journal import Journal, SeenCall
 from mcp_browser.server.view.takeovers import (
+    LONGEST_NOTE,
     HandBack,
     Input,
     Mouse,
@@ -41,6 +44,7 @@ FRAMES_AHEAD = 2  # How many frames are on their way that the page has not drawn
 PATIENCE_SECONDS = 2.0  # How long a page may take to draw them until no more are asked of the browser
 MOST_WAITING = 500  # How much of what a person does waits to be done; more is dropped
 LONGEST_TITLE = 200
+MOST_SHOWN = 100  # Steps of a recording
 BY = "live view"  # What the model is told of who has taken over
 
 NO_MESSAGE = 4400  # What came is no message of this protocol
@@ -61,7 +65,22 @@ class Drawn(ViewMessage):
     type: Literal["drawn"]
 
 
-Message = Watch | Drawn | Take | HandBack | Input
+class Steer(ViewMessage):
+    """Steer the task that works in the session, or answer its question."""
+
+    type: Literal["task"]
+    do: Steering
+    text: str = Field("", max_length=LONGEST_NOTE)
+
+
+class Record(ViewMessage):
+    """Record what the person does, assert something of what they click next, or end that."""
+
+    type: Literal["record"]
+    do: Literal["start", "text", "value", "visible", "stop"]
+
+
+Message = Watch | Drawn | Take | HandBack | Steer | Record | Input
 _MESSAGES: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
@@ -93,7 +112,11 @@ class Viewer:
         self._shown: Tab | None = None
         self._showing = anyio.CancelScope()
         self._complained = False
-        self._to_do, self._doing = anyio.create_memory_object_stream[Take | HandBack | Input](MOST_WAITING)
+        self._card: TaskCard | None = None
+        self._recorder: PersonRecorder | None = None
+        self._to_do, self._doing = anyio.create_memory_object_stream[
+            Take | HandBack | Steer | Record | Input
+        ](MOST_WAITING)
 
     async def serve(self) -> None:
         """Serve until the page or the viewer's admission has gone."""
@@ -102,6 +125,8 @@ class Viewer:
                 for work in (self._listen, self._tell, self._show, self._act, self._check):
                     tasks.start_soon(self._until_gone, work, tasks.cancel_scope)
         finally:
+            if self._card is not None:
+                self._card.viewers -= 1
             self._watch(None)
             self._takeovers.left(self._key)
 
@@ -166,6 +191,7 @@ class Viewer:
             if watched is not None and (tab := watched.tab_in_use) is not None:
                 # Nothing else asks for it between the calls.
                 await tab.refresh_title()
+            await self._follow_plugins(watched)
             if self._key:
                 # Before the page has asked for one, none is no end.
                 await self._tell_if_new("session", {"session": self._account(watched) if watched else None})
@@ -176,6 +202,18 @@ class Viewer:
                 call = self._calls.pop(number)
                 await self._transport.send({"type": "call", "call": call.told()})
             await self._changed.wait(LOOK_SECONDS)
+
+    async def _follow_plugins(self, watched: BrowserSession | None) -> None:
+        """Tell of the task and the recording of the session that is shown."""
+        card = await watched.plugin(TaskCard) if watched is not None else None
+        if card is not self._card:
+            for one, by in ((self._card, -1), (card, 1)):
+                if one is not None:
+                    one.viewers += by
+            self._card = card
+        self._recorder = await watched.plugin(PersonRecorder) if watched is not None else None
+        if card is not None and watched is not None:
+            await self._tell_if_new("task", {"task": hide_in(card.told(), watched.hidden)})
 
     async def _tell_if_new(self, kind: str, facts: dict[str, Any]) -> None:
         if self._told.get(kind) != facts:
@@ -222,8 +260,15 @@ class Viewer:
             "asked": holder.asked if holder is not None else None,
             "mine": self._takeovers.has(session, self._key),
             "may_take": may_take(session),
+            "recording": self._recording(),
         }
         return hide_in(told, session.hidden)
+
+    def _recording(self) -> dict[str, Any] | None:
+        recorder = self._recorder
+        if recorder is None or not recorder.active:
+            return None
+        return {"steps": [str(step) for step in recorder.steps[-MOST_SHOWN:]], "checking": recorder.checking}
 
     # -- the picture
 
@@ -275,6 +320,11 @@ class Viewer:
                         await self._takeovers.take(session, self._key, by=BY)
                     case HandBack():
                         await self._takeovers.hand_back(session, self._key, message.note)
+                    case Steer():
+                        if may_take(session):
+                            (await session.plugin(TaskCard)).steer(message.do, message.text)
+                    case Record():
+                        await self._record(session, message)
                     case _ if self._takeovers.has(session, self._key):
                         await perform(message, session)
                     case _:
@@ -287,6 +337,22 @@ class Viewer:
             except PlaywrightError as error:
                 logger.debug("Not done for a person: %s", error)
             self._changed.wake()
+
+    async def _record(self, session: BrowserSession, message: Record) -> None:
+        recorder = await session.plugin(PersonRecorder)
+        match message.do:
+            case "start":
+                await self._takeovers.take(session, self._key, by=BY)
+                await recorder.start()
+            case "stop":
+                recording = await recorder.stop()
+                files = await recorder.keep(recording)
+                places = ", ".join(file.place for file in files)
+                session.notice(f"A person has recorded what they did: {places}; replay_task does it again.")
+                told = [{"name": name, "text": text} for name, _, text in recording.files()]
+                await self._transport.send({"type": "recorded", "files": told})
+            case "text" | "value" | "visible" as what:
+                await recorder.check(None if recorder.checking == what else what)
 
     async def _complain(self, text: str) -> None:
         """Say why something was not done; "" once that is past."""

@@ -30,7 +30,7 @@ _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".
 _DOOR = resources.files("mcp_browser.server.http.view") / "page"
 _VIEW = resources.files("mcp_browser.server.view") / "page"
 
-FILES = ("view.css", "view.js", "socket.js", "enter.js", "icon.svg")
+FILES = ("view.css", "view.js", "task.js", "socket.js", "enter.js", "icon.svg")
 OPEN_PATHS = (VIEW, *(f"{VIEW}/{name}" for name in FILES))
 """What anybody may read: nothing in it is anybody's."""
 

@@ -4,25 +4,18 @@
  * @typedef {{ id: string, title: string, address: string, calls: number, busy: boolean, taken: string | null }} SessionLine
  * @typedef {{ id: number, title: string, address: string, current: boolean }} TabLine
  * @typedef {{ id: string, tabs: TabLine[], dialog: { text: string, prompt: boolean, default: string } | null, holder: string | null,
- *   mine: boolean, may_take: boolean, asked: string | null }} Session
+ *   mine: boolean, may_take: boolean, asked: string | null, recording: import("./task.js").Recording | null }} Session
  * @typedef {{ number: number, tool: string, arguments: Record<string, unknown>, started: number, state: string,
  *   seconds: number | null, result: string, picture: boolean }} Call
  * @typedef {{ type: "sessions", sessions: SessionLine[] } | { type: "session", session: Session | null }
- *   | { type: "call", call: Call } | { type: "told", text: string }} Message
+ *   | { type: "call", call: Call } | { type: "told", text: string } | { type: "task", task: import("./task.js").Task | null }
+ *   | { type: "recorded", files: { name: string, text: string }[] }} Message
  */
 
 import { VIEWER, addressOf, connect, deliver, shows, wanted } from "./socket.js";
+import { at, make, sendBy, showRecorded, showRecording, showTask } from "./task.js";
 
 const MOST_CALLS = 200;
-
-/** @template {HTMLElement} T @param {string} id @returns {T} */
-const at = (id) => /** @type {T} */ (document.getElementById(id));
-/** @param {string} name @param {Record<string, unknown>} facts @param {(Node | string)[]} children */
-function make(name, facts = {}, ...children) {
-  const element = Object.assign(document.createElement(name), facts);
-  element.append(...children);
-  return element;
-}
 
 const state = at("state");
 const picker = /** @type {HTMLSelectElement} */ (at("sessions"));
@@ -53,6 +46,8 @@ function send(message) {
   deliver(message, !!session?.mine);
 }
 
+sendBy(send);
+
 /** @param {string} text @param {boolean} bad */
 function say(text, bad = false) {
   if (state.textContent !== text) state.textContent = text;
@@ -64,6 +59,8 @@ function takeIn(message) {
   if (message.type === "sessions") showSessions(message.sessions);
   else if (message.type === "session") showSession(message.session);
   else if (message.type === "call") showCall(message.call);
+  else if (message.type === "task") showTask(message.task);
+  else if (message.type === "recorded") showRecorded(message.files);
   else say(message.text || standing(), !!message.text);
 }
 
@@ -124,6 +121,7 @@ function showSession(now) {
   for (const part of document.querySelectorAll(".controls")) /** @type {HTMLElement} */ (part).hidden = !mine;
   take.hidden = !now?.may_take || mine;
   take.disabled = !!now?.holder;
+  showRecording(now?.recording ?? null, !!now?.may_take && (mine || !now.holder));
   at("back").hidden = !mine;
   at("dialog").hidden = !now?.dialog;
   at("asks").textContent = now?.dialog?.text ?? "";
@@ -145,6 +143,7 @@ function showSession(now) {
   else if (now?.holder && !mine) say(`${now.holder}.`);
   else if (!now && before) say("The session has ended.");
   else if (!mine && before?.holder) say("The browser was handed back.");
+  else if (!mine && before?.asked) say(standing());
   else if (mine && !now.tabs.length) say("The browser has ended. Open an address: that starts it again.", true);
   else if (mine && !before?.tabs.length) say(standing());
 }
