@@ -279,7 +279,7 @@ class Background:
         ]
         if differ:
             raise SettingsError(
-                f"the session {self.name!r} was begun with other settings: {', '.join(differ)}. End it with "
+                f"the session {self.name} was begun with other settings: {', '.join(differ)}. End it with "
                 f"`mcp-browser do -s {self.name} stop`, or begin another one with -s NAME."
             )
         self.accepted.append(asked)
