@@ -28,7 +28,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
     arguments = parse_arguments(words)
     loaded = load_settings(arguments.flags, environment=os.environ, config=arguments.config)
-    if arguments.command in {"serve", "try", "run"}:
+    if arguments.command in {"serve", "try", "run", "record"}:
         make_folders(loaded)
     # Each command imports what it needs, so that the server does not wait for the others' imports.
     match arguments.command:
@@ -65,6 +65,10 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
             from mcp_browser.cli.run import run
 
             return run(loaded.settings, arguments.given)
+        case "record":
+            from mcp_browser.cli.record import record
+
+            return record(loaded, arguments.given)
         case "tasks":
             from mcp_browser.cli.tasks import tasks
 

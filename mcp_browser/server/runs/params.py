@@ -30,6 +30,9 @@ class RunTaskParams(Params):
     planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
     judge: bool | None = Field(None, description="false: unchecked, never succeeded")
     wait: bool = Field(True, description="false: only start it; get_task tells more")
+    example: str | None = Field(
+        None, repr=False, description="history.json of a recording to go by, with other values: path or URI"
+    )
     if_busy: Literal["wait", "refuse", "own_tabs"] = Field(
         "wait", description="where another task works in the session"
     )
