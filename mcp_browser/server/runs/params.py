@@ -31,6 +31,7 @@ class RunTaskParams(Params):
     judge: bool | None = Field(None, description="false: unchecked, never succeeded")
     wait: bool = Field(True, description="false: start only; see get_task")
     if_busy: Literal["wait", "refuse", "own_tabs"] = Field("wait", description="where another task runs")
+    example: str | None = Field(None, repr=False, description="recording to follow: path or URI")
 
 
 class TaskParams(Params):
