@@ -17,7 +17,7 @@ class RunTaskParams(Params):
     start_url: str | None = Field(None, description="opened first")
     context: str | None = Field(None, repr=False, description="background")
     max_steps: int | None = Field(None, ge=1)
-    max_seconds: float | None = Field(None, gt=0, description="working time")
+    max_seconds: float | None = Field(None, gt=0, description="of work")
     max_tokens: int | None = Field(None, gt=0, description="in and out")
     max_cost: float | None = Field(None, gt=0, description="USD")
     vision: bool | None = Field(None, description="send pictures")
