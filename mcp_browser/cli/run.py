@@ -175,7 +175,7 @@ async def _carry_out(
     console = Console(stderr=True, highlight=False)
     claim = _claim(folder, history)
     try:
-        async with viewed_session(settings, viewed="view" in given) as (session, card):
+        async with viewed_session(settings, viewed=settings.server.view) as (session, card):
             with TerminalWatcher(console, history, card) as watcher:
                 running, control = begin(session, watcher)
                 working = asyncio.ensure_future(running)

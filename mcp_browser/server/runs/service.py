@@ -180,7 +180,11 @@ class RunService:
             if params.if_busy == "own_tabs" and turn.holder is not None:
                 fork = await self._sessions.fork(call.principal, lease.session)
                 lease = replace(fork, told=(IN_OWN_TABS, *fork.told))  # noqa: PLW2901
-            run = await self._new(call, lease, params, models)
+            if params.example is not None:
+                example = example_of(await self._recorded(call, lease.session, params.example))
+                told = "\n\n".join(filter(None, (params.context, example)))
+                params = params.model_copy(update={"context": told})
+            run = self._new(call, lease, params, models)
             self._begin(call, run)
         return run
 
@@ -310,7 +314,7 @@ class RunService:
 
     # -- making a run
 
-    async def _new(self, call: Call, lease: SessionLease, params: RunTaskParams, models: RunModels) -> Run:
+    def _new(self, call: Call, lease: SessionLease, params: RunTaskParams, models: RunModels) -> Run:
         """Make a run of what a call asks for, in the session lent to it.
 
         Raises:
@@ -318,9 +322,6 @@ class RunService:
                 start_url outside allowed_domains.
         """
         task = self._task(params)
-        if params.example is not None:
-            example = example_of(await self._recorded(call, lease.session, params.example))
-            task = task.model_copy(update={"context": "\n\n".join(filter(None, (task.context, example)))})
         check_budget(task.budget, models.model.info)
         check_start(task, self._settings)
         history = AgentHistory(id=new_task_id(), task=task, model=models.model.info.name)
