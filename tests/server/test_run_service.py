@@ -31,15 +31,13 @@ def test_a_task_is_offered_the_actions_that_it_names_and_no_others() -> None:
     assert [action.name for action in offered] == ["click_element"]
 
 
-async def test_a_start_outside_the_tasks_domains_is_refused_before_a_run_begins(
-    service: RunService,
-) -> None:
+def test_a_start_outside_the_tasks_domains_is_refused_before_a_run_begins(service: RunService) -> None:
     params = RunTaskParams.model_validate(
         {"task": "Do.", "start_url": "https://other.org/", "allowed_domains": ["example.com"]}
     )
     models = RunModels(ScriptedModel(["Hm."]))
     with pytest.raises(InvalidArguments, match=r"start_url: .*outside"):
-        await service._new(NOTHING, NOTHING, params, models)
+        service._new(NOTHING, NOTHING, params, models)
 
 
 async def test_a_script_that_cannot_be_read_is_told(tmp_path: Path) -> None:
