@@ -155,20 +155,14 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
     if connection is None:
         return None
     line, answers = connection
-    params = {
-        "words": list(words),
-        "folder": os.getcwd(),
-        "environment": _settings(),
-        "path": sys.path,
-        "input": given,
-        "_meta": _ENVELOPE,
-    }
+    params = {**_asking(words), "path": sys.path, "input": given, "_meta": _ENVELOPE}
     request = {"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}
     if words[0] in ("status", "stop"):
         line.settimeout(ANSWER_SECONDS)
     with line, answers:
         try:
-            line.sendall(json.dumps(request).encode() + b"\n")
+            # What is no Unicode has no place in the protocol.
+            line.sendall(json.dumps(request, ensure_ascii=False).encode(errors="replace") + b"\n")
             answer = answers.readline()
             while answer and b'"id":1,' not in answer[:40]:
                 answer = answers.readline()
@@ -182,8 +176,9 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
     return read.get("result") or {"errors": read["error"]["message"], "code": FAILED}
 
 
-def _settings() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name.startswith("MCP_BROWSER_")}
+def _asking(words: Sequence[str]) -> dict[str, Any]:
+    settings = {name: value for name, value in os.environ.items() if name.startswith("MCP_BROWSER_")}
+    return {"words": list(words), "folder": os.getcwd(), "environment": settings}
 
 
 def _done(name: str, words: list[str]) -> int:
@@ -215,9 +210,12 @@ def _shown(answer: dict[str, Any]) -> int:
     for stream, text in ((sys.stderr, answer.get("errors")), (sys.stdout, answer.get("output"))):
         if text:
             stream.flush()
-            with contextlib.suppress(BrokenPipeError):
-                stream.buffer.write(f"{text}\n".encode(errors="surrogateescape"))
+            try:
+                stream.buffer.write(f"{text}\n".encode(errors="replace"))
                 stream.buffer.flush()
+            except OSError:  # Nobody reads it, or there is no room for it.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+                return FAILED
     return answer.get("code", 0)
 
 
@@ -304,7 +302,7 @@ def _start(name: str, words: Sequence[str]) -> None:
             assert process.stdin is not None
             assert process.stdout is not None
             unix = hasattr(socket, "AF_UNIX")
-            asked = {"name": name, "words": list(words), "unix": unix, "environment": _settings()}
+            asked = {"name": name, "unix": unix, **_asking(words)}
             process.stdin.write(json.dumps(asked).encode())
             process.stdin.close()
             if process.stdout.read() == READY:

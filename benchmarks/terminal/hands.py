@@ -176,7 +176,7 @@ class AgentBrowserHand(DrawnNames):
     def wait(self, text: str) -> None:
         """wait --text, then the whole page."""
         with contextlib.suppress(ToolError):
-            self.run("wait", "--text", text, "--timeout", f"{SECONDS}000")
+            self.run("wait", "--text", text, "--timeout", "10000")
         self._see()
 
 

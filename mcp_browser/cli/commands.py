@@ -86,7 +86,8 @@ class Commands:
         """
         if name not in self.registry:
             names = [action.name for action in self.registry]
-            alike = [one for one in names if name.partition("_")[0] in one] or get_close_matches(name, names)
+            word = name.partition("_")[0]
+            alike = [one for one in names if word in one.split("_")] or get_close_matches(name, names)
             near = f" (did you mean {', '.join(alike[:3])}?)" if alike else ""
             raise SettingsError(f"there is no action {name!r}{near}; `mcp-browser do --help` lists them.")
         return self.registry[name]

@@ -107,7 +107,8 @@ def serve() -> NoReturn:
     make_folders(loaded)
     from mcp_browser.server.startup import run_local  # noqa: PLC0415 - after the signals
 
-    background = Background(asked["name"], loaded, asked["unix"], [(settings_words, asked["environment"])])
+    accepted = (settings_words, asked["environment"], asked["folder"])
+    background = Background(asked["name"], loaded, asked["unix"], [accepted])
     with wrong_settings():
         run_local(loaded.settings, background.serving, background.clear)
     raise AssertionError
@@ -120,7 +121,9 @@ class Background:
     name: str
     loaded: LoadedSettings
     unix: bool
-    accepted: list[tuple[list[str], dict[str, str]]]  # How the settings in force were asked for
+    accepted: list[tuple[list[str], dict[str, str], str]]
+    """Words, variables and folders by which the settings in force were asked for."""
+
     _token: str = field(default_factory=secrets.token_urlsafe)
     _begun: float = field(default_factory=time.time)
     _used: float = field(default_factory=time.monotonic)
@@ -166,6 +169,7 @@ class Background:
         else:
             admitted = is_own(writer.get_extra_info("socket"))
         if admitted and not self._ended.is_set():
+            self._used = time.monotonic()
             writer.write(READY)
             return True
         return False
@@ -180,7 +184,7 @@ class Background:
             path: list[str]
             input: str | None = None
 
-        self._offers, self._sessions = offers, sessions
+        self._offers, self._sessions, self._used = offers, sessions, time.monotonic()
         self._commands = Commands(load_actions(self.loaded.settings.tools))
         server.add_request_handler(METHOD, CommandParams, self._answer)
         asyncio.get_running_loop().call_soon(self._end_when_idle)
@@ -253,7 +257,7 @@ class Background:
             if result.get("code"):
                 left = len(calls) - number
                 rest = f"\n{counted(left, 'call')} after it not done." if left else ""
-                return {**result, "output": "\n".join(outputs), "errors": f"{result['errors']}{rest}"}
+                return {**result, "output": "\n".join(outputs), "errors": f"{result.get('errors', '')}{rest}"}
         return {"output": "\n".join(outputs)}
 
     def _check(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -262,7 +266,7 @@ class Background:
         Raises:
             SettingsError: some are.
         """
-        asked = (list(words), dict(environment))
+        asked = (list(words), dict(environment), os.getcwd())  # noqa: PTH109 - a text
         if not (words or environment) or asked in self.accepted:
             return
         wanted, there = _loaded(words, environment), self.loaded.settings
@@ -275,7 +279,7 @@ class Background:
         ]
         if differ:
             raise SettingsError(
-                f"the session {self.name!r} was begun with other settings: {', '.join(differ)}. End it with "
+                f"the session {self.name} was begun with other settings: {', '.join(differ)}. End it with "
                 f"`mcp-browser do -s {self.name} stop`, or begin another one with -s NAME."
             )
         self.accepted.append(asked)
@@ -290,7 +294,10 @@ class Background:
         for number, line in enumerate(text.splitlines(), 1):
             try:
                 if words := shlex.split(line, comments=True):
-                    commands.append(self._commands.parse(words, ["--json"] if whole.as_json else ()))
+                    command = self._commands.parse(words, ["--json"] if whole.as_json else ())
+                    if command.action is None or command.reads_secret:
+                        raise SettingsError("standard input has the commands already.")
+                    commands.append(command)
             except (ValueError, SettingsError) as error:
                 raise SettingsError(f"line {number}: {error} Nothing was done.") from None
         calls: list[TerminalCommand] = []

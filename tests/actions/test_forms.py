@@ -452,6 +452,19 @@ async def test_a_range_takes_what_its_values_mean(hand: Hand) -> None:
     assert "instead" not in text
 
 
+async def test_a_range_that_is_clipped_away_is_dragged_by_what_is_seen(hand: Hand) -> None:
+    await hand.open(
+        "<div style='position: relative; width: 200px; height: 40px'><div id=thumb style='position: absolute;"
+        " left: 10px; top: 14px; width: 12px; height: 12px'><div style='position: absolute; width: 1px;"
+        " height: 1px; overflow: hidden; clip-path: inset(50%)'><input type=range aria-label=Volume></div>"
+        "</div></div><button>Here</button>"
+        "<script>thumb.onpointerdown = () => { document.onpointerup = () => document.title = 'let go' }"
+        "</script>"
+    )
+    await hand.do("drag_element", index=hand.index("Volume"), target=hand.index("Here"))
+    assert await hand.js("document.title") == "let go"
+
+
 async def test_a_file_is_uploaded(hand: Hand, upload_dir: Path) -> None:
     (upload_dir / "a.txt").write_text("content")
     await hand.open(

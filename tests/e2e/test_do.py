@@ -133,7 +133,7 @@ def test_a_session_goes_on_between_commands_and_leaves_nothing_when_it_is_stoppe
     assert fresh.do("stop") == "default: was not running\n"
 
 
-def test_shells_that_begin_at_once_share_one_server_and_a_killed_one_is_replaced(
+def test_shells_that_begin_at_once_share_one_server_and_one_that_is_killed_in_a_command_is_replaced(
     fresh: Shell, site: Site
 ) -> None:
     url = site.page("<h1>Teas</h1>")
@@ -145,23 +145,15 @@ def test_shells_that_begin_at_once_share_one_server_and_a_killed_one_is_replaced
     assert fresh.files == ["work.log", "work.sock"]
 
     pid = fresh.server("work")
+    waiting = fresh.begin("-s", "work", "wait_for", "--text", "never", "--timeout", "60")
+    time.sleep(0.5)
     os.kill(pid, signal.SIGKILL)
+    _, errors = waiting.communicate(timeout=60)
+    assert (waiting.returncode, "ended before it answered" in errors) == (1, True)
     assert ended(pid)
     assert "No session is open" in fresh.do("status")
     assert "# Teas" in fresh.do("-s", "work", "go_to_url", url)
     assert fresh.server("work") != pid
-
-
-def test_a_server_that_is_killed_in_a_command_is_not_asked_again(fresh: Shell, site: Site) -> None:
-    fresh.do("go_to_url", site.page("<h1>Here</h1>"))
-    pid = fresh.server()
-    waiting = fresh.begin("wait_for", "--text", "never", "--timeout", "60")
-    time.sleep(0.5)
-    os.kill(pid, signal.SIGKILL)
-
-    _, errors = waiting.communicate(timeout=60)
-    assert waiting.returncode == 1
-    assert "ended before it answered" in errors
 
 
 def test_other_settings_are_refused_and_another_version_is_replaced(
@@ -208,7 +200,7 @@ def test_a_server_that_cannot_start_says_why(fresh: Shell, site: Site) -> None:
 
 
 def test_a_session_ends_when_it_is_idle_for_long(fresh: Shell, site: Site) -> None:
-    fresh.do("--idle-timeout", "1", "go_to_url", site.page("<h1>Here</h1>"))
+    fresh.do("--idle-timeout", "3", "go_to_url", site.page("<h1>Here</h1>"))
     pid = fresh.server()
 
     assert ended(pid)
@@ -259,6 +251,7 @@ def test_lists_and_objects_come_from_files_of_the_caller_s_folder(shell: Shell, 
     assert '"@form.json"' in shell.do("input_text", name, "@form.json")
     assert "-5" in shell.do("input_text", 'textbox "Name"', "-5")
     assert "--x" in shell.do("input_text", name, "--append", "--", "--x")
+    assert "tée \N{HOT BEVERAGE} ?" in shell.do("input_text", name, "tée \N{HOT BEVERAGE} \udcff")
     shell.do("select_option", sizes, "S", "L")
     shell.do("select_option", sizes, '["M"]')
     assert "cv.txt" in shell.do("upload_file", file, "cv.txt")
@@ -319,6 +312,11 @@ def test_several_commands_come_from_standard_input(shell: Shell, site: Site) -> 
     assert (code, output, "line 2" in errors or "Action 2" in errors) == (2, "", True)
     code, _, errors = shell.run("-", given=f"{click}click_elemnt 1\n")
     assert (code, "line 2: there is no action 'click_elemnt'" in errors) == (2, True)
+    for line in ("-", "input_text 1 --secret-stdin"):
+        code, _, errors = shell.run("-", given=f"{click}{line}\n")
+        assert (code, "line 2: standard input has the commands already" in errors) == (2, True)
+    code, output, errors = shell.run("-", "--json", given=f"{click}click_element 99\n")
+    assert (code, errors, json.loads(output)["error"]) == (1, "", True)
     code, output, errors = shell.run("-", given=f"{click}evaluate_script no.such\n{click}")
     assert (code, "Clicked" in output, "1 call after it not done" in errors) == (1, True, True)
 

@@ -222,6 +222,16 @@ async function ready(id, purpose, force) {
   }
 }
 
+/** What is seen in the place of a range that is clipped to nothing: the nearest box around it. @param {Element} range */
+function thumbOf(range) {
+  let node = flatParent(range);
+  for (let up = 0; up < MOST_UP_TO_TRACK && node && isElement(node); up++, node = flatParent(node)) {
+    const box = rectOf(/** @type {Element} */ (node));
+    if (box.width > 2 && box.height > 2 && isSeen(/** @type {Element} */ (node))) return /** @type {Element} */ (node);
+  }
+  return null;
+}
+
 /** @param {number} id @param {string} purpose @param {boolean} force @param {boolean} faint whether it may be transparent @returns {Promise<object>} */
 async function tryReady(id, purpose, force, faint) {
   const element = byId(id);
@@ -271,7 +281,8 @@ async function tryReady(id, purpose, force, faint) {
     const layer = layerOver(element);
     return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
   }
-  const surface = surfaceOf(element, tag);
+  const thumb = facts.type === "range" && isClippedAway(element) ? thumbOf(element) : null;
+  const surface = thumb || surfaceOf(element, tag);
   if (!surface && !faint && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
     const scrolled = waitsForScroll(bodyOf(element));
     if (scrolled) bringIntoView(element);
@@ -321,7 +332,7 @@ async function tryReady(id, purpose, force, faint) {
   }
   box = boxOf(target);
   if (!point) return { problem: "off-screen", ...facts };
-  if (point.hit && !isOwnPart(point.hit, element)) {
+  if (point.hit && !isOwnPart(point.hit, thumb || element)) {
     const labelled = target === element ? labelPoint(control) : null;
     // No mouse reaches a box that is clipped to nothing, keys do.
     if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
