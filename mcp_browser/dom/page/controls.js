@@ -16,13 +16,13 @@ function withHint(element, role, states) {
 
 const TYPED_INTO = "input:not([type=hidden]),select,textarea,[role=textbox],[role=combobox],[contenteditable]";
 
-/** What is seen where a transparent field lies. @param {Element} field */
-function seenBelow(field) {
+/** What a transparent field is called: by its name, or by what is seen where it lies. @param {Element} field @param {string} name */
+function seenBelow(field, name) {
   const outer = parentNode(field);
-  if (!isElement(outer) || Number(styleOf(field).opacity) > 0) return "";
+  if (!isElement(outer) || (name && name !== NO_FILE)) return name;
   const [own, box] = [rectOf(field), rectOf(/** @type {Element} */ (outer))];
   const text = own.width * own.height * 2 >= box.width * box.height ? tidy(String(_innerText.call(/** @type {HTMLElement} */ (outer)) ?? "")) : "";
-  return text.length > LONGEST_HINT ? "" : text;
+  return text && text.length <= LONGEST_HINT ? text : name;
 }
 
 /** What a label says that is tied to no field and stands with this one alone. @param {Element} field */
@@ -105,7 +105,8 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   else if (isDrawnByEditor(element) && attribute(element, "aria-hidden") === "true") return null;
   else if (replaceable && (walk.told.has(element) || !canBeReached(element, tag))) return null;
   if (replaceable) walk.told.add(element);
-  const name = nameOf(element, tag, role);
+  const called = nameOf(element, tag, role);
+  const name = unseen && tag === "input" ? seenBelow(element, called) : called;
   if (isGripInRow(element, name)) return null;
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
@@ -205,7 +206,7 @@ function enterLabel(element, frame) {
   }
   const name = nameOf(control, controlTag, role);
   const before = frame.close;
-  const putBack = name && walk.inside === null && !query(element, BUTTONS) ? repeating(name, control) : null;
+  const putBack = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS)) ? repeating(name, control) : null;
   frame.close = (at) => {
     flush();
     if (putBack) putBack();
