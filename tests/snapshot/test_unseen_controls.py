@@ -267,11 +267,11 @@ async def test_a_list_that_a_component_hides_from_readers_and_keys_is_not_told_f
 
 
 async def test_what_opens_in_a_label_is_no_part_of_its_fields_name(hand: Hand) -> None:
+    days = [str(day) for day in range(12, 30)]
     view = await hand.show(
-        "<label>Arrival <input><div id=days><button type=button>Next</button><span>21</span>"
-        " <span>22</span></div></label><style>span { cursor: pointer }</style>"
+        "<label>Arrival <input><div id=days><button type=button>Next</button>"
+        + " ".join(f"<span>{day}</span>" for day in days)
+        + "</div></label><style>span { cursor: pointer }</style>"
     )
 
-    assert [(node.role, node.name) for node in view.elements] == [
-        *(("textbox", "Arrival"), ("button", "Next"), ("clickable", "21"), ("clickable", "22"))
-    ]
+    assert [node.name for node in view.elements] == ["Arrival", "Next", *days]

@@ -263,7 +263,7 @@ function labelText(element) {
   for (const label of labelsOf(element)) {
     const whole = textOf(label, element, 0, false);
     let own = "";
-    if (childElementCount(label) > 1 && query(label, BUTTONS)) for (let node = firstChild(label); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
+    if (whole.length > LONGEST_HINT && query(label, BUTTONS)) for (let node = firstChild(label); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
     name += ` ${isBlank(own) ? whole : own}`;
   }
   return name && tidy(name);
