@@ -289,9 +289,9 @@ async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not
             await until(lambda: recorder.checking is None)
         await person.button("Order")
     assert list(recorded.lines[2:]) == [
-        'expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("Ann")',
-        'expect(page.locator("#out")).to_contain_text("Nothing yet")',
-        'expect(page.get_by_role("button", name="Order", exact=True)).to_be_visible()',
+        'expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("Ann", timeout=15000)',
+        'expect(page.locator("#out")).to_contain_text("Nothing yet", timeout=15000)',
+        'expect(page.get_by_role("button", name="Order", exact=True)).to_be_visible(timeout=15000)',
         'page.get_by_role("button", name="Order", exact=True).click()',
     ]
     assert (await again(hand, recorded.history)).succeeded
