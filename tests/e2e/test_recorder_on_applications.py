@@ -82,8 +82,8 @@ async def test_django_admin(django_admin: Django, tmp_path: Path) -> None:
         await expect(page.get_by_text("was added successfully")).to_be_visible(timeout=20_000)
         await recorder.check("text", page.locator("li.success"))
         await asyncio.sleep(0.5)
-    groups = "SELECT auth_group.name, codename FROM auth_group JOIN auth_group_permissions AS has ON has.group_id = "
-    groups += "auth_group.id JOIN auth_permission ON auth_permission.id = has.permission_id"
+    groups = "SELECT auth_group.name, codename FROM auth_group JOIN auth_group_permissions AS has "
+    groups += "ON has.group_id = auth_group.id JOIN auth_permission ON auth_permission.id = has.permission_id"
     assert app.query(groups) == [("Editors", "view_user")]
     assert app.password not in recorder.written()
     for work in (in_python, in_typescript):
@@ -113,7 +113,7 @@ async def test_jupyterlab(jupyter: JupyterLab, tmp_path: Path) -> None:
         await expect(page.get_by_text("42", exact=True)).to_be_visible(timeout=40_000)
         await recorder.check("visible", page.get_by_text("42", exact=True))
         await asyncio.sleep(0.5)
-    for work in (in_python, in_typescript, again):
+    for work in (in_python, in_typescript):
         for notebook in await anyio.to_thread.run_sync(list, jupyter.folder.glob("*.ipynb")):
             notebook.unlink()
         await work(recorder, tmp_path)
