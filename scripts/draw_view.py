@@ -94,12 +94,11 @@ async def _recording(page: Page) -> bytes:
     canvas = page.locator("#live")
     await expect(page.locator(".taken #live")).to_be_visible()
     await canvas.focus()
-    for keys in ("Tab", "Tab"):
-        await page.keyboard.press(keys)
-    await page.keyboard.type("Ada", delay=50)
-    await page.keyboard.press("Tab")
-    await page.keyboard.press("ArrowDown")
-    await page.keyboard.press("Tab")
+    await page.keyboard.press("End")
+    await page.keyboard.type(", London", delay=50)
+    for key in ("Tab", "ArrowDown", "Tab", " ", "Tab"):
+        await page.keyboard.press(key)
+        await page.wait_for_timeout(150)
     await page.get_by_role("button", name="Check text").click()
     await page.wait_for_timeout(1500)
     return await page.screenshot()
