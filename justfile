@@ -114,6 +114,10 @@ bench *arguments:
 tasks *arguments:
     python -m benchmarks.tasks {{ arguments }}
 
+# Do ten tasks from a shell with this project's commands and with three others'; into docs/terminal.md.
+terminal *arguments:
+    python -m benchmarks.terminal {{ arguments }}
+
 # Open and click pages that carry what real sites do; into docs/performance.md.
 carried *arguments:
     python -m benchmarks.carried {{ arguments }}

@@ -1,16 +1,15 @@
 """`python -m mcp_browser` and the `mcp-browser` command."""
 
-import gc
 import sys
 
-from mcp_browser.browser.process.early_driver import start_driver
-
 _NOT_SERVING = {
+    "do",
     "try",
     "run",
     "tasks",
     "install",
     "config",
+    "skill",
     "doctor",
     "token",
     "completion",
@@ -22,9 +21,18 @@ _NOT_SERVING = {
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    words = sys.argv[1:]
+    if words[:1] == ["do"] and len(words) > 1 and {"-h", "--help", "--serve"}.isdisjoint(words):
+        from mcp_browser.terminal import main as do  # noqa: PLC0415 - and nothing else
+
+        sys.exit(do(words[1:]))
+    import gc  # noqa: PLC0415
+
+    from mcp_browser.browser.process.early_driver import start_driver  # noqa: PLC0415
+
     # Start-up makes very many objects that live on; looking for garbage among them takes a tenth of a second.
     gc.disable()
-    if _NOT_SERVING.isdisjoint(sys.argv[1:]):
+    if words == ["do", "--serve"] or _NOT_SERVING.isdisjoint(words):
         start_driver()
     from mcp_browser.cli import main as run  # noqa: PLC0415
 

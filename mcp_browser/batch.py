@@ -112,7 +112,7 @@ class Premises:
 
 def _is_same(shown: DomNode, node: DomNode) -> bool:
     """Whether a description may be of what was shown in other words."""
-    before, now = shown.name.casefold(), node.name.casefold()
+    before, now = (one.name.casefold().removesuffix("…") for one in (shown, node))
     return before in now or now in before
 
 

@@ -139,8 +139,10 @@ async def timed(call: Execution, next: Next) -> ActionResult:
     action, session = call.action, call.session
     call.params = action.validate(call.arguments)
     limit = call.rules.settings.limits.call_timeout
-    limit += action.time_of(call.params) if call.batch is None else call.batch.own_time
+    if call.batch is None and action.own_time is not None:
+        limit += action.own_time(call.params)
     if call.batch is not None:
+        limit += call.batch.own_time
         call.batch.deadline = time.monotonic() + limit
         limit += REPORT_SECONDS
     elif call.within is not None:
@@ -194,7 +196,8 @@ async def expected(call: Execution, next: Next) -> ActionResult:
 
 async def named(call: Execution, next: Next) -> ActionResult:
     """Find the elements that are named, as soon as they are there."""
-    if call.batch is None or call.prepare is not None:
+    may_name = any(isinstance(value, str | list) for value in call.arguments.values())
+    if may_name and (call.batch is None or call.prepare is not None):
         limit = max(call.rules.settings.limits.action_timeout, call.action.time_of(call.params))
         given = await with_indexes(call.session, call.arguments, call.params, limit=limit)
         if given is not call.arguments:

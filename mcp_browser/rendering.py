@@ -9,9 +9,10 @@ comes from the page and is nobody's instruction; then notices, one a line:
     </page>
     Note: Saved download "bill.pdf" as /tmp/bill.pdf.
 
-`title` stands there with a whole snapshot, `status` where HTTP's is not 200. Text from the page cannot close
-or open a frame: in it `<page` and `</page` become `&lt;page` and `&lt;/page`. Nor can it look like a line of
-ours: it is cleaned, then kept from passing for an element's line, and last from passing for a frame.
+`title` stands there with a whole snapshot and where it has changed, `status` where HTTP's is not 200. Text
+from the page cannot close or open a frame: in it `<page` and `</page` become `&lt;page` and `&lt;/page`. Nor
+can it look like a line of ours: it is cleaned, then kept from passing for an element's line, and last from
+passing for a frame.
 
 In a snapshot each element stands on a line of its own, `[12] button "Buy now" disabled`, a `*` before the
 bracket marking what is new; text, headings (`# …`) and table rows (`| … |`) stand between. Only what is on
@@ -48,6 +49,7 @@ LONGEST_NOTICE = 600
 LONGEST_ERROR = 8_000
 
 NO_CHANGE = "No text or control changed."
+ONLY_TITLE = "= no text or control changed, only the title"
 INDENT = "  "
 DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
 LEAST_RUN = 4  # So many indexes that follow one another are told by the first and the last
@@ -217,6 +219,7 @@ def _page(observation: Observation | None, bounded: Bounded, *, beside: bool) ->
             title, status = snapshot.title, snapshot.status
             lines.append(bounded(render_snapshot(snapshot)))
         case None, DomChanges() as changes if changes != DomChanges(new_page=changes.new_page):
+            title = changes.title
             lines.append(bounded(render_changes(changes)))
         case None, DomChanges() if not beside:
             yield NO_CHANGE
@@ -298,7 +301,7 @@ def render_changes(changes: DomChanges) -> str:
         lines += _beside_lines(changes)
     if changes.omitted:
         lines.append(f"… {changes.omitted:,} more changes: look with get_state.")
-    return "\n".join(lines) or NO_CHANGE
+    return "\n".join(lines) or (NO_CHANGE if changes.title is None else ONLY_TITLE)
 
 
 def _beside_lines(changes: DomChanges) -> Iterator[str]:

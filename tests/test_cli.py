@@ -81,6 +81,10 @@ def test_each_command_has_help_of_its_own(command: str, capsys: pytest.CaptureFi
         (["doctor", "--hedless"], "did you mean --headless"),
         (["fly"], "unknown command"),
         (["--stdio", "--http"], "--stdio and --http or --sse exclude each other"),
+        (
+            ["--stdio", "--device", "iPhone 99"],
+            "There is no device 'iPhone 99' in Playwright's list. Some of its",
+        ),
         (["--http", "--tls-cert", __file__], "needs tls-key"),
         (["--http", "--tls-cert", __file__, "--tls-key", __file__], "tls-cert or tls-key cannot be used"),
         (["--http", "--profile", "/tmp/none"], "--profiles FOLDER keeps named profiles"),

@@ -279,13 +279,36 @@ def test_paths_are_whole_and_an_environment_for_a_while_is_not_named(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(home)
-    entry = json.loads(shown(capsys, "cursor", "--upload-dir", f"a{os.pathsep}b"))["mcpServers"]["browser"]
-    assert entry["args"][-1] == f"--upload-dir={home / 'a'}{os.pathsep}{home / 'b'}"
+    for name in "ab":
+        (home / name).mkdir()
+    flags = ("--upload-dir", "a", "--upload-dir", "b")
+    entry = json.loads(shown(capsys, "cursor", *flags))["mcpServers"]["browser"]
+    assert entry["args"][-2:] == [f"--upload-dir={home / 'a'}", f"--upload-dir={home / 'b'}"]
 
     monkeypatch.setattr(sys, "prefix", "/home/me/.cache/uv/archive-v0/xyz")
     entry = json.loads(shown(capsys, "cursor"))["mcpServers"]["browser"]
     assert Path(entry["command"]).name == "uvx"
     assert entry["args"] == [DISTRIBUTION, "--stdio"]
+
+
+def test_lines_keep_their_ends_where_they_differ(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = home / "mcp.json"
+    path.write_bytes(b'{\r\n  "a": 1,\n  "mcpServers": {\r\n    "b": {"command": "c"}\r\n  }\n}\r\n')
+
+    shown(capsys, "cursor", "--write", "--file", str(path))
+
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert [lines[at] for at in (0, 1, 2, -3, -2, -1)] == [
+        *(
+            b"{\r\n",
+            b'  "a": 1,\n',
+            b'  "mcpServers": {\r\n',
+            b'    "b": {"command": "c"}\r\n',
+            b"  }\n",
+            b"}\r\n",
+        ),
+    ]
+    assert all(line.endswith(b"\r\n") for line in lines[3:-3])
 
 
 KEYS = st.sampled_from(["mcpServers", "browser", "other"]) | st.text(max_size=4)
@@ -438,13 +461,22 @@ def test_a_shell_completes_commands_and_settings(tmp_path: Path, capsys: pytest.
     script.write_text(run_here(capsys, "completion", "bash")[1], "utf-8")
     words = "COMP_WORDS=(mcp-browser {0}); COMP_CWORD=1; _shtab_mcp_browser; echo ${{COMPREPLY[@]}}"
     completed = subprocess.run(
-        ["bash", "-c", f"source {script}; {words.format('do')}; {words.format('--snapshot-b')}"],
+        ["bash", "-c", f"source {script}; {words.format('doc')}; {words.format('--snapshot-b')}"],
         capture_output=True,
         text=True,
         check=True,
     )
 
     assert completed.stdout == "doctor\n--snapshot-budget\n", completed.stderr
+    words = "COMP_WORDS=(mcp-browser do {0}); COMP_CWORD={1}; _shtab_mcp_browser; echo ${{COMPREPLY[@]}}"
+    flags = words.format("click_element --dou", 3)
+    completed = subprocess.run(
+        ["bash", "-c", f"source {script}; {words.format('go_to_u', 2)}; {flags}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert completed.stdout == "go_to_url\n--double\n", completed.stderr
 
 
 @pytest.mark.slow

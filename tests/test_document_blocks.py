@@ -6,16 +6,19 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
 
+from mcp_browser.actions import default_registry
 from mcp_browser.cli import arguments
 from mcp_browser.cli.clients import CLIENTS
+from mcp_browser.cli.commands import OUTPUT, Commands, split, usage
 from mcp_browser.settings import all_options
+from mcp_browser.terminal import session_of
 from scripts import counterparts, generate_docs
 from tests.test_docs import PAGES, ROOT
 
@@ -64,11 +67,27 @@ def commands(page: Path) -> Iterator[list[str]]:
                 yield [word.replace("SHELL", "bash") for word in words[1:]]
 
 
+def takes_command(words: Sequence[str]) -> None:
+    """Read a command of `do`, which has to be right."""
+    _, settings, rest = split(session_of([word for word in words if word != "--help"])[1])
+    arguments.parse_arguments(settings)
+    if rest and rest[0] not in {"ACTION", "stop", "status", "-"} and "--help" not in words:
+        commands_of_do().parse([word.replace("@form.json", "[]") for word in rest])
+
+
+@cache
+def commands_of_do() -> Commands:
+    return Commands(default_registry())
+
+
 def test_every_command_is_one_that_the_program_takes() -> None:
     found = {tuple(words) for page in PAGES for words in commands(page)}
     parser = arguments.whole_parser()
 
     for words in sorted(found):
+        if words[:1] == ("do",):
+            takes_command(words[1:])
+            continue
         taken, unknown = parser.parse_known_args(arguments._joined(words))
         assert unknown == [], words
         assert getattr(taken, "client", "CLIENT") in {*CLIENTS, "CLIENT"}, words
@@ -84,7 +103,8 @@ def flags() -> set[str]:
         flag for option in all_options().values() for flag in (option.flag, option.off_flag) if flag
     }
     own = {flag for command in arguments.COMMANDS.values() for flag in command.own}
-    return of_settings | own | {"--config", "--help", "--stdio", "--version"}
+    of_actions = {flag for action in default_registry() for flag in re.findall(r"--[a-z-]+", usage(action))}
+    return of_settings | own | of_actions | {*OUTPUT, "--all", "--config", "--help", "--stdio", "--version"}
 
 
 @each_page

@@ -57,6 +57,7 @@ async def test_a_file_that_cannot_be_written_later_tells_of_its_folder(tmp_path:
 @pytest.mark.parametrize("line", ["browser-arg", "browser-args"], ids=["flag", "key"])
 def test_a_line_of_the_file_may_be_called_as_its_flag(tmp_path: Path, line: str) -> None:
     config = tmp_path / "settings.toml"
+    (tmp_path / "here").mkdir()
     config.write_text(f'{line} = ["--a", "--b"]\nupload-dir = ["here"]\n', "utf-8")
 
     settings = load_settings({}, environment={}, config=config).settings

@@ -111,9 +111,9 @@ RESOLVER = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
         ("", {"EXCLUDE_ACTIONS": "save_pdf,scroll"}, "tools.exclude_actions", ("save_pdf", "scroll")),
         (
             "",
-            {"UPLOAD_DIRS": os.pathsep.join(["/tmp", "~/pictures"])},
+            {"UPLOAD_DIRS": os.pathsep.join(["/tmp", "~"])},
             "files.upload_dirs",
-            (Path("/tmp"), Path.home() / "pictures"),
+            (Path("/tmp"), Path.home()),
         ),
     ],
 )
@@ -220,7 +220,13 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
         (["--executable", "/no/such"], "executable (from --executable): there is no file /no/such."),
         (["--actions", "/no/such.py"], "actions (from --actions): there is no file /no/such.py."),
         (["--profile", __file__], "profile (from --profile): "),
+        (
+            ["--upload-dir", "/tmpp"],
+            "upload-dirs (from --upload-dir): there is no folder /tmpp (did you mean tmp?).",
+        ),
         (["--hedless"], "unknown argument --hedless (did you mean --headless?); see --help."),
+        (["install", "--nope"], "unknown argument --nope; see --help."),
+        (["--upload-dirs", "/x"], "unknown argument --upload-dirs (did you mean --upload-dir?); see --help."),
         (["tyr"], "unknown command 'tyr' (did you mean try?)"),
         (["--viewport"], "argument --viewport: expected one argument; see --help."),
         (["doctor", "extra"], "unknown argument extra; see --help."),

@@ -29,6 +29,16 @@ MOST_ARROWS = 60
 MOST_BELOW = 6
 
 
+def _called(one: Seen) -> str:
+    """Its name, or the hint in its line."""
+    hint = re.search(r' hint="((?:[^"\\]|\\.)*)"', one.line)
+    return one.name or (hint[1] if hint else "")
+
+
+def _before_value(one: Seen) -> str:
+    return one.line.partition(" value=")[0]
+
+
 class Operator(ABC):
     """A server's tools in use for operations."""
 
@@ -85,8 +95,11 @@ class Operator(ABC):
         for look in looks:
             look()
             seen = [one for one in self.hand.seen.values() if not roles or one.role in roles]
-            whole = [one for one in seen if one.name.strip(" *") == name]
-            within = [one for one in seen if name.casefold() in one.name.casefold()]
+            whole = [one for one in seen if _called(one).strip(" *") == name]
+            within = [one for one in seen if name.casefold() in _called(one).casefold()]
+            if not roles:
+                # What a field holds is a place in it.
+                within = [one for one in within if one.role != "textbox" or name in _before_value(one)]
             for matching in (
                 [one for one in whole if one.role not in WEAK],
                 [one for one in within if roles and one.role not in WEAK],

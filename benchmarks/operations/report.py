@@ -10,10 +10,22 @@ from benchmarks.report import markdown_table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "comparison.md"
 HEAD: str = "kind,operations,server,first try,any try,calls,characters,seconds,false statements"
+_PARTS = {
+    "first": "First part, whose faults were mended",
+    "second": "Second part, written afterwards on other libraries, nothing of it mended",
+}
 
 
 def section(outcomes: Sequence[Outcome], asked: Sequence[Operation]) -> str:
-    """The figures by kind and as a whole."""
+    """The figures of each part."""
+    parts = {part: [one for one in asked if one.part == part] for part in _PARTS}
+    return "\n\n".join(f"{_PARTS[part]}: {_table(outcomes, some)}" for part, some in parts.items() if some)
+
+
+def _table(outcomes: Sequence[Outcome], asked: Sequence[Operation]) -> str:
+    """The figures of some operations, by kind and as a whole."""
+    names = {str(one) for one in asked}
+    outcomes = [one for one in outcomes if one.operation in names]
     kinds = list(dict.fromkeys(outcome.kind for outcome in outcomes))
     servers = list(dict.fromkeys(outcome.server for outcome in outcomes))
     rows: list[list[str]] = [HEAD.split(",")]

@@ -17,7 +17,7 @@ from benchmarks.operations import report
 from benchmarks.operations.adapters import OPERATORS, Operator
 from benchmarks.operations.outcome import Outcome
 from benchmarks.operations.proof import CHECK_SECONDS, FILE, holds, prove
-from benchmarks.operations.table import FOLDER, Operation, is_known, operations
+from benchmarks.operations.table import FOLDER, PARTS, Operation, is_known, operations
 from benchmarks.servers import ToolError
 from benchmarks.tasks.hands import NotSeenError
 from benchmarks.wholeness.stage import Stage
@@ -140,6 +140,7 @@ def measure(wanted: Sequence[Operation], names: list[str], record: Path | None) 
                 if not bench.can_be_done(operation):
                     continue
                 address = bench.address(operation)
+                console.print(f"{operation}: proved", markup=False)
             except RuntimeError as error:
                 console.print(f"{operation}: no page: {str(error)[:300]}", markup=False)
                 continue
@@ -182,15 +183,25 @@ def main() -> None:
     """Carry out the operations; put the table into docs/comparison.md where all were."""
     arguments = argparse.ArgumentParser(description="Carry out operations on widgets of many libraries.")
     arguments.add_argument("--only", default="", help="operations whose line has one of these words")
-    arguments.add_argument("--servers", default=",".join(OPERATORS), help="which, separated by commas")
+    arguments.add_argument("--part", choices=PARTS, help="the operations of one part alone")
+    arguments.add_argument(
+        "--servers", default=",".join(OPERATORS), help="which, separated by commas; with none, proofs alone"
+    )
     arguments.add_argument("--workers", type=int, default=2, help="how many pages at a time")
     arguments.add_argument("--record", type=Path, help="file for a line of JSON about each")
     arguments.add_argument("--no-write", action="store_true", help="leave docs/comparison.md as it is")
     asked = arguments.parse_args()
     words = [word for word in asked.only.split(",") if word]
-    wanted = [one for one in operations() if not words or any(word in str(one) for word in words)]
-    outcomes = measure_all(wanted, asked.servers.split(","), asked.record, asked.workers)
+    wanted = [
+        one
+        for one in operations()
+        if (not words or any(word in str(one) for word in words)) and asked.part in (None, one.part)
+    ]
+    names = [name for name in asked.servers.split(",") if name]
+    outcomes = measure_all(wanted, names, asked.record, asked.workers)
+    if not names:
+        return
     section = report.section(outcomes, wanted)
     Console().print(section, markup=False, highlight=False, soft_wrap=True)
-    if not words and not asked.no_write:
+    if not words and asked.part is None and not asked.no_write:
         report.write(section)

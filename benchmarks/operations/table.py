@@ -9,6 +9,9 @@ FIELD = TEXT`, `submit FIELD = TEXT`, `set FIELD = NUMBER`, `tick FIELD`, `untic
 `double NAME`, `right NAME`, `hover NAME`, `drag NAME = NAME`, `upload NAME`, `press KEYS`; several are
 separated by ` ; `. CHECK is an expression about the widget's own state, true once it is done. PROOF says how
 plain Playwright does it, in steps as `proof.py` knows them.
+
+`second.txt` has the second part in the same form: written after the faults that the first one shows were
+mended, on libraries that the project had not met. Nothing is tuned on it.
 """
 
 from collections.abc import Iterator
@@ -20,6 +23,7 @@ from benchmarks.wholeness.page import Page
 from benchmarks.wholeness.second import SECOND
 
 FOLDER = Path(__file__).parent
+PARTS = {"first": "operations.txt", "second": "second.txt"}
 _KNOWN = {page.source: page for page in (*FIRST, *SECOND) if not page.framed}
 
 
@@ -31,6 +35,8 @@ class Operation:
     moves: tuple[str, ...]
     check: str
     proof: tuple[str, ...]
+    part: str
+    """One of `PARTS`."""
 
     @property
     def kind(self) -> str:
@@ -43,15 +49,16 @@ class Operation:
 
 def operations() -> Iterator[Operation]:
     """All operations, page by page."""
-    page: Page | None = None
-    for line in (FOLDER / "operations.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            source, *packages = line[2:].split()
-            page = _KNOWN.get(source) or Page(source, "second", tuple(packages), source)
-        elif line:
-            assert page is not None
-            moves, check, *proof = line.split(" :: ")
-            yield Operation(page, _parts(moves), check, _parts(proof[0]) if proof else ())
+    for part, name in PARTS.items():
+        page: Page | None = None
+        for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+            if line.startswith("# "):
+                source, *packages = line[2:].split()
+                page = _KNOWN.get(source) or Page(source, "second", tuple(packages), source)
+            elif line:
+                assert page is not None
+                moves, check, *proof = line.split(" :: ")
+                yield Operation(page, _parts(moves), check, _parts(proof[0]) if proof else (), part)
 
 
 def is_known(page: Page) -> bool:

@@ -114,6 +114,7 @@ def write_a_file(hand: Hand, stage: Stage) -> bool:
     hand.fill("textbox", "", "Dear diary")
     hand.press("Control+s")
     hand.click("button", "Rename and Save")
+    hand.finish()
     return stage.comes(
         lambda: any(file.read_text().strip() == "Dear diary" for file in stage.lab.folder.glob("*.txt"))
     )
@@ -156,4 +157,5 @@ def book_a_date(hand: Hand, stage: Stage) -> bool:
         hand.click("link|clickable|generic|button", "Prev")
     hand.click("link|clickable|generic|gridcell", str(int(goal[2])))
     hand.click("button", "Submit")
+    hand.finish()
     return stage.gym.outcome("choose-date", 1).reward > 0

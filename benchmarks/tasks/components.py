@@ -34,6 +34,7 @@ def draw_a_circle(hand: Hand, stage: Stage) -> bool:
     circle = '<svg width="64" height="48" xmlns="http://www.w3.org/2000/svg"><circle r="7"/></svg>'
     hand.fill("textbox", re.compile("svg"), circle)
     hand.click("button", re.compile("^(tools.ok|Apply|OK)"), nth=-1)
+    hand.finish()
     return stage.comes(lambda: any("<circle" in drawing for drawing in stage.noted))
 
 
@@ -44,6 +45,7 @@ def approve_the_last(hand: Hand, stage: Stage) -> bool:
     hand.click("columnheader|gridcell", "Id")
     hand.click("columnheader|gridcell", "Id")
     hand.click("button", "Approve Person 999")
+    hand.finish()
     return stage.comes(lambda: stage.noted == ["Person 999"])
 
 
@@ -58,6 +60,7 @@ def change_a_cell(hand: Hand, stage: Stage) -> bool:
     def changed() -> bool:
         return [change[:2] + change[3:] for told in stage.noted for change in told] == [[3, 4, "ok"]]
 
+    hand.finish()
     return stage.comes(changed)
 
 
@@ -78,6 +81,7 @@ def follow_an_entry(hand: Hand, stage: Stage) -> bool:
     """One of seventeen thousand links."""
     hand.open(f"{stage.python}/genindex-all.html")
     hand.click("link", "ZipInfo (class in zipfile)")
+    hand.finish()
     return stage.comes(lambda: stage.asked_for("/library/zipfile.html"))
 
 

@@ -95,6 +95,9 @@ class Hand(ABC):
     def wait(self, text: str) -> None:
         """Wait for what has not come yet, then see it."""
 
+    def finish(self) -> None:  # noqa: B027 - most keep nothing back
+        """Do what is left to be done, before its outcome is looked at from outside."""
+
     def all(self, role: str, name: Name) -> list[Seen]:
         """The elements of this role (any of several, `a|b`; `` for any) and name that were shown."""
         roles = role.split("|") if role else []

@@ -164,6 +164,7 @@ def rename_a_job(hand: Hand, stage: Stage) -> bool:
     hand.click("", re.compile("Walls"), double=True)
     hand.fill("textbox", re.compile("Description|^(New task|Walls)?$"), "Brick walls")
     hand.click("button", "Save")
+    hand.finish()
     return stage.comes(lambda: [job["text"] for job in stage.noted] == ["Brick walls"])
 
 

@@ -11,40 +11,58 @@ HUGE = 1_000_000
 """Characters beyond which a task is left out of the second total."""
 
 
+Way = tuple[str, bool]
+"""A server, and whether several moves went in one call."""
+
+
 def section(outcomes: list[Outcome]) -> str:
-    """The section, with a table of the tasks: each with every server."""
-    names = list(dict.fromkeys(outcome.server for outcome in outcomes))
+    """The section, with a table of the tasks: each with every server, move by move and in lists."""
+    ways = list(dict.fromkeys((outcome.server, outcome.in_lists) for outcome in outcomes))
+    ways.sort(key=lambda way: way[1])
+    names = list(dict.fromkeys(server for server, _ in ways))
     tasks = list(dict.fromkeys(outcome.task for outcome in outcomes))
-    by_task = {(outcome.task, outcome.server): outcome for outcome in outcomes}
+    by_task = {(outcome.task, (outcome.server, outcome.in_lists)): outcome for outcome in outcomes}
     other = next((name for name in names if name != OURS), None)
-    head = ["task", "on", *(f"{name}: characters" for name in names), *(f"{name}: calls" for name in names)]
-    rows = [head + (["ratio"] if other else [])]
+    rows = [["task", "on", *map(_heading, ways)] + (["ratio"] if other else [])]
     for task in tasks:
-        done = [by_task[task, name] for name in names]
-        row = [task, done[0].where, *map(_characters, done), *(str(outcome.calls) for outcome in done)]
-        rows.append(row + ([_ratio(by_task, [task], other)] if other else []))
-    small = [task for task in tasks if all(by_task[task, name].characters < HUGE for name in names)]
+        done = [by_task[task, way] for way in ways]
+        cells = [f"{one.characters:,} / {one.calls}{'' if one.done else ' (not done)'}" for one in done]
+        rows.append([task, done[0].where, *cells] + ([_ratio(by_task, [task], other)] if other else []))
+    small = [task for task in tasks if all(by_task[task, way].characters < HUGE for way in ways)]
     for label, some in (("all together", tasks), ("without the largest pages", small)):
-        totals = [f"{sum(by_task[task, name].characters for task in some):,}" for name in names]
-        calls = [str(sum(by_task[task, name].calls for task in some)) for name in names]
-        row = [label, f"{len(some)} tasks", *totals, *calls]
+        row = [label, f"{len(some)} tasks"]
+        for way in ways:
+            done = [by_task[task, way] for task in some]
+            seconds = sum(one.seconds for one in done)
+            characters, calls = sum(one.characters for one in done), sum(one.calls for one in done)
+            row.append(f"{characters:,} / {calls}, {seconds:.0f} s")
         rows.append(row + ([_ratio(by_task, some, other)] if other else []))
-    solved = [f"{name} {sum(by_task[task, name].done for task in tasks)} of {len(tasks)}" for name in names]
+    solved = [
+        f"{_heading(way)} {sum(by_task[task, way].done for task in tasks)} of {len(tasks)}" for way in ways
+    ]
     parts = [
         HEADING,
-        "Everything that the tools return from the first call to the last, errors and all, over a fixed set "
-        "of tasks on applications and documents from packages. Each is a script that knows only what the "
-        "tools return, written once and run on both servers; whether it has done its task is seen from "
-        "outside: in the database, the file, what the site was sent or asked for. playwright-mcp is used as "
-        "its tools' descriptions advise: a snapshot on every page that it comes to, references as long as "
-        "they hold, browser_find for what has come since. This server tells the page with the navigation "
-        "and the changes with each action.",
-        f"Done: {', '.join(solved)}. Characters of `tools/list`, apart: "
-        f"{', '.join(f'{name} {by_task[tasks[0], name].listed:,}' for name in names)}.",
+        "Everything that the tools return from the first call to the last, errors and all, over a fixed"
+        " set of tasks on applications and documents from packages: characters / calls. Each is a "
+        "script that knows only what the tools return, written once and run on both servers; whether it"
+        " has done its task is seen from outside: in the database, the file, what the site was sent or "
+        "asked for. playwright-mcp is used as its tools' descriptions advise: a snapshot on every page "
+        "that it comes to, references as long as they hold, browser_find for what has come since. This "
+        "server returns the page with the navigation and the changes with each action. In lists, as a "
+        "careful reader would use them: this server with `do_actions`, which names by index what was "
+        "shown, and by role and name what the next page will have; playwright-mcp with "
+        "`browser_fill_form`. The ratio is that of characters, call by call.",
+        f"Done, of {len(tasks)}: {', '.join(solved)}. Characters of `tools/list`, apart: "
+        f"{', '.join(f'{name} {by_task[tasks[0], (name, False)].listed:,}' for name in names)}.",
         _table(rows),
         _failures(outcomes),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _heading(way: Way) -> str:
+    server, in_lists = way
+    return f"{server}, in lists" if in_lists else server
 
 
 def replaced(document: str, new: str) -> str:
@@ -64,20 +82,16 @@ def write(new: str) -> None:
     DOCUMENT.write_text(replaced(DOCUMENT.read_text(encoding="utf-8"), new), encoding="utf-8")
 
 
-def _characters(outcome: Outcome) -> str:
-    return f"{outcome.characters:,}" + ("" if outcome.done else " (not done)")
-
-
-def _ratio(by_task: dict[tuple[str, str], Outcome], tasks: list[str], other: str) -> str:
-    mine = sum(by_task[task, OURS].characters for task in tasks)
-    theirs = sum(by_task[task, other].characters for task in tasks)
+def _ratio(by_task: dict[tuple[str, Way], Outcome], tasks: list[str], other: str) -> str:
+    mine = sum(by_task[task, (OURS, False)].characters for task in tasks)
+    theirs = sum(by_task[task, (other, False)].characters for task in tasks)
     return f"{mine / theirs:.2f}" if theirs else "-"
 
 
 def _failures(outcomes: list[Outcome]) -> str:
     failed = [one for one in outcomes if not one.done]
     unseen = "it is not seen from outside"
-    lines = [f"* {one.task}, {one.server}: {one.why or unseen}" for one in failed]
+    lines = [f"* {one.task}, {_heading((one.server, one.in_lists))}: {one.why or unseen}" for one in failed]
     return "\n".join(["Not done:", "", *lines]) if lines else ""
 
 

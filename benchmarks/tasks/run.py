@@ -1,6 +1,8 @@
 """Does the tasks with each server in turn, a fresh process for each task, and tells what it came to."""
 
 import argparse
+import time
+from itertools import product
 from pathlib import Path
 
 from rich.console import Console
@@ -8,6 +10,7 @@ from rich.console import Console
 from benchmarks import servers
 from benchmarks.tasks import applications, components, libraries, report
 from benchmarks.tasks.hands import Hand, NotSeenError
+from benchmarks.tasks.in_lists import McpBrowserInLists, PlaywrightMcpInForms
 from benchmarks.tasks.ours import McpBrowser
 from benchmarks.tasks.playwright_mcp import PlaywrightMcp
 from benchmarks.tasks.stage import Stage
@@ -16,13 +19,17 @@ from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 
 HANDS: dict[str, type[Hand]] = {OURS: McpBrowser, "playwright-mcp": PlaywrightMcp}
+IN_LISTS: dict[str, type[Hand]] = {OURS: McpBrowserInLists, "playwright-mcp": PlaywrightMcpInForms}
+"""The same in as few calls as a careful reader makes."""
 MODULES = (applications, components, libraries)
 """Where the tasks are registered."""
 
 console = Console(stderr=True, soft_wrap=True)
 
 
-def do(task: Task, server: str, stage: Stage, command: servers.Command, record: Path | None) -> Outcome:
+def do(  # noqa: PLR0913 - what the command line says
+    task: Task, server: str, stage: Stage, command: servers.Command, record: Path | None, *, in_lists: bool
+) -> Outcome:
     """Do a task with a fresh process of a server.
 
     Args:
@@ -31,24 +38,31 @@ def do(task: Task, server: str, stage: Stage, command: servers.Command, record: 
         stage: what it is done on; it is put back to its start first.
         command: how the server is started.
         record: folder for everything the tools return.
+        in_lists: whether several moves go in one call where that can be.
     """
     stage.reset()
     connection = servers.Connection(command)
-    hand = HANDS[server](connection)
+    hand = (IN_LISTS if in_lists else HANDS)[server](connection)
     why = ""
+    begun = time.monotonic()
     try:
         done = task.policy(hand, stage)
     except (servers.ToolError, NotSeenError, TimeoutError) as error:
         done = False
         why = " ".join(str(error).split())[:160]
     finally:
+        seconds = time.monotonic() - begun
         connection.close()
     if record is not None:
         record.mkdir(parents=True, exist_ok=True)
         name = task.name.replace(" ", "-").replace("'", "")
-        (record / f"{name}.{server}.txt").write_text("\n".join(hand.transcript), encoding="utf-8")
+        (record / f"{name}.{server}{'.lists' * in_lists}.txt").write_text(
+            "\n".join(hand.transcript), encoding="utf-8"
+        )
     listed = connection.listed
-    return Outcome(task.name, task.where, server, hand.characters, len(hand.calls), done, why, listed)
+    return Outcome(
+        task.name, task.where, server, hand.characters, len(hand.calls), done, why, listed, seconds, in_lists
+    )
 
 
 def do_all(names: list[str], wanted: list[str], record: Path | None = None) -> list[Outcome]:
@@ -60,12 +74,13 @@ def do_all(names: list[str], wanted: list[str], record: Path | None = None) -> l
         for task in TASKS.values():
             if wanted and not any(word in task.name for word in wanted):
                 continue
-            for name in names:
+            for name, in_lists in product(names, (False, True)):
                 command = servers.command(name, chromium, sandbox=uses_sandbox(settings))
-                outcome = do(task, name, stage, command, record)
+                outcome = do(task, name, stage, command, record, in_lists=in_lists)
                 said = "done" if outcome.done else f"NOT done: {outcome.why}"
-                told = f"{outcome.characters:>9,} characters in {outcome.calls:>2} calls"
-                console.print(f"{task.name}, {name}: {told}, {said}", markup=False, highlight=False)
+                counted = f"{outcome.characters:>9,} characters in {outcome.calls:>2} calls"
+                how = " in lists" * in_lists
+                console.print(f"{task.name}, {name}{how}: {counted}, {said}", markup=False, highlight=False)
                 outcomes.append(outcome)
     return outcomes
 

@@ -33,6 +33,9 @@ class Outcome:
     why: str = ""
     listed: int = 0
     """Characters of the answer to `tools/list`, apart."""
+    seconds: float = 0
+    in_lists: bool = False
+    """Whether several moves went in one call."""
 
 
 TASKS: dict[str, Task] = {}

@@ -7,6 +7,7 @@ from pathlib import Path
 from benchmarks import servers
 from benchmarks.report import markdown_table
 from benchmarks.wholeness.judge import Verdict
+from benchmarks.wholeness.texts import Texts
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "wholeness.md"
 HEAD = [
@@ -58,8 +59,35 @@ def write(verdicts: Sequence[Verdict], halves: Mapping[str, str]) -> None:
     DOCUMENT.write_text(document, encoding="utf-8")
 
 
+def texts(outcomes: Sequence[Texts]) -> str:
+    """What became of the texts that a person sees; pages of which all are in the snapshot have no row."""
+    count, found = sum(one.count for one in outcomes), sum(one.found for one in outcomes)
+    lost = sum(len(one.lost) for one in outcomes)
+    sum_up = (
+        f"{count:,} texts on {len(outcomes)} pages: {count - found - lost:,} are in a part of `get_state`, "
+        f"{found:,} are found, {lost:,} are neither."
+    )
+    rows = [["page", "texts", "found", "neither"]]
+    rows += [
+        [one.page, f"{one.count:,}", f"{one.found:,}", "; ".join(_quoted(text) for text in one.lost)]
+        for one in outcomes
+        if one.found or one.lost
+    ]
+    return f"{sum_up}\n\n{markdown_table(rows)}"
+
+
+def _quoted(text: str) -> str:
+    return f"`{text.replace('`', ' ').replace('|', ' ')[:40]}`"
+
+
+def write_texts(outcomes: Sequence[Texts]) -> None:
+    """Put the table of texts into docs/wholeness.md."""
+    document = DOCUMENT.read_text(encoding="utf-8")
+    DOCUMENT.write_text(replaced(document, "texts", texts(outcomes)), encoding="utf-8")
+
+
 def replaced(document: str, half: str, table: str) -> str:
-    """A document with the table of a half replaced.
+    """A document with the table of a half, or of the texts, replaced.
 
     Raises:
         ValueError: it has no place for it.

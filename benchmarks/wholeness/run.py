@@ -12,6 +12,7 @@ from pathlib import Path
 from playwright.async_api import Error as PlaywrightError
 from rich.console import Console
 
+from benchmarks.operations.table import FOLDER, operations
 from benchmarks.servers import ToolError
 from benchmarks.wholeness import report
 from benchmarks.wholeness.first import FIRST
@@ -20,6 +21,7 @@ from benchmarks.wholeness.ours import Ours
 from benchmarks.wholeness.page import Page
 from benchmarks.wholeness.second import SECOND
 from benchmarks.wholeness.stage import Stage, prepare
+from benchmarks.wholeness.texts import Texts, compare
 from benchmarks.wholeness.theirs import Theirs
 from benchmarks.wholeness.tree import Tree
 from mcp_browser.actions import load_registry
@@ -51,12 +53,12 @@ class Bench:
     theirs: Theirs | None = None
     pictures: Path | None = None
 
-    async def measure(self, page: Page) -> Verdict:
-        """Open a page, bring it into its state and judge what is told of it.
+    async def open(self, page: Page) -> list[str]:
+        """Open a page and bring it into its state; the errors of its scripts.
 
         Raises:
             RuntimeError: the page could not be served or brought into its state.
-            ActionError: it could not be opened or told.
+            ActionError: it could not be opened.
         """
         await self.session.ensure_open()
         tab = self.session.current_tab
@@ -76,6 +78,27 @@ class Bench:
         finally:
             tab.page.remove_listener("pageerror", note)
         await tab.dom.settle(limit=SETTLED)
+        return errors
+
+    async def texts(self, page: Page) -> Texts:
+        """What becomes of the texts of a page.
+
+        Raises:
+            RuntimeError: the page could not be served or brought into its state.
+            ActionError: it could not be opened or told.
+        """
+        await self.open(page)
+        return await compare(page.name, self.session.current_tab.page, Ours(self.session, self.controller))
+
+    async def measure(self, page: Page) -> Verdict:
+        """Open a page, bring it into its state and judge what is told of it.
+
+        Raises:
+            RuntimeError: the page could not be served or brought into its state.
+            ActionError: it could not be opened or told.
+        """
+        errors = await self.open(page)
+        tab = self.session.current_tab
         if self.pictures is not None:
             await tab.page.screenshot(path=self.pictures / f"{page.name.replace(' ', '-')}.png")
         tree = Tree(tab.page)
@@ -149,6 +172,25 @@ async def measure_all(
     return verdicts
 
 
+async def measure_texts(pages: Sequence[Page]) -> list[Texts]:
+    """What becomes of the texts of all pages, of both benchmarks."""
+    outcomes: list[Texts] = []
+    with Site() as site, Stage(site) as stage, Stage(site, FOLDER / "pages") as other:
+        async with browsing(free_port()) as (session, controller):
+            for page in pages:
+                here = stage if page in PAGES else other
+                try:
+                    outcome = await Bench(here, session, controller).texts(page)
+                except (ActionError, PlaywrightError, RuntimeError) as error:
+                    console.print(f"{page.name}: {str(error)[:300]}", markup=False)
+                    continue
+                lost = f": {outcome.lost}" if outcome.lost else ""
+                counts = f"{outcome.count} texts, {outcome.found} found, {len(outcome.lost)} lost"
+                console.print(f"{page.name}: {counts}{lost}", markup=False, highlight=False)
+                outcomes.append(outcome)
+    return outcomes
+
+
 def main() -> None:
     """Measure and print the table; put it into docs/wholeness.md where all pages of a half were measured."""
     arguments = argparse.ArgumentParser(description="Measure what is told of what could be operated.")
@@ -158,8 +200,20 @@ def main() -> None:
     arguments.add_argument("--no-peer", action="store_true", help="leave playwright-mcp out")
     arguments.add_argument("--faults", type=Path, help="file for a line of JSON about each fault")
     arguments.add_argument("--pictures", type=Path, help="folder for a picture of each page")
+    arguments.add_argument(
+        "--texts", action="store_true", help="measure texts, also on the operations' pages"
+    )
     asked = arguments.parse_args()
     words = [word for word in asked.only.split(",") if word]
+    if asked.texts:
+        known = {page.source for page in PAGES}
+        others = dict.fromkeys(one.page for one in operations() if one.page.source not in known)
+        every = [page for page in (*PAGES, *others) if not words or any(word in page.name for word in words)]
+        outcomes = asyncio.run(measure_texts(every))
+        Console().print(report.texts(outcomes), markup=False, highlight=False, soft_wrap=True)
+        if not words and not asked.no_write:
+            report.write_texts(outcomes)
+        return
     pages = [
         page
         for page in PAGES

@@ -14,7 +14,7 @@ elements = Registry(group="core")
 
 class ClickElementParams(ActionParams):
     index: Index = Field(
-        description='or role and name, as button "Save"; also button "Save" #2 in dialog "Filter", or in [12]'
+        description='or role and name: button "Save", button "Save" #2 in dialog "Filter" or in [12]'
     )
     button: Button = "left"
     double: bool = Field(False, description="double click")
@@ -29,7 +29,7 @@ class HoverElementParams(ActionParams):
 class DragElementParams(ActionParams):
     index: Index
     target: Index = Field(description="index to drop on")
-    offset_x: float | None = Field(None, description="px from its left edge; by default its middle")
+    offset_x: float | None = Field(None, description="px from its left edge, else its middle")
     offset_y: float | None = Field(None, description="px from its top edge")
 
 

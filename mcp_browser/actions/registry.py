@@ -135,7 +135,7 @@ class RegisteredAction:
         Raises:
             UnknownAction: it is for others.
         """
-        if self.is_bound_to_pages and not self.offered_on(page):
+        if (self.domains or self.page_filter) and not self.offered_on(page):
             raise UnknownAction(
                 f"{self.name} is not offered on {cut_address(page.url) if page is not None else 'no page'}.",
                 hint=f"It is for {', '.join(self.domains) or 'pages that pass its filter'}.",

@@ -90,21 +90,15 @@ class ActionResult(BaseModel):
         update = {name: in_texts(value, change) for name, value in texts.items()}
         update["code"] = tuple(update["code"])
         update["outcomes"] = tuple(one.model_copy(update={"text": change(one.text)}) for one in self.outcomes)
-        if self.observation is not None:
-            update["observation"] = _reworded(self.observation, change)
+        if (seen := self.observation) is not None:
+            parts = {
+                "snapshot": seen.snapshot and _with_texts(seen.snapshot, change),
+                "tabs": tuple(_with_texts(tab, change) for tab in seen.tabs),
+                "dialog": seen.dialog and _with_texts(seen.dialog, change),
+                "notices": tuple(map(change, seen.notices)),
+            }
+            update["observation"] = _with_texts(seen, change).model_copy(update=parts)
         return self.model_copy(update=update)
-
-
-def _reworded(observation: Observation, change: Callable[[str], str]) -> Observation:
-    """An observation with all texts changed, save the lines of the page."""
-    return _with_texts(observation, change).model_copy(
-        update={
-            "snapshot": observation.snapshot and _with_texts(observation.snapshot, change),
-            "tabs": tuple(_with_texts(tab, change) for tab in observation.tabs),
-            "dialog": observation.dialog and _with_texts(observation.dialog, change),
-            "notices": tuple(map(change, observation.notices)),
-        }
-    )
 
 
 def _with_texts(value: FrozenT, change: Callable[[str], str]) -> FrozenT:

@@ -41,7 +41,7 @@ class WaitForParams(ActionParams):
     selector: str | None = Field(None, description="CSS, role=… or any Playwright selector")
     index: OptionalIndex = Field(None, description="can be used")
     url: str | None = Field(None, description="glob or part of it")
-    seconds: OptionalSeconds = Field(None, description="how long at most; alone, a pause")
+    seconds: OptionalSeconds = Field(None, description="at most; alone, a pause")
     timeout: float = Field(10, description="where `seconds` is not given")
 
     @model_validator(mode="after")

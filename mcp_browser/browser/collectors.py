@@ -89,8 +89,8 @@ class Console:
         self._page = page
         self._tell = tell
         self._redactor = redactor
-        self._news: Counter[tuple[Level, str]] = Counter()
-        self._failed: Counter[str] = Counter()  # Loads from other sites that failed, by host
+        self.news: Counter[tuple[Level, str]] = Counter()
+        self.failed: Counter[str] = Counter()  # Loads from other sites that failed, by host
         self._told: set[tuple[str, str]] = set()  # Messages, and hosts of such loads, that were reported
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self.dropped = 0
@@ -157,29 +157,27 @@ class Console:
         """Forget all messages; how many there were."""
         count = len(self._entries)
         self._entries.clear()
-        self._news.clear()
-        self._failed.clear()
+        self.news.clear()
+        self.failed.clear()
         self._told.clear()
         self.dropped = 0
         return count
 
-    def take(self, room: int = ROOM) -> str | None:
-        """A sentence of at most `room` characters about what is new since the last time; None: nothing is.
+    def take(self, room: int = ROOM) -> str:
+        """A sentence of at most `room` characters about `news` and `failed`, which are told then.
 
         Save where all messages are wanted, what was reported once is not new. Loads from other sites that
         failed are counted.
         """
-        if not self._news and not self._failed:
-            return None
         redactor = self._redactor()
         what = "error" if self._tell == "errors" else "message"
-        counts = [counted(self._news.total(), what)] if self._news else []
-        if self._failed:
-            counts.append(f"{counted(self._failed.total(), 'third-party load')} failed")
+        counts = [counted(self.news.total(), what)] if self.news else []
+        if self.failed:
+            counts.append(f"{counted(self.failed.total(), 'third-party load')} failed")
         note = f"Console: {', '.join(counts)}"
-        left = len(self._news)
-        for (level, text), times in self._news.most_common(SHOWN):
-            begin = ": " if left == len(self._news) else "; "
+        left = len(self.news)
+        for (level, text), times in self.news.most_common(SHOWN):
+            begin = ": " if left == len(self.news) else "; "
             begin += "" if self._tell == "errors" else f"{level} "
             end = f" ({times} times)" if times > 1 else ""
             space = room - len(note + begin + end + '"…", …')
@@ -192,9 +190,9 @@ class Console:
             note += begin + quote + end
             left -= 1
         if self._tell != "all" and len(self._told) < KEPT:
-            self._told |= {*self._news, *(("host", host) for host in self._failed)}
-        self._news.clear()
-        self._failed.clear()
+            self._told |= {*self.news, *(("host", host) for host in self.failed)}
+        self.news.clear()
+        self.failed.clear()
         return f"{note}{', …' if left else ''}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
@@ -247,13 +245,13 @@ class Console:
         if self._tell == "none" or (self._tell == "errors" and level != "error"):
             return
         key = level, " ".join(text[:LONGEST_KEPT].split())
-        if key not in self._told and (key in self._news or len(self._news) < KINDS):
-            self._news[key] += 1
+        if key not in self._told and (key in self.news or len(self.news) < KINDS):
+            self.news[key] += 1
 
     def _add_failed(self, host: str) -> None:
         told = self._tell == "none" or ("host", host) in self._told
-        if not told and (host in self._failed or len(self._failed) < KINDS):
-            self._failed[host] += 1
+        if not told and (host in self.failed or len(self.failed) < KINDS):
+            self.failed[host] += 1
 
 
 def _site(host: str) -> str:

@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.browser.page import TabPage
-from mcp_browser.browser.sliding import Slider
+from mcp_browser.browser.sliding import NUMBER, Slider
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.elements import Purpose
 from mcp_browser.dom.keys import KeyPlace
@@ -139,17 +139,21 @@ class Element:
                 raise
             field = Element(self.tab, self.input, self.tab.dom.resolve(inner[0]["index"]))
             return await field.fill(text, slowly=slowly, append=append)
-        if ready.kind == "slider":
+        # A range has no text but what it says its values mean.
+        if ready.kind == "slider" or (ready.type == "range" and not NUMBER.search(text)):
             at, is_it = await Slider(self.tab, self.input, self.index).move_to(text)
             return FieldValue(value=text if is_it else f"{at.value:g}", scale=str(at))
         if ready.kind == "picker":
             # Its parts cannot be typed as one text: the value is set, and the page told by events.
             await self.input.check_elements(self.index)
             self.input.did()
-            await self.call("setValue", text)
+            if key := await self.call("setValue", text):
+                await self.input.press(key)
             return await self._field()
-        # What takes its keys in a way of its own takes several lines as one only from a paste.
-        pastes = not slowly and (ready.kind == "keys" or (ready.kind == "rich" and "\n" in text))
+        # What takes its keys in a way of its own takes several lines as one only from a paste, and an editor
+        # of code closes brackets and indents lines by itself as they are typed.
+        is_code = ready.kind == "keys" or ready.code
+        pastes = not slowly and (is_code or (ready.kind == "rich" and "\n" in text))
         if ready.kind == "keys":
             # What is selected and where the caret stands is known to the editor alone.
             await self.press("ControlOrMeta+End" if append else "ControlOrMeta+a")
@@ -178,7 +182,7 @@ class Element:
             await self.input.press("Delete")
         elif slowly or not pastes or not await self._paste(text):
             place = self._place(ready)
-            if ready.kind == "keys" and not slowly:
+            if (ready.kind == "keys" or ready.code) and not slowly:
                 typed = await self.input.insert(text, meant=place)
             else:
                 typed = await self.input.type(text, meant=place, breaks=True, slowly=slowly)

@@ -185,7 +185,7 @@ class Input:
                 continue
             put = self._strike if by_key else self._tab.page.keyboard.insert_text
             work = self._enter(hold, "Enter") if enter else self._act(put(piece))
-            held = await self._release_keys(hold, work, read=done + len(piece) >= len(text))
+            held = await self._release_keys(hold, work, read=breaks and done + len(piece) >= len(text))
             typed.field = dict(held.field) if held.field else None
             if self._tab.held or (held.gone and (enter or breaks)):
                 done += len(piece)

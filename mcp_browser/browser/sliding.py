@@ -15,7 +15,7 @@ MOST_PRESSED = 40  # A longer way is begun with the mouse
 MOST_MOVES = 12
 MOST_STOPS = 60  # How many named values are looked at for one
 ARROWS = (("ArrowRight", "ArrowLeft"), ("ArrowUp", "ArrowDown"))
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 class Scale(Frozen):
@@ -61,7 +61,7 @@ class Slider:
         Raises:
             NotActionable: nothing moves it, or it stands nowhere where it says that.
         """
-        found = _NUMBER.search(text.replace(",", ""))
+        found = NUMBER.search(text.replace(",", ""))
         if found is None:
             return await self._to_text(text), True
         wanted, first = float(found[0]), await self._read()

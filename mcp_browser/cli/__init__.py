@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from mcp_browser.cli.arguments import parse_arguments, whole_parser
-from mcp_browser.cli.sources import load_settings, make_folders
+from mcp_browser.cli.sources import load_settings, make_folders, with_all_tools
 from mcp_browser.errors import ActionError, ModelError, NoModel, SettingsError
 
 FAILED = 1
@@ -25,7 +25,11 @@ def main(words: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
+def _run(words: Sequence[str]) -> int:  # noqa: PLR0911, PLR0912 - one a command
+    if words and words[0] == "do":
+        from mcp_browser.cli import terminal
+
+        return terminal.serve() if words[1:] == ["--serve"] else terminal.show_help(words[1:])
     arguments = parse_arguments(words)
     loaded = load_settings(arguments.flags, environment=os.environ, config=arguments.config)
     if arguments.command in {"serve", "try", "run", "record"}:
@@ -40,6 +44,8 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
             from mcp_browser.cli.trial import try_page
 
             return try_page(loaded, arguments.given.get("url"), with_deps="with_deps" in arguments.given)
+        case "do":
+            raise SettingsError("`do` stands first: mcp-browser do [SETTINGS] ACTION [ARGUMENTS].")
         case "install":
             from mcp_browser.cli.install import install
 
@@ -48,10 +54,18 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
             from mcp_browser.cli.config import config
 
             return config(loaded.settings, arguments.given, flags=arguments.flags, file=arguments.config)
+        case "skill":
+            from mcp_browser.cli.skill import skill
+
+            return skill(with_all_tools(loaded).settings, arguments.given)
         case "completion":
             import shtab
 
-            sys.stdout.write(shtab.complete(whole_parser(), shell=arguments.given["shell"]) + "\n")
+            from mcp_browser.cli.commands import Commands
+            from mcp_browser.server.tool_groups import load_actions
+
+            parser = whole_parser(Commands(load_actions(with_all_tools(loaded).settings.tools)).add_to)
+            sys.stdout.write(shtab.complete(parser, shell=arguments.given["shell"]) + "\n")
             return 0
         case "doctor":
             from mcp_browser.cli.doctor import doctor

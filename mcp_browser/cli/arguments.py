@@ -1,9 +1,10 @@
 """The command line: its flags, made from the settings, and its commands."""
 
 import argparse
+import functools
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
@@ -12,10 +13,21 @@ from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.sources import CONFIG_VARIABLE
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import OWN_BROWSERS, all_options, group_titles
-from mcp_browser.settings.options import did_you_mean
+from mcp_browser.settings.options import Option, did_you_mean
 
 CommandName = Literal[
-    "serve", "try", "run", "record", "tasks", "install", "config", "doctor", "token", "completion"
+    "serve",
+    "try",
+    "do",
+    "skill",
+    "run",
+    "record",
+    "tasks",
+    "install",
+    "config",
+    "doctor",
+    "token",
+    "completion",
 ]
 
 
@@ -51,6 +63,12 @@ COMMANDS: Mapping[CommandName, Command] = {
             "url": _argument("page to open; without it, a page shipped here", "URL", nargs="?"),
             "--with-deps": _WITH_DEPS,
         },
+    ),
+    "do": Command(
+        "carry out an action in a browser that goes on between the commands, or those of standard input (-)",
+        "headless profile isolated config tools",
+        "[-s NAME] [SETTINGS] ACTION [ARGUMENTS]",
+        {"words": _argument("an action and its arguments, status, or stop", "ACTION", nargs="...")},
     ),
     "run": Command(
         "let the built-in agent do a task; show each step, and print its answer",
@@ -125,6 +143,16 @@ COMMANDS: Mapping[CommandName, Command] = {
             "--file": _argument("another file than the client's usual one", "FILE", type=Path),
         },
     ),
+    "skill": Command(
+        "print how an agent uses `do`, as an Agent Skill, or write it to where a client looks for skills",
+        "tools",
+        "[CLIENT --write] ",
+        {
+            "client": _argument("the client to write it for, such as claude-code", "CLIENT", nargs="?"),
+            "--write": _argument("write SKILL.md there; an older one is kept beside it"),
+            "--project": _argument("for the project in the working folder only"),
+        },
+    ),
     "doctor": Command("show what was found on this machine and which settings are in force"),
     "token": Command(
         "make a bearer token for a client over HTTP; with --tokens FILE, add its hash there",
@@ -166,10 +194,13 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
                 f"{option.variable} instead."
             )
     parser = _parser(words)
-    found, unknown = parser.parse_known_args(_joined(words))
-    if unknown:
-        flags = re.findall(r"--[a-z][a-z-]*", parser.format_help())
-        raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
+    try:
+        found, unknown = parser.parse_known_args(_joined(words))
+    except SettingsError:
+        # What stands behind an unknown flag is taken for a command.
+        _refuse(parser, [word for word in words if word.startswith("--")])
+        raise
+    _refuse(parser, unknown)
     values = vars(found)
     if values.get("stdio") and (values.get("http") or values.get("sse")):
         raise SettingsError("--stdio and --http or --sse exclude each other; see --help.")
@@ -187,15 +218,25 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
     )
 
 
-class _Parser(argparse.ArgumentParser):
+def _refuse(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    flags = re.findall(r"--[a-z][a-z-]*", parser.format_help()) if words else []
+    unknown = [word for word in words if word.partition("=")[0] not in flags]
+    if unknown:
+        raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are settings that are wrong."""
+
     def error(self, message: str) -> NoReturn:
+        """Raise it."""
         unknown = re.search(r"argument COMMAND: invalid choice: '(.*?)' ", message)
         if unknown is not None:
             near = did_you_mean(unknown[1], COMMANDS)
             raise SettingsError(
                 f"unknown command {unknown[1]!r}{near}; commands: {', '.join(COMMANDS)}; see --help."
             )
-        raise SettingsError(f"{message}; see --help.")
+        raise SettingsError(f"{message}; see {self.prog.partition(' ')[2]} --help.".replace("  ", " "))
 
 
 class _Version(argparse.Action):
@@ -208,14 +249,18 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def whole_parser() -> argparse.ArgumentParser:
-    """The parser with the settings of every command."""
-    return _parser(list(COMMANDS))
+def whole_parser(
+    add_actions: Callable[[Any], None] | None = None, of: Sequence[str] = tuple(COMMANDS)
+) -> argparse.ArgumentParser:
+    """Return the parser with the settings of these commands; `add_actions` adds parsers to that of `do`."""
+    return _parser(of, add_actions)
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(
+    words: Sequence[str], add_actions: Callable[[Any], None] | None = None
+) -> argparse.ArgumentParser:
     """The parser; a command that is not among the words gets no settings, which take long to declare."""
-    parser = _Parser(
+    parser = Parser(
         prog="mcp-browser",
         usage="mcp-browser [--stdio | --http --sse] [SETTINGS]\n"
         "       mcp-browser try [URL] | run TASK | record [URL] | tasks | install | config CLIENT\n"
@@ -226,7 +271,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         "--config file, such as action-timeout = 5. A flag wins over a variable, a variable over the file. "
         "`mcp-browser doctor` shows what is in force and where it came from.",
         allow_abbrev=False,
-        formatter_class=_wide,
+        formatter_class=wide,
         argument_default=argparse.SUPPRESS,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
@@ -237,23 +282,28 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name, command in COMMANDS.items():
         added = commands.add_parser(
             name,
-            usage=f"mcp-browser {name} {command.usage}[SETTINGS]",
+            usage=f"mcp-browser {name} {command.usage}{'' if name == 'do' else '[SETTINGS]'}",
             help=command.summary,
             description=f"{command.summary[0].upper()}{command.summary[1:]}.",
             epilog="Other settings are taken, too: see `mcp-browser --help`.",
             allow_abbrev=False,
-            formatter_class=_wide,
+            formatter_class=wide,
             argument_default=argparse.SUPPRESS,
         )
-        for argument, options in command.own.items():
-            added.add_argument(argument, **options)
+        if name == "do" and add_actions is not None:
+            added.add_argument("-s", metavar="NAME", help="the session")
+            add_actions(added.add_subparsers(dest="action", metavar="ACTION", prog="mcp-browser do"))
+        else:
+            for argument, options in command.own.items():
+                added.add_argument(argument, **options)
         if name in words:
             _add_settings(added, helped=command.helped.split())
     _add_settings(parser)
     return parser
 
 
-def _wide(prog: str) -> argparse.HelpFormatter:
+def wide(prog: str) -> argparse.HelpFormatter:
+    """Return a formatter for long flags."""
     return argparse.HelpFormatter(prog, max_help_position=34, width=110)
 
 
@@ -297,21 +347,32 @@ class _Switch(argparse.Action):
 
 def _joined(words: Sequence[str]) -> list[str]:
     """The words with `--flag --value` as `--flag=--value`, which argparse would refuse."""
-    takes_value = {
+    joined: list[str] = []
+    at = 0
+    while at < len(words):
+        length = settings_length(words[at:])
+        option = _takes_value().get(words[at])
+        bare = f"={option.bare}" if option is not None and option.bare is not None and length == 1 else ""
+        joined.append("=".join(words[at : at + length]) + bare)
+        at += length
+    return joined
+
+
+def settings_length(words: Sequence[str]) -> int:
+    """Return how many words the first one takes: two where it is a setting's flag and its value follows."""
+    option = _takes_value().get(words[0])
+    if option is None or len(words) == 1 or (option.bare is not None and not _may_be_browser(words[1])):
+        return 1
+    return 2
+
+
+@functools.cache
+def _takes_value() -> Mapping[str, Option]:
+    return {
         option.flag: option
         for option in all_options().values()
         if option.off_flag is None and not option.variable_only
     }
-    joined: list[str] = []
-    rest = list(reversed(words))
-    while rest:
-        word = rest.pop()
-        option = takes_value.get(word)
-        if option is not None and option.bare is not None and not (rest and _may_be_browser(rest[-1])):
-            joined.append(f"{word}={option.bare}")
-        else:
-            joined.append(word if option is None or not rest else f"{word}={rest.pop()}")
-    return joined
 
 
 def _may_be_browser(word: str) -> bool:

@@ -8,6 +8,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Any, cast
 
 import tomlkit
@@ -48,16 +49,33 @@ def with_entry(text: str, path: Sequence[str], entry: dict[str, Any], *, toml: b
             raise ValueError(f'its "{key}" is no {"table" if toml else "object"}')
         tables.append(cast("dict[str, Any]", inner))
     tables[-2][path[-1]] = entry
-    newline = "\r\n" if "\r\n" in text else "\n"
     changes: tuple[_Change, ...] = (_appended, _updated) if toml else (_inserted, _rewritten)
     for change in changes:
         # tomlkit cannot change each way of writing, and not always says so by an error of its own.
         with contextlib.suppress(ValueError, LookupError, TOMLKitError):
-            changed = change(text.replace("\r\n", "\n"), path, wanted).replace("\n", newline)
+            changed = _with_ends(text, change(text.replace("\r\n", "\n"), path, wanted))
             changed.encode()
             if _exact(parsed(changed, toml=toml)) == _exact(wanted):
                 return changed
     return None
+
+
+def _with_ends(before: str, after: str) -> str:
+    """Return the text after a change with the ends of lines as they were, and in new lines as in most."""
+    lines, new = before.split("\n"), after.split("\n")
+    plain = [line.removesuffix("\r") for line in lines]
+    head = _same(plain, new)
+    tail = _same(plain[head:][::-1], new[head:][::-1])
+    end = "\r" if 2 * before.count("\r\n") > before.count("\n") else ""
+    middle = [line + end for line in new[head : len(new) - tail]]
+    if not tail and middle:
+        middle[-1] = new[-1]  # Nothing follows it.
+    return "\n".join((*lines[:head], *middle, *lines[len(lines) - tail :]))
+
+
+def _same(some: Sequence[str], others: Sequence[str]) -> int:
+    """Return how many lines are the same at the start."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(some, others, strict=False)))
 
 
 def nested(path: Sequence[str], value: object) -> Any:

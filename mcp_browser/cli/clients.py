@@ -33,6 +33,7 @@ class Client:
     `file` is the user's own, with `{home}` and `{config}` to be filled in; `project` one in a project's
     folder. `keys` lead to the entries. `types` has the `type` of an entry by transport, where one is written;
     `urls` the key of its address. What reaches no server by HTTP itself does it by the program mcp-remote.
+    `skills` is the folder of skills in the user's home and in a project's folder, where it reads any.
     """
 
     title: str
@@ -42,6 +43,7 @@ class Client:
     types: Mapping[Transport, str] = field(default_factory=dict[Transport, str])
     urls: Mapping[Transport, str] = field(default_factory=lambda: {"http": "url", "sse": "url"})
     by_mcp_remote: bool = False
+    skills: str | None = None
 
     @property
     def is_toml(self) -> bool:
@@ -102,16 +104,26 @@ CLIENTS: Mapping[str, Client] = MappingProxyType(
             title="Claude Desktop", file="{config}/Claude/claude_desktop_config.json", by_mcp_remote=True
         ),
         "claude-code": Client(
-            title="Claude Code", file="{home}/.claude.json", project=".mcp.json", types=_BY_NAME
+            skills=".claude/skills",
+            title="Claude Code",
+            file="{home}/.claude.json",
+            project=".mcp.json",
+            types=_BY_NAME,
         ),
         "vscode": Client(
+            skills=".copilot/skills",
             title="VS Code",
             file="{config}/Code/User/mcp.json",
             project=".vscode/mcp.json",
             keys=("servers",),
             types=_BY_NAME,
         ),
-        "cursor": Client(title="Cursor", file="{home}/.cursor/mcp.json", project=".cursor/mcp.json"),
+        "cursor": Client(
+            title="Cursor",
+            file="{home}/.cursor/mcp.json",
+            project=".cursor/mcp.json",
+            skills=".cursor/skills",
+        ),
         "windsurf": Client(
             title="Windsurf",
             file="{home}/.codeium/windsurf/mcp_config.json",
@@ -142,12 +154,14 @@ CLIENTS: Mapping[str, Client] = MappingProxyType(
             types={"http": "http", "sse": "sse"},
         ),
         "gemini": Client(
+            skills=".gemini/skills",
             title="Gemini CLI",
             file="{home}/.gemini/settings.json",
             project=".gemini/settings.json",
             urls={"http": "httpUrl", "sse": "url"},
         ),
         "codex": Client(
+            skills=".agents/skills",
             title="Codex CLI",
             file="{codex}/config.toml",
             project=".codex/config.toml",

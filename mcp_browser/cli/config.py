@@ -1,11 +1,10 @@
 """`mcp-browser config`: the entry of this server in a client's configuration, shown or written there."""
 
 import json
-import os
 import shutil
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -74,7 +73,7 @@ def _launch(settings: Settings, given: Mapping[str, Any], words: tuple[str, ...]
     if transport == "stdio":
         if url:
             raise SettingsError("--url is for --transport http or sse.")
-        command, *arguments = (*_program(), "--stdio", *words)
+        command, *arguments = (*program(), "--stdio", *words)
         return Launch(transport=transport, command=command, arguments=tuple(arguments))
     if not url:
         raise SettingsError(
@@ -93,7 +92,7 @@ def _launch(settings: Settings, given: Mapping[str, Any], words: tuple[str, ...]
     return Launch(transport=transport, url=url, token=first)
 
 
-def _program() -> tuple[str, ...]:
+def program() -> tuple[str, ...]:
     """The words that start this program again, wherever it is started from."""
     home = Path(sys.prefix)
     # An environment that is kept for a while only is made again by what has made it.
@@ -118,10 +117,8 @@ def _words(flags: Mapping[str, Any], file: Path | None) -> tuple[str, ...]:
             words.append(option.flag if value else str(option.off_flag))
             continue
         for one in cast("list[str]", value) if isinstance(value, list) else [str(value)]:
-            if option.holds_paths:
-                parts = (str(Path(part).expanduser().absolute()) for part in one.split(os.pathsep))
-                one = os.pathsep.join(parts)  # noqa: PLW2901
-            words.append(f"{option.flag}={one}")
+            whole = Path(one).expanduser().absolute() if option.holds_paths else one
+            words.append(f"{option.flag}={whole}")
     return tuple(words)
 
 
@@ -140,16 +137,30 @@ def _show(client: Client, name: str, entry: Mapping[str, Any], where: str) -> No
 
 
 def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> bool:
-    """Put the entry into the file, and keep the file as it was beside it; whether that could be done."""
+    """Put the entry into the file; whether that could be done."""
+    return changed(
+        path,
+        lambda before, place: _merged(client, before, name, entry, place),
+        what="this entry",
+        done=f"Wrote the server {name!r} to {{path}}. Start {client.title} again to use it.",
+    )
+
+
+def changed(path: Path, change: Callable[[str, Path], str | None], *, what: str, done: str) -> bool:
+    """Change a client's file, say so, and keep the file as it was beside it; whether that could be done.
+
+    Raises:
+        SettingsError: the file cannot be read or written.
+    """
     # A configuration that is kept elsewhere and linked here stays a link.
     path = path.resolve()
     try:
         before = path.read_bytes().decode("utf-8") if path.exists() else ""
-        after = _merged(client, before, name, entry, path)
+        after = change(before, path)
         if after is None:
             return False
         if after == before:
-            sys.stdout.write(f"{path} has this entry already.\n")
+            sys.stdout.write(f"{path} has {what} already.\n")
             return True
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
@@ -160,7 +171,7 @@ def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> bool
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise SettingsError(f"{path} cannot be changed: {why}.") from None
-    sys.stdout.write(f"Wrote the server {name!r} to {path}. Start {client.title} again to use it.\n")
+    sys.stdout.write(f"{done.format(path=path)}\n")
     if backup is not None:
         sys.stdout.write(f"The file as it was: {backup}\n")
     return True

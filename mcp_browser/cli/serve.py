@@ -4,6 +4,8 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from mcp_browser.errors import SettingsError
@@ -19,6 +21,26 @@ def serve(settings: Settings) -> NoReturn:
     Raises:
         SettingsError: the server cannot be started as the settings want it.
     """
+    begin(settings)
+    over_http = settings.server.http or settings.server.sse
+    # The client is answered while the rest is imported.
+    wire = None if over_http else open_wire(settings)
+    from mcp_browser.server.startup import run_http, run_stdio  # noqa: PLC0415
+
+    with wrong_settings():
+        if over_http:
+            quiet_logs()
+            run_http(settings)
+        run_stdio(settings, wire)
+    raise AssertionError
+
+
+def begin(settings: Settings) -> None:
+    """Set up logs and signals; read the files of secrets once, so that what is wrong in them shows now.
+
+    Raises:
+        SettingsError: a file of secrets cannot be used.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=settings.server.log_level.upper(), handlers=[handler])
@@ -32,18 +54,14 @@ def serve(settings: Settings) -> NoReturn:
 
         for file in files:
             load_secrets(file)
-    over_http = settings.server.http or settings.server.sse
-    # The client is answered while the rest is imported.
-    wire = None if over_http else open_wire(settings)
-    from mcp_browser.server.startup import run_http, run_stdio  # noqa: PLC0415
 
+
+@contextmanager
+def wrong_settings() -> Generator[None]:
+    """Raise a wrong setting that is found within the server's task group as what it is."""
     try:
-        if over_http:
-            quiet_logs()
-            run_http(settings)
-        run_stdio(settings, wire)
+        yield
     except ExceptionGroup as group:
-        # It comes from within the server's task group.
         wrong = group.subgroup(SettingsError)
         raise group if wrong is None else _first(wrong) from None
 

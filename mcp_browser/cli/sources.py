@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -10,7 +11,14 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import PER_PRINCIPAL, PrincipalSettings, Settings, all_options, by_group
+from mcp_browser.settings import (
+    PER_PRINCIPAL,
+    PrincipalSettings,
+    Settings,
+    SettingsGroup,
+    all_options,
+    by_group,
+)
 from mcp_browser.settings.options import (
     VARIABLE_PREFIX,
     Option,
@@ -222,6 +230,21 @@ def _check_together(loaded: LoadedSettings) -> None:
             f"{named(restrictions[0])} needs a Chromium that is started here: where another one connects to "
             "cannot be restricted."
         )
+    _check_places(loaded)
+    for name, other in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
+        if getattr(server, name) and not getattr(server, other):
+            raise SettingsError(f"{named(name)} needs {all_options()[other].key}.")
+    if over_http and browser.profile is not None:
+        raise SettingsError(
+            f"{named('profile')} is for one client over standard input; each session over HTTP has a clean "
+            "context. --profiles FOLDER keeps named profiles."
+        )
+
+
+def _check_places(loaded: LoadedSettings) -> None:
+    """Refuse files and folders that are not there."""
+    settings, named = loaded.settings, loaded.named
+    browser, server = settings.browser, settings.server
     files = {"executable": browser.executable, "tls_cert": server.tls_cert, "tls_key": server.tls_key}
     for name, path in (*files.items(), *(("actions", path) for path in settings.tools.actions)):
         if path is not None and not path.is_file():
@@ -229,14 +252,26 @@ def _check_together(loaded: LoadedSettings) -> None:
     for name, folder in (("profile", browser.profile), ("profiles", settings.sessions.profiles)):
         if folder is not None and folder.exists() and not folder.is_dir():
             raise SettingsError(f"{named(name)}: {folder} is not a folder.")
-    for name, other in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
-        if files[name] and not files[other]:
-            raise SettingsError(f"{named(name)} needs {all_options()[other].key}.")
-    if over_http and browser.profile is not None:
-        raise SettingsError(
-            f"{named('profile')} is for one client over standard input; each session over HTTP has a clean "
-            "context. --profiles FOLDER keeps named profiles."
-        )
+    for folder in settings.files.upload_dirs:
+        if not folder.is_dir():
+            beside: list[str] = []
+            with suppress(OSError):
+                beside = [path.name for path in folder.absolute().parent.iterdir()]
+            raise SettingsError(
+                f"{named('upload_dirs')}: there is no folder {folder}{did_you_mean(folder.name, beside)}."
+            )
+
+
+def with_all_tools(loaded: LoadedSettings) -> LoadedSettings:
+    """Return the settings with every action unless they name groups: in a terminal no model reads a list."""
+    settings = loaded.settings
+    changed: dict[str, SettingsGroup] = {}
+    if loaded.origins["tools"] == DEFAULT:
+        changed["tools"] = settings.tools.model_copy(update={"tools": ("all",)})
+    if loaded.origins["console"] == DEFAULT:
+        # Else the group of the mouse, for models that see no snapshots, shows every message.
+        changed["observation"] = settings.observation.model_copy(update={"console": "errors"})
+    return LoadedSettings(settings.model_copy(update=changed), loaded.origins)
 
 
 def make_folders(loaded: LoadedSettings) -> None:

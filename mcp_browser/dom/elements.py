@@ -133,6 +133,7 @@ class PageElements(PageReader):
             checked=answer["checked"],
             multiple=answer["multiple"],
             secret=answer["secret"],
+            code=answer["code"],
             focused=answer["focused"],
             reached=answer.get("reached", True),
         )

@@ -29,6 +29,7 @@ class Known:
     document: str = ""
     count: int = 0
     stands: Mapping[int, tuple[int, int, int]] = field(default_factory=dict[int, tuple[int, int, int]])
+    title: str = ""
 
 
 NOTHING = Known()
@@ -85,7 +86,7 @@ class Shown:
 def known(answer: dict[str, Any]) -> Known:
     """What is kept of an answer."""
     stands = {owner: (place, depth, far) for owner, place, depth, far in answer["frames"]}
-    return Known(number=answer["number"], document=answer["doc"], count=answer["count"], stands=stands)
+    return Known(answer["number"], answer["doc"], answer["count"], stands, answer["title"])
 
 
 def all_readings(reading: Reading) -> Iterator[Reading]:

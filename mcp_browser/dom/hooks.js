@@ -26,6 +26,9 @@
   const LONGEST_TYPED = 1000;
   /** What is left of that wait at least when the page is looked at again, because something else has ended. */
   const LAST_ANSWER = 60;
+  /** So soon comes the next of several messages that a page is made of, milliseconds. */
+  const NEXT_MESSAGE = 200;
+  const SEVERAL_MESSAGES = 2;
   const DEEPEST_TIMER = 3;
   /** How much deeper than the request the code is that gets its answer. */
   const ANSWER = 1 / 4;
@@ -520,6 +523,10 @@
   }
   /** @type {WeakSet<object>} */
   const heard = new KeptWeakSet();
+  /** When connections were opened or last written to, and those whose messages do not stop. @type {WeakMap<object, number>} */
+  const spoken = new KeptWeakMap();
+  /** @type {WeakSet<object>} */
+  const streams = new KeptWeakSet();
   // A first answer often says only that another one is being made.
   const shown = new MutationObserver(() => {
     asked.forEach((answered, socket) => answered && forget(socket));
@@ -533,7 +540,9 @@
   wrap(globalThis.WebSocket?.prototype, "send", (native, self, args) => {
     effects++;
     const given = apply(native, self, args);
-    if (level + 1 > DEEPEST_TIMER || expected.has(self)) return given;
+    if (level + 1 > DEEPEST_TIMER) return given;
+    spoken.set(self, now());
+    if (expected.has(self)) return given;
     expected.add(self);
     if (!heard.has(self)) {
       heard.add(self);
@@ -717,16 +726,35 @@
     return given;
   });
 
-  /** Wait for a connection, and for what comes with it: two frames later that is there. @param {string} name of the class */
+  /** Wait for a connection, and for messages that follow each other: a page or an answer may be made of them. @param {string} name of the class */
   function expectOpening(name) {
     wrapClass(name, (target, args, made) => {
       const connection = construct(target, args, made);
-      if (level + 1 <= DEEPEST_TIMER) {
-        const end = () => expected.delete(connection);
-        expected.add(connection);
-        apply(add, connection, ["open", () => frame(() => frame(end)), { once: true }]);
-        apply(add, connection, ["error", end, { once: true }]);
-      }
+      if (level + 1 > DEEPEST_TIMER) return connection;
+      const key = { of: connection };
+      let [count, last, since] = [0, 0, 0];
+      const end = () => expected.delete(key);
+      const next = () => {
+        if (now() - last >= NEXT_MESSAGE) return end();
+        if (now() - since < LONGEST_AFTER_INPUT) return frame(next);
+        streams.add(connection);
+        end();
+      };
+      const take = () => {
+        const spokenAt = spoken.get(connection) || 0;
+        if (since !== spokenAt) count = 0;
+        since = spokenAt;
+        last = now();
+        if (++count < SEVERAL_MESSAGES || last - since > LONGEST_AFTER_INPUT || streams.has(connection)) return;
+        patience = 0;
+        if (!expected.has(key)) frame(next);
+        expected.add(key);
+      };
+      spoken.set(connection, now());
+      expected.add(key);
+      apply(add, connection, ["open", () => frame(() => frame(next)), { once: true }]);
+      apply(add, connection, ["error", end, { once: true }]);
+      apply(add, connection, ["message", take]);
       return connection;
     });
   }

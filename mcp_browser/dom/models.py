@@ -168,7 +168,10 @@ class DomChange(Frozen):
 
 
 class DomLook(Frozen):
-    """An element that looks different, and in what: `class`, `style`, `picture`, `drawing`, `painted`."""
+    """An element that looks different, and in what.
+
+    That is `class`, `style`, `picture`, `drawing`, `painted`; of editors `+strong`, `selected "word"`.
+    """
 
     node: DomNode
     what: str
@@ -180,7 +183,8 @@ class DomChanges(Frozen):
     `omitted` counts the changes left out; `new_page` is true where the document is another one, so that
     there is nothing to compare with. Where no line changed, `looks` are the first elements that look
     different and `other_looks` counts the others, as far as that is known. `behind` counts the elements that
-    something without a line of its own covers from now on, which fills the view.
+    something without a line of its own covers from now on, which fills the view. `title` is that of the page
+    where it is another one.
     """
 
     changes: tuple[DomChange, ...] = ()
@@ -189,6 +193,7 @@ class DomChanges(Frozen):
     new_page: bool = False
     looks: tuple[DomLook, ...] = ()
     other_looks: int = 0
+    title: str | None = None
 
 
 AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]
@@ -240,7 +245,7 @@ class ReadyElement(Frozen):
     `x` and `y` are the point to act at, `width` and `height` the element's size, in CSS pixels of the page's
     view. `kind` tells how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
     (`picker`), moved (`slider`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached`
-    is False where keys reach it and no mouse does.
+    is False where keys reach it and no mouse does; `code` is True of a rich field whose text nobody spells.
     """
 
     node: DomNode
@@ -254,6 +259,7 @@ class ReadyElement(Frozen):
     checked: bool | None = None
     multiple: bool = False
     secret: bool = False
+    code: bool = False
     focused: bool = False
     reached: bool = True
 

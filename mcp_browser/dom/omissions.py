@@ -103,7 +103,7 @@ class Omissions:
         """The node stands for the lines from that place on; False where another node counts them."""
         self.skip_to(place + node.lines)
         # With what stands in frames among them.
-        self._untold = node.kind == "fold" and node.role == "behind"
+        self._untold = node.kind == "fold" and (node.role == "behind" or node.name == "")
         return node.kind != "fold" or node.name != ""
 
     def leave_out(self, place: int, *, at: int) -> Iterator[Gap]:

@@ -284,7 +284,9 @@ class PageReader:
         self._seen = self._seen_next
         # Frames come before those within them, which are counted first.
         frames = [frame for frame, _ in self._frames.known()]
-        self._references.forget_documents(living={frame.read.document for frame in frames})
+        living = {frame.read.document for frame in frames}
+        if not self._references.documents.keys() <= living:
+            self._references.forget_documents(living=living)
         for frame in reversed(frames):
             for owner in frame.told.stands.keys() - frame.read.stands.keys():
                 frame.children.pop(owner, None)
@@ -427,7 +429,9 @@ class PageReader:
         looks = () if changes or omitted else tuple(self._looks(reading))
         more = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
         behind = sum(inner.answer.get("behind", 0) for inner in all_readings(reading))
-        return DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=more, behind=behind)
+        told = DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=more, behind=behind)
+        title = reading.state.read.title
+        return told if title == reading.state.told.title else told.model_copy(update={"title": title})
 
     def _looks(self, reading: Reading) -> Iterator[DomLook]:
         for inner in all_readings(reading):

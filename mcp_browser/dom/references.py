@@ -48,7 +48,7 @@ class References:
         """No element is known yet; `addresses` redacts those in lines."""
         self._addresses = addresses
         self._by_index: dict[int, ElementRef] = {}
-        self._documents: dict[str, dict[int, int]] = {}  # Indexes by elements' ids; the oldest first
+        self.documents: dict[str, dict[int, int]] = {}  # Indexes by elements' ids; the oldest first
         self._next = 1
 
     def __getitem__(self, index: int) -> ElementRef:
@@ -73,12 +73,12 @@ class References:
 
     def forget_documents(self, *, living: Container[str]) -> None:
         """Let go of documents that are gone, save the last one and what else there is room for."""
-        gone = [document for document in self._documents if document not in living]
+        gone = [document for document in self.documents if document not in living]
         room = MOST_REMEMBERED
         for document in reversed(gone[:-1]):
-            room -= len(self._documents[document])
+            room -= len(self.documents[document])
             if room < 0:
-                for index in self._documents.pop(document).values():
+                for index in self.documents.pop(document).values():
                     del self._by_index[index]
 
     def node(self, line: list[Any], world: World, document: str, *, depth: int = 0) -> DomNode:
@@ -125,7 +125,7 @@ class References:
 
     def old(self, line: list[Any], world: World, document: str) -> DomNode:
         """A line as it was; it has an index only if that has been shown."""
-        index = self._documents.get(document, {}).get(line[ID])
+        index = self.documents.get(document, {}).get(line[ID])
         name = line[NAME]
         parts = tuple(self.old(part, world, document) for part in line[PARTS:] and line[PARTS])
         if "\ue000" in name:
@@ -163,12 +163,12 @@ class References:
 
     def known_among(self, ids: Sequence[int], document: str) -> tuple[int, ...]:
         """The indexes of those elements that have one."""
-        of_document = self._documents.get(document, {})
+        of_document = self.documents.get(document, {})
         return tuple(of_document[element_id] for element_id in ids if element_id in of_document)
 
     def index(self, element_id: int, world: World, document: str) -> int:
         """The index of an element; the next free one where it has none."""
-        of_document = self._documents.setdefault(document, {})
+        of_document = self.documents.setdefault(document, {})
         index = of_document.get(element_id)
         if index is None:
             index = of_document[element_id] = self._next
@@ -181,16 +181,16 @@ class References:
     def keep(self, index: int, element_id: int, world: World, document: str) -> None:
         """Let an index go on to stand for what is the same on the page that followed."""
         ref = self._by_index.get(index)
-        of_document = self._documents.setdefault(document, {})
+        of_document = self.documents.setdefault(document, {})
         if ref is None or element_id in of_document:
             return
-        self._documents.get(ref.document, {}).pop(ref.id, None)
+        self.documents.get(ref.document, {}).pop(ref.id, None)
         of_document[element_id] = index
         self._by_index[index] = ElementRef(index, world, document, element_id, ref.kind, ref.role, ref.name)
 
     def known(self, element_id: int, document: str) -> int | None:
         """The index of an element, if it has one."""
-        return self._documents.get(document, {}).get(element_id)
+        return self.documents.get(document, {}).get(element_id)
 
     def _state(self, state: str, world: World, document: str) -> str:
         """A state with indexes, and without secrets in addresses."""

@@ -87,7 +87,8 @@ class Offers:
 
     def __call__(self, principal: Principal) -> Offer:
         """Return the offer of a caller."""
-        return self._of(self._settings_of(principal))
+        settings = self._settings_of(principal)
+        return self._made.get(id(settings)) or self._of(settings)
 
     def names(self, principal: Principal) -> frozenset[str]:
         """The names of a caller's tools."""
@@ -109,9 +110,8 @@ class Offers:
 
     def _of(self, settings: Settings) -> Offer:
         # `SettingsOf` keeps the settings, so that their identity stays theirs.
-        if id(settings) not in self._made:
-            self._made[id(settings)] = self._make(settings)
-        return self._made[id(settings)]
+        offer = self._made[id(settings)] = self._make(settings)
+        return offer
 
 
 class BrowserServer(Server[Any]):

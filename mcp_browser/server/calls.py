@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import mcp_types as types
@@ -10,6 +10,8 @@ from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel
 
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import ActionError
+from mcp_browser.pipeline import Prepare
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks import TaskHandle
 
@@ -40,7 +42,8 @@ class Call:
     """One `tools/call`: the SDK's context, what the client has sent, and who calls.
 
     `arguments` are those of the tool, without the session's `handle`, which is kept for a tool that takes a
-    session by itself. `lease` is None for a tool that works in no session.
+    session by itself. `lease` is None for a tool that works in no session. `prepare` fills in an action's
+    arguments, and `failures` has what it was refused or ended by, for a caller within this process.
     """
 
     request: ServerRequestContext[Any, Any]
@@ -49,6 +52,8 @@ class Call:
     principal: Principal
     handle: str | None = None
     lease: SessionLease | None = None
+    prepare: Prepare | None = None
+    failures: list[ActionError] = field(default_factory=list[ActionError])
 
     @property
     def session(self) -> BrowserSession:

@@ -6,13 +6,15 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 import anyio.to_thread
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.errors import SettingsError
+from mcp_browser.errors import BrowserUnavailable, NotFound, SettingsError
 from mcp_browser.server.http.auth.bind_safety import check_exposure
 from mcp_browser.server.lazy_sdk import import_with_sdk
 from mcp_browser.server.stdio import StdioWire
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 3.5  # How long the browser may take to close; the rest ends with the driver's pipe
+Serving = Callable[[Any], Callable[..., Awaitable[None]]]
+"""Takes the module of the transports, when that is imported, and returns the one of them that serves."""
+
 STOP_SIGNALS = [signal.SIGTERM, signal.SIGINT] + ([signal.SIGHUP] if sys.platform != "win32" else [])
 
 
@@ -40,15 +45,28 @@ def run_stdio(settings: Settings, wire: StdioWire | None) -> NoReturn:
         ExceptionGroup: the server could not be started.
         SettingsError: a file that the settings name cannot be used, or traces cannot be sent.
     """
-    _check_files(settings)
-    TRACES.start()
     try:
-        anyio.run(_serve_until_stopped, settings, wire)
+        _run(settings, lambda transports: partial(transports.serve_stdio, wire=wire))
     except ExceptionGroup as group:
         if group.split(BrokenPipeError)[1] is not None:
             raise
         logger.info("The client has gone.")
     _end(0)
+
+
+def run_local(settings: Settings, serving: Serving, cleared: Callable[[], None]) -> NoReturn:
+    """Serve over a socket until that ends or a signal comes, as over stdio; `cleared` removes its files.
+
+    Raises as `run_stdio` does.
+    """
+    _run(settings, serving, cleared)
+    _end(0)
+
+
+def _run(settings: Settings, serving: Serving, cleared: Callable[[], None] = lambda: None) -> None:
+    _check_files(settings)
+    TRACES.start()
+    anyio.run(_serve_until_stopped, settings, serving, cleared)
 
 
 def run_http(settings: Settings) -> NoReturn:
@@ -83,11 +101,26 @@ def _check_files(settings: Settings) -> None:
         recording.check(settings)
 
 
+async def _check_device(manager: BrowserManager) -> None:
+    """Find the device that the settings name, which only Playwright's driver knows.
+
+    Raises:
+        SettingsError: there is none of that name.
+    """
+    if manager.settings.browser.device is not None:
+        with suppress(BrowserUnavailable):  # The first call says why.
+            try:
+                await manager.pool.use_device()
+            except NotFound as error:
+                raise SettingsError(f"device: {error}") from None
+
+
 async def _serve_http_until_stopped(settings: Settings) -> None:
     manager = BrowserManager(settings, remote=True)
     await manager.warm(shared=True)
     serving = await anyio.to_thread.run_sync(import_with_sdk, "mcp_browser.server.http.serving")
     try:
+        await _check_device(manager)
         server = serving.HttpServer(settings, manager, serving.listen(settings.server))
     except SettingsError:
         await _close(manager)
@@ -115,20 +148,20 @@ async def _stop_on_signal(stop: Callable[[], Awaitable[None]], manager: BrowserM
                 tasks.start_soon(stop_and_end, number)
 
 
-async def _serve_until_stopped(settings: Settings, wire: StdioWire | None) -> None:
+async def _serve_until_stopped(settings: Settings, serving: Serving, cleared: Callable[[], None]) -> None:
     manager = BrowserManager(settings)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_end_on_signal, manager)
+        tasks.start_soon(_end_on_signal, manager, cleared)
         await manager.warm()
         # The protocol's modules take as long to import as a browser takes to start: do both at once.
         transports = await anyio.to_thread.run_sync(import_with_sdk, "mcp_browser.server.transports")
         gc.freeze()
         gc.enable()
         try:
-            await transports.serve_stdio(
+            await _check_device(manager)
+            await serving(transports)(
                 settings,
                 manager,
-                wire,
                 open_form=_form_on_loopback,
                 open_view=_view_on_loopback if settings.server.view else None,
             )
@@ -151,10 +184,11 @@ def _view_on_loopback(*of: Any) -> "AbstractAsyncContextManager[tuple[ViewLink, 
     return viewed_on_loopback(*of)
 
 
-async def _end_on_signal(manager: BrowserManager) -> None:
+async def _end_on_signal(manager: BrowserManager, cleared: Callable[[], None]) -> None:
     """End the process from here: a thread that waits for input cannot be cancelled and would hold it."""
     with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
         async for number in signals:
+            cleared()
             await _close(manager)
             _end(128 + number)
 

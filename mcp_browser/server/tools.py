@@ -63,6 +63,10 @@ SESSION_META = "mcp-browser/session"  # Where a result's `_meta` has a new sessi
 MOST_PAUSED = 100  # How many lists of actions may wait for an answer
 PROGRESS_SECONDS = 5.0  # How often a call that takes long reports progress
 _INTERNAL = "Internal error in"
+_NO_PAGE = (
+    "No page has been opened in this browser session: a client that connects anew for each call, or names no "
+    "`session`, gets an empty one each time."
+)
 _SESSION_SCHEMA = {
     "type": "string",
     "description": "Session handle that a result told.",
@@ -178,12 +182,15 @@ class Tools:
                 except (NeedInput, MCPError):
                     raise
                 except ActionError as error:
+                    call.failures.append(error)
                     secrets = NO_SECRETS if lease is None else lease.session.hidden
                     answer = failed(render_error(error, secrets=secrets))
                 except Exception:
                     logger.exception("Internal error in %s", call.params.name)
                     answer = _internal_error(call.params.name)
                 if isinstance(answer, types.CallToolResult):
+                    if lease is not None and self._sessions.is_remote and _is_untouched(lease.session):
+                        lease = replace(lease, told=(*lease.told, _NO_PAGE))
                     # Within the lease, since a failure names the session, too.
                     if lease is not None and (lease.told or lease.is_new):
                         answer = _with_notes(lease, answer)
@@ -228,13 +235,18 @@ class Tools:
             if self._controller.rules.policy is not None:
                 result = await self._act_with_consent(call)
             else:
-                result = await self._controller.execute(name, call.arguments, session)
+                result = await self._controller.execute(name, call.arguments, session, prepare=call.prepare)
         return call_result(result, settings=self._controller.rules.settings, secrets=session.hidden)
 
     async def _act_with_consent(self, call: Call) -> ActionResult:
         async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
             return await self._controller.execute(
-                call.params.name, call.arguments, call.session, granted=granted, paused=paused
+                call.params.name,
+                call.arguments,
+                call.session,
+                prepare=call.prepare,
+                granted=granted,
+                paused=paused,
             )
 
         if not is_modern(call.request):
@@ -286,6 +298,12 @@ async def _own_answer(own: ServerTool, call: Call) -> Answer:
     if own.in_session and isinstance(answer, TaskHandle):
         raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
     return answer
+
+
+def _is_untouched(session: BrowserSession) -> bool:
+    """Whether it has been read only, with no page in it."""
+    tab = session.tab_in_use
+    return session.acted_at == 0 and tab is not None and tab.url == "about:blank"
 
 
 def _is_short(answer: types.CallToolResult) -> bool:

@@ -1,8 +1,9 @@
 """How clients reach the server."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from mcp.server.stdio import stdio_server
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.server.app import create_server
+from mcp_browser.server.app import BrowserServer, Offers, create_server
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.elicitation import OpenForm, ViewLink
 from mcp_browser.server.offers import offers_of
@@ -30,6 +31,8 @@ OpenView = Callable[
     [Settings, BrowserManager, Sessions], AbstractAsyncContextManager["tuple[ViewLink, ViewApp]"]
 ]
 
+LONGEST_LINE = 64_000_000  # Bytes of one message over a socket
+
 
 async def serve_stdio(
     settings: Settings,
@@ -45,6 +48,73 @@ async def serve_stdio(
     has taken over input and output, it stands in for the SDK's files. `open_form` opens the forms in which
     people give secrets, `open_view` the live view, which is served as long as the client.
     """
+    async with _serving(settings, manager, open_form, open_view) as (server, _, _):
+        file = cast("anyio.AsyncFile[str] | None", wire)
+        async with stdio_server(file, file) as (requests, answers):
+            await server.run(requests, answers, server.create_initialization_options())
+
+
+async def serve_lines(  # noqa: PLR0913 - options, by keyword
+    settings: Settings,
+    manager: BrowserManager,
+    *,
+    listener: socket.socket,
+    admit: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bool]],
+    install: Callable[[BrowserServer, Offers, Sessions], None],
+    ended: asyncio.Event,
+    open_form: OpenForm,
+    open_view: OpenView | None = None,
+) -> None:
+    """Serve one person's programs, each with a line of its own, as over standard input and output.
+
+    All work in the manager's one session, until `ended` is set. `admit` says whether who has connected may
+    come in, `install` adds what else they may ask for.
+    """
+    async with _serving(settings, manager, open_form, open_view) as (server, offers, sessions):
+        install(server, offers, sessions)
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with suppress(OSError):
+                if await admit(reader, writer):
+                    file = cast("anyio.AsyncFile[str]", _Line(reader, writer))
+                    async with stdio_server(file, file) as (requests, answers):
+                        await server.run(requests, answers, server.create_initialization_options())
+                writer.close()
+
+        start = asyncio.start_server if listener.family == socket.AF_INET else asyncio.start_unix_server
+        lines = await start(serve, sock=listener, limit=LONGEST_LINE)
+        await ended.wait()
+        # Who is connected sees by the end of the line that the process has ended.
+        lines.close()
+
+
+class _Line:
+    """What the SDK's transport uses of a file, of a connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def __aiter__(self) -> AsyncGenerator[str]:
+        return self._lines()
+
+    async def _lines(self) -> AsyncGenerator[str]:
+        while line := await self._reader.readline():
+            yield line.decode(errors="replace")
+
+    async def write(self, text: str) -> None:
+        self._writer.write(text.encode())
+
+    async def flush(self) -> None:
+        with suppress(OSError):  # Who has gone wants no answer.
+            await self._writer.drain()
+
+
+@asynccontextmanager
+async def _serving(
+    settings: Settings, manager: BrowserManager, open_form: OpenForm, open_view: OpenView | None
+) -> AsyncGenerator[tuple[BrowserServer, Offers, Sessions]]:
+    """Yield the server of one client's session, with what it offers, as long as it is served."""
     source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)
@@ -65,9 +135,7 @@ async def serve_stdio(
         server = create_server(offers, source, resources, find_call=offers.find_call)
         watching = asyncio.create_task(source.watch())
         stack.callback(watching.cancel)
-        file = cast("anyio.AsyncFile[str] | None", wire)
-        requests, answers = await stack.enter_async_context(stdio_server(file, file))
-        await server.run(requests, answers, server.create_initialization_options())
+        yield server, offers, source
 
 
 def _sessions(settings: Settings, manager: BrowserManager) -> tuple[Sessions, tuple[ServerTool, ...]]:

@@ -172,9 +172,10 @@ def without_secrets(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ` (did you mean X?)`, or nothing where nothing is near."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {near[0]}?)" if near else ""
+    """Return ` (did you mean X?)`, or nothing where nothing is near, whatever dashes it begins with."""
+    bare = {one.lstrip("-"): one for one in known}
+    near = difflib.get_close_matches(name.partition("=")[0].lstrip("-"), bare, n=1, cutoff=0.65)
+    return f" (did you mean {bare[near[0]]}?)" if near else ""
 
 
 def groups_of(settings: type[SettingsGroup]) -> Mapping[str, type[SettingsGroup]]:

@@ -122,8 +122,8 @@ class SessionSettings(SettingsGroup):
         le=10_000_000,
     )
     idle_timeout: LongSeconds = setting(
-        "Close a session that has not been called for so long, seconds. Over stdio only the browser of "
-        "--tools browser_action.",
+        "Close a session that has not been called for so long, seconds; one of `do` as well. Over stdio only "
+        "the browser of --tools browser_action.",
         1800,
     )
     lifetime: LongSeconds = setting("Close a session this long after its start, seconds.", 86_400)

@@ -433,9 +433,36 @@ async def test_a_slider_that_nothing_moves_says_so(hand: Hand) -> None:
 
 
 async def test_a_range_takes_its_value_as_text(hand: Hand) -> None:
-    await hand.open("<input id=f type=range aria-label=Volume min=0 max=10 value=3>")
-    await hand.do("input_text", index=hand.index("Volume"), text="7")
-    assert await hand.js("f.value") == "7"
+    await hand.open(
+        "<input id=f type=range aria-label=Volume min=0 max=10 value=3 onkeyup='document.title = value'>"
+    )
+    for value in ("7", "0", "10"):
+        await hand.do("input_text", index=hand.index("Volume"), text=value)
+        assert await hand.js("[f.value, document.title]") == [value, value], "the last step is a key's"
+
+
+async def test_a_range_takes_what_its_values_mean(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f type=range aria-label=Size min=0 max=3 value=0 aria-valuetext=Small"
+        " oninput=\"ariaValueText = ['Small', 'Medium', 'Large', 'Huge'][value]\">"
+    )
+    text = await hand.do("input_text", index=hand.index("Size"), text="Large")
+    assert await hand.js("f.value") == "2"
+    assert 'value="2" text="Large"' in text
+    assert "instead" not in text
+
+
+async def test_a_range_that_is_clipped_away_is_dragged_by_what_is_seen(hand: Hand) -> None:
+    await hand.open(
+        "<div style='position: relative; width: 200px; height: 40px'><div id=thumb style='position: absolute;"
+        " left: 10px; top: 14px; width: 12px; height: 12px'><div style='position: absolute; width: 1px;"
+        " height: 1px; overflow: hidden; clip-path: inset(50%)'><input type=range aria-label=Volume></div>"
+        "</div></div><button>Here</button>"
+        "<script>thumb.onpointerdown = () => { document.onpointerup = () => document.title = 'let go' }"
+        "</script>"
+    )
+    await hand.do("drag_element", index=hand.index("Volume"), target=hand.index("Here"))
+    assert await hand.js("document.title") == "let go"
 
 
 async def test_a_file_is_uploaded(hand: Hand, upload_dir: Path) -> None:

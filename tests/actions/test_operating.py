@@ -1,5 +1,7 @@
 """Typing, choosing and setting as a person does, on one page of widgets that are picky about it."""
 
+import pytest
+
 from mcp_browser.errors import NotFound
 from tests.actions.hand import Hand
 
@@ -51,6 +53,35 @@ async def test_a_field_is_typed_into_by_keys(hand: Hand) -> None:
     assert await hand.js("rich.innerText.trim()") == "New"
     await hand.do("input_text", index=hand.index("Digit 0"), text="4711")
     assert await hand.js("[...code.children].map(box => box.value).join()") == "4,7,1,1"
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "queueMicrotask(show)",
+        "requestAnimationFrame(show)",
+        "requestAnimationFrame(() => requestAnimationFrame(show))",
+        "setTimeout(show, 40)",
+        "{ const c = new MessageChannel(); c.port1.onmessage = show; c.port2.postMessage(0) }",
+        "fetch('/echo').then(show)",
+    ],
+)
+async def test_what_a_text_brings_comes_with_the_result(hand: Hand, later: str) -> None:
+    await hand.open(
+        "<input id=a aria-label=Name><output id=o></output><script>a.oninput = () => {"
+        f" const show = () => {{ o.value = 'Hello ' + a.value }}; {later} }}</script>"
+    )
+    assert "Hello moss" in await hand.do("input_text", index=hand.index("Name"), text="moss")
+
+
+async def test_an_editor_of_code_gets_a_text_as_it_is(hand: Hand) -> None:
+    await hand.open(
+        "<div id=a contenteditable spellcheck=false role=textbox aria-label=Code></div><script>"
+        "a.onkeydown = e => { if (e.key === '(') { e.preventDefault(); document.execCommand('insertText',"
+        " false, '()'); getSelection().modify('move', 'backward', 'character') } }</script>"
+    )
+    await hand.do("input_text", index=hand.index("Code"), text="f(g(1))")
+    assert await hand.js("a.innerText") == "f(g(1))"
 
 
 async def test_enter_waits_for_what_the_text_suggests(hand: Hand) -> None:

@@ -50,8 +50,20 @@ async def test_a_call_without_a_session_starts_one_and_tells_it(server: RemoteSe
         assert f'New browser session "{browser.session}"' in first.text
         assert "One" in (await browser.call("get_state")).text
         handle, browser.session = browser.session, None
-        assert "One" not in (await browser.call("get_state")).text
+        empty = (await browser.call("get_state")).text
+        assert "One" not in empty
+        assert "No page has been opened in this browser session" in empty
+        assert "No page has been opened" not in first.text
         assert browser.session != handle
+
+
+async def test_a_legacy_client_that_connects_anew_learns_why_its_page_is_empty(
+    server: RemoteServer, site: Site
+) -> None:
+    async with connected(server.url, era="legacy") as browser:
+        await browser.open(site.page("<h1>One</h1>"))
+    async with connected(server.url, era="legacy") as browser:
+        assert "a client that connects anew for each call" in (await browser.call("get_state")).text
 
 
 async def test_an_unknown_handle_is_an_error_that_says_how_to_start_anew(

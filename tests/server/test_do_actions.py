@@ -38,6 +38,8 @@ PAGE = """
 <button id=renamed onclick="seen('renamed')">Keep</button>
 <button onclick="seen('cover'); veil.hidden = false">Cover</button>
 <button onclick="seen('disable'); off.disabled = true">Disable</button>
+<label>A list whose name has so many words that a short description of it would be cut somewhere, as some are
+<select multiple onchange="seen('two')"><option>One<option>Two</select></label>
 <button id=off onclick="seen('off')">Off</button>
 <button onclick="seen('ask ' + confirm('Sure?'))">Ask</button>
 <button onclick="seen('late'); setTimeout(() => list.hidden = false, 400)">Late</button>
@@ -179,6 +181,15 @@ async def test_twenty_actions_are_one_call_with_one_report(room: Room) -> None:
         "text": text.split("\n")[1][3:],
     }
     assert "Hello" in (result.structured_content or {})["page"]
+
+
+async def test_a_list_of_a_long_name_is_what_it_was(room: Room) -> None:
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        choose = {"index": page.index('A list whose [^"]*'), "options": ["Two"]}
+        result = await page.do(page.click("A"), {"select_option": choose})
+        assert not result.is_error, text_of(result)
+    assert room.seen == ["a", "two"]
 
 
 async def test_a_list_stops_where_its_premise_is_gone(room: Room) -> None:

@@ -470,3 +470,22 @@ async def test_the_same_button_of_another_row_or_dialog_is_another_one(hand: Han
     assert "nearest match" not in str(caught.value)
     with pytest.raises(StaleElement, match="nearest match"):
         await hand.click(second or 0)
+
+
+async def test_a_title_that_changed_is_told_with_the_changes_and_alone(hand: Hand) -> None:
+    view = await hand.show(
+        "<title>Old</title><button onclick='document.title = 1'>Alone</button>"
+        "<button onclick='document.title = 2; this.innerText += 1'>Text</button>"
+    )
+
+    alone = (await hand.click(view.index("Alone"))).observation
+    assert alone is not None
+    assert alone.changes == DomChanges(title="1")
+    assert render_changes(DomChanges(title="1")) == "= no text or control changed, only the title"
+    again = (await hand.click(view.index("Alone"))).observation
+    assert again is not None
+    assert again.changes == DomChanges()
+    text = (await hand.click(view.index("Text"))).observation
+    assert text is not None
+    assert text.changes is not None
+    assert text.changes.title == "2"

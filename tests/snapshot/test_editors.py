@@ -1,7 +1,10 @@
 """Editors of code and text: what they show is told, and they are typed into, however they take their keys."""
 
+import re
+
 import pytest
 
+from mcp_browser.rendering import render_changes
 from tests.snapshot.hand import Hand
 
 LINES = """
@@ -188,3 +191,72 @@ async def test_the_numbers_of_lines_are_told_nowhere(hand: Hand) -> None:
     )
 
     assert view.text.splitlines() == ["|  | let v1; |", "|  | let v2; |", "|  | let v3; |", "Rain gutters"]
+
+
+_FIELD_LAST = EDITORS["a field without opacity"].replace(
+    "<textarea", "<i class=slider style='position: absolute; right: 0; width: 9px; height: 9px'></i><textarea"
+)
+LATER_FIELD = re.sub(r"(<i .*?</textarea>)(.*?)(</div>\n<script)", r"\2\1\3", _FIELD_LAST, flags=re.S)
+
+
+async def test_a_field_that_comes_after_the_lines_of_its_editor_is_told_before_them(hand: Hand) -> None:
+    view = await hand.show(LATER_FIELD + "<style>.slider { cursor: pointer }</style>")
+
+    assert [node.role for node in view.elements] == ["textbox"]
+    assert view.text.partition("\n")[2].splitlines() == ["let a;", "let b;"]
+
+
+BINNED = """
+<div contenteditable role=textbox aria-label=Note><p>old</p></div>
+<div id=bin contenteditable style="position: fixed; top: -99px"></div><script>
+  const note = document.querySelector('div');
+  note.addEventListener('paste', () => {
+    getSelection().selectAllChildren(bin);
+    setTimeout(() => { note.innerText = bin.innerText; bin.innerText = ''; note.focus() });
+  });
+</script>
+"""
+
+
+async def test_an_editor_that_lets_pasted_text_go_elsewhere_and_takes_it_from_there_has_it_once(
+    hand: Hand,
+) -> None:
+    view = await hand.show(BINNED)
+
+    await hand.do("input_text", index=view.index("Note"), text="one\ntwo")
+
+    assert str((await hand.look()).one("Note")).endswith(' value="one⏎two" focused')
+
+
+@pytest.mark.parametrize("framed", [False, True])
+async def test_it_is_said_what_is_selected_and_what_was_made_bold(hand: Hand, framed: bool) -> None:
+    page = "<body contenteditable aria-label=Note><p>The quick fox</p>"
+    if framed:
+        page = f"<p>Mail</p><iframe srcdoc='{page}'></iframe>"
+    view = await hand.show(page)
+
+    async def told(**arguments: str | int) -> str:
+        result = await hand.do("send_keys", **arguments)
+        assert result.observation is not None
+        assert result.observation.changes is not None
+        return render_changes(result.observation.changes).partition('Note" ')[2]
+
+    index = view.index("Note")
+    selected = await told(index=index, keys="Control+Home Control+ArrowRight Shift+End")
+    assert selected == '(selected "quick fox")'
+    assert await told(keys="Control+b") == "(+b)"
+    assert await told(keys="Control+b") == "(-b)"
+
+
+async def test_a_place_in_an_editor_is_found_by_its_text_and_typed_at(hand: Hand) -> None:
+    await hand.show("<div contenteditable aria-label=Note><p>One</p><p>Two <b>halves</b></p></div>")
+
+    found = (await hand.do("find_elements", text="two")).page_content
+    assert found is not None
+    index = re.search(r'\[(\d+)\] text "Two halves"', found)
+    assert index is not None
+    await hand.click(int(index[1]))
+    await hand.do("send_keys", keys="Home")
+    await hand.do("send_keys", keys="Not ")
+
+    assert await hand.script("document.body.innerText.trim()") == "One\n\nNot Two halves"

@@ -318,3 +318,18 @@ async def test_letters_laid_over_a_drawn_page_are_read_and_other_transparent_one
 
     assert view.says("Drawn words")
     assert not view.says("Hidden words")
+
+
+async def test_many_handles_without_names_are_counted_and_found_with_what_they_are_of(hand: Hand) -> None:
+    handle = "<i class=handle style='cursor: col-resize; display: inline-block; width: 9px; height: 9px'></i>"
+    jobs = "".join(f"<p>{handle}<button>Job {n}</button></p>" for n in range(12))
+    script = "<script>for (const one of document.querySelectorAll('i')) one.onmousedown = () => 0</script>"
+
+    text = await told(hand, jobs + script)
+    found = (await hand.do("find_elements", text="handle", limit=30)).page_content
+
+    assert text.count('clickable "" hint="handle"') == 2
+    assert "… 10 more handles (get_state index=" in text
+    assert text.count("button") == 12
+    assert found is not None
+    assert found.count('clickable "" hint="handle" in="Job ') == 12

@@ -81,3 +81,14 @@ async def test_what_may_be_dragged_one_by_one_is_told_one_by_one(hand: Hand) -> 
     assert [node.name for node in view.of_role("clickable")] == ["Write", "Read", "Rest"]
     (zone,) = view.of_role("group")
     assert "droppable" in zone.states
+
+
+async def test_a_table_in_what_takes_drops_keeps_its_rows(hand: Hand) -> None:
+    view = await hand.show(
+        "<div role=grid aria-label=Items><div id=z role=none style='height: 100px'><div role=row>"
+        "<div role=gridcell>Box</div><div role=gridcell>2</div></div><div role=row>"
+        "<div role=gridcell>Spoon</div><div role=gridcell>1</div></div></div></div>"
+        "<script>for (const type of ['dragover', 'drop']) "
+        "z.addEventListener(type, event => event.preventDefault())</script>"
+    )
+    assert {"| Box | 2 |", "| Spoon | 1 |"} <= {line.strip() for line in view.text.splitlines()}

@@ -331,3 +331,64 @@ async def test_cells_that_reach_over_thousands_of_columns_make_no_long_row(hand:
     cells = "<td colspan=1000>x" * 50
     view = await hand.show(f"<table><tr><th>A{f'<tr>{cells}' * 3}</table>")
     assert len(view.text) < 3000
+
+
+# Grids in several parts -------------------------------------------------------------------------------------
+
+
+def parts(head: str, body: str, *, rows: int = 3) -> str:
+    """Two columns that stay, the third one of which is scrolled; `head` and `body` are elements of rows."""
+
+    def part(*columns: str) -> str:
+        top = "".join(f"<{head} role=columnheader>{column}<i class=size></i></{head}>" for column in columns)
+        cell = f"<{body} role=gridcell tabindex=-1>{{}} {{}}</{body}>"
+        lines = "".join(
+            f"<div role=row style='height: 20px'>{''.join(cell.format(one, n) for one in columns)}</div>"
+            for n in range(rows)
+        )
+        return (
+            "<div class=part onclick='log.push(event.target.textContent)'>"
+            f"<div class=head><div role=row>{top}</div></div><div class=body>{lines}</div></div>"
+        )
+
+    style = (
+        ".part { float: left; width: 200px } .head, .part { cursor: default }"
+        f"{head}, {body} {{ display: inline-block; width: 90px }}"
+        ".size { cursor: col-resize; display: inline-block; width: 4px; height: 9px }"
+    )
+    return f"{LOG}<style>{style}</style><div role=grid>{part('Name')}{part('Town', 'Age')}</div>"
+
+
+async def test_a_row_in_several_parts_is_one_row_as_it_is_seen(hand: Hand) -> None:
+    view = await hand.show(parts("span", "span"))
+
+    assert re.sub(r"\[\d+\]", "[n]", view.text) == (
+        "| Name | Town | Age |\n"
+        "| [n] Name 0 | [n] Town 0 | [n] Age 0 |\n"
+        "| [n] Name 1 | [n] Town 1 | [n] Age 1 |\n"
+        "| [n] Name 2 | [n] Town 2 | [n] Age 2 |"
+    )
+    index = view.index("Age 1")
+    await hand.click(index)
+    assert await hand.log() == ["Age 1"]
+    assert (await hand.look()).index("Age 1") == index
+
+
+async def test_parts_that_are_tables_without_roles_are_joined_where_they_touch(hand: Hand) -> None:
+    table = "<div style='float: left'><table style='border-spacing: 0'><tbody>{}</tbody></table></div>"
+    one = table.format("".join(f"<tr><td>Song {n}</td></tr>" for n in range(2)))
+    other = table.format("".join(f"<tr><td>198{n}</td><td>Ann</td></tr>" for n in range(2)))
+
+    joined = await hand.show(one + other)
+    apart = await hand.show(f"{one}<div style='float: left; margin-left: 30px'>{other}</div>")
+
+    assert joined.text == "| Song 0 | 1980 | Ann |\n| Song 1 | 1981 | Ann |"
+    assert apart.text == "Song 0\nSong 1\n| 1980 | Ann |\n| 1981 | Ann |"
+
+
+async def test_what_changes_the_size_of_a_column_is_found_with_its_column_and_not_listed(hand: Hand) -> None:
+    await hand.show(parts("span", "span").replace("<i class=size>", "<i class=size onmousedown=log.push(1)>"))
+
+    text = found_in(await hand.do("find_elements", text="resize"))
+
+    assert re.findall(r'in="(.*?)"', text) == ["Name", "Town", "Age"]

@@ -12,6 +12,8 @@ COMING = {
     "a module that is late": "<script type=module src=/late-module.js></script>",
     "a module that asks": f"<script type=module>await fetch('/slow?s=0.6'); {DRAW}</script>",
     "a long timer of its own": f"<script>setTimeout(() => {{ {DRAW} }}, 600)</script>",
+    "an empty frame that can be clicked": "<main onclick='0' style='display: block; height: 300px'></main>"
+    f"<script>setTimeout(() => {{ {DRAW} }}, 600)</script>",
     "a picture that is awaited": f"<script>const i = new Image(); i.onload = i.onerror = () => {{ {DRAW} }};"
     " i.src = '/slow?s=0.7'</script>",
     "an event source": "<script>new EventSource('/stream?type=text/event-stream&every=0.5').onmessage ="
@@ -42,6 +44,14 @@ async def test_a_page_that_is_about_to_show_something_is_waited_for(hand: Hand, 
 async def test_a_look_at_a_page_that_is_about_to_show_something_waits_for_it(hand: Hand, what: str) -> None:
     await hand.tab.goto(publish(hand, what))
     assert "Drawn" in words_of(await hand.do("get_state"))
+
+
+async def test_what_comes_message_by_message_is_waited_for(hand: Hand) -> None:
+    script = f"let n = 0; const root = document.body; source.onmessage = () => {{ if (++n == 7) {DRAW};"
+    script += " if (n < 7) root.append(`Part ${n} `) }"
+    source = "const source = new EventSource('/stream?type=text/event-stream&every=0.1')"
+    told = words_of(await hand.do("go_to_url", url=hand.site.page(f"<script>{source}; {script}</script>")))
+    assert "Drawn" in told
 
 
 async def test_a_page_that_shows_nothing_within_the_limit_tells_what_still_goes_on(hand: Hand) -> None:

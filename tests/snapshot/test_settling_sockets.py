@@ -40,6 +40,9 @@ def url() -> Iterator[str]:
             if "after" in asked:
                 connection.send('{"busy": true}')
                 time.sleep(asked["after"])
+            for part in range(asked.get("parts", 0)):
+                connection.send(json.dumps({"out": f"part {part}"}))
+                time.sleep(0.1)
             connection.send(json.dumps({key: asked[key] for key in asked if key != "after"}))
 
     with serve(answer, "127.0.0.1", 0) as server:
@@ -62,6 +65,16 @@ async def test_an_answer_after_one_that_only_says_busy_is_in_the_result(
     hand: Hand, url: str, where: str, after: float
 ) -> None:
     index = await show(hand, url, f"{{after: {after}, in: '{where}', out: 'warm'}}")
+
+    assert "warm" in words_of(await hand.click(index))
+
+
+async def test_an_answer_in_several_messages_is_in_the_result(hand: Hand, url: str) -> None:
+    # Without the heartbeat, whose messages do not stop.
+    index = (await hand.show(PAGE.replace("URL", url).replace("ASKED", "{parts: 4, out: 'warm'}"))).index(
+        "Heat"
+    )
+    await hand.tab.page.evaluate("for (let id = 0; id < 99; id++) clearInterval(id)")
 
     assert "warm" in words_of(await hand.click(index))
 

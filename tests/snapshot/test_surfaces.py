@@ -1,5 +1,7 @@
 """What takes drops, and the parts of drawings that listen: they are told, told apart, and acted on."""
 
+import re
+
 import pytest
 
 from tests.snapshot.hand import Hand
@@ -71,3 +73,51 @@ async def test_a_shape_of_a_drawing_is_called_by_the_text_in_its_group(hand: Han
         f'[{view.index("Pack")}] clickable "Pack"',
         f'[{view.index("Send")}] clickable "Send"',
     ]
+
+
+async def test_points_and_lines_of_a_flow_are_named_by_what_they_belong_to(hand: Hand) -> None:
+    node = (
+        "<g cursor=move transform='translate({x} 20)'><rect width=100 height=50 fill=silver></rect>"
+        "<text x=20 y=30>{name}</text><circle port=in cx=0 cy=25 r=6></circle>"
+        "<circle port=out cx=100 cy=25 r=6></circle></g>"
+    )
+    view = await hand.show(
+        f"{LOG}<div id=flow><svg width=500 height=100>{node.format(x=20, name='Read')}"
+        f"{node.format(x=300, name='Store')}<path d='M126 45H290' cursor=pointer fill=none stroke=red />"
+        "</svg></div><script>flow.onmousedown = event => log.push(event.target.localName)</script>"
+    )
+
+    assert re.sub(r"\[\d+\]", "[n]", view.text).splitlines() == [
+        '[n] clickable "Read"',
+        '  [n] clickable "" hint="in, left of Read"',
+        '  [n] clickable "" hint="out, right of Read"',
+        '[n] clickable "Store"',
+        '  [n] clickable "" hint="in, left of Store"',
+        '  [n] clickable "" hint="out, right of Store"',
+        '[n] clickable "" hint="line from Read to Store"',
+    ]
+    for node in view.elements[-2:]:
+        await hand.click(node.index or 0)
+    assert await hand.log() == ["circle", "path"]
+
+
+async def test_a_shape_below_its_text_is_one_with_it(hand: Hand) -> None:
+    shape = "<g cursor=move><rect x={0} width=90 height=60 fill=silver></rect></g>"
+    text = "<g cursor=move><text x={0} y=30>{1}</text></g>"
+    both = (shape + text).format
+    view = await hand.show(f"<svg width=300 height=90>{both(5, 'Order')}{both(150, 'Ship')}</svg>")
+
+    assert {node.role for node in view.elements} == {"clickable"}
+    assert [node.name for node in view.elements] == ["Order", "Ship"]
+
+
+async def test_a_canvas_below_what_takes_its_clicks_is_one_surface_with_it(hand: Hand) -> None:
+    view = await hand.show(
+        f"{LOG}<div style='position: relative'><canvas aria-label=Sheet width=300 height=200></canvas>"
+        "<div id=over style='position: absolute; inset: 0; width: 300px; height: 200px'></div></div>"
+        "<script>over.onmousedown = event => log.push([event.offsetX, event.offsetY])</script>"
+    )
+
+    assert view.text == f'[{view.index("Sheet")}] canvas "Sheet"'
+    await hand.click(view.index("Sheet"))
+    assert await hand.log() == [[150, 100]]

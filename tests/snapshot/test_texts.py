@@ -146,7 +146,9 @@ async def test_what_a_control_says_beside_its_name_stands_with_it_and_is_found(h
         "<button aria-label=Cart>3</button><label for=z>Date</label><button id=z>24 Nov</button>"
         f"<button>{LONG}</button><p>{LONG.replace('word', 'far') * 4} end</p>"
         "<ul><li title='Item x' id=li><label><input type=checkbox></label><span>Item x</span></li></ul>"
-        f"<div role=checkbox tabindex=0>{icon} Agree</div><button class=b>Plain</button><b class=c>Bold </b>"
+        f"<div role=checkbox tabindex=0>{icon} Agree</div>"
+        f"<p>{icon.replace('<i', '<span').replace('</i', '</span')}</p>"
+        "<button class=b>Plain</button><b class=c>Bold </b>"
         "<div id=h><h3>Head</h3><button>Fold</button></div><p style='height: 900px'></p>"
         "<script>for (const it of [li, h]) it.onclick = () => 0</script>"
     )
@@ -157,7 +159,74 @@ async def test_what_a_control_says_beside_its_name_stands_with_it_and_is_found(h
     assert view.one("Item x").role == "clickable"
     assert view.one("Head").role == "clickable"
     assert view.offers("Agree")
+    assert "check_box" not in view.text
     assert view.offers("Plain")
     assert view.says("Bold Ctrl B")
     found = str((await hand.do("find_elements", text="far39 end")).page_content)
     assert "far0 far1" in found
+
+
+async def test_entries_that_begin_with_the_same_control_say_first_what_they_are(hand: Hand) -> None:
+    entry = "<li><input type=checkbox aria-label=Done><button>Edit</button> {}</li>"
+    view = await hand.show(f"<ul>{entry.format('Buy milk')}{entry.format('Walk dog')}</ul><p>End")
+
+    assert re.sub(r"\[\d+\]", "[n]", view.text).splitlines() == [
+        line
+        for text in ("Buy milk", "Walk dog")
+        for line in (text, '  [n] checkbox "Done"', '  [n] button "Edit"')
+    ] + ["End"]
+
+
+async def test_a_transparent_field_is_called_by_what_is_seen_below_it(hand: Hand) -> None:
+    box = "position: relative; width: 120px; height: 40px"
+    field = "position: absolute; inset: 0; opacity: 0; width: 120px; height: 40px"
+    kinds = {"color": "Pick a colour", "file": "Attach"}
+    view = await hand.show(
+        "<main>"
+        + "".join(
+            f"<div style='{box}'>{text}<input type={kind} style='{field}'></div>"
+            for kind, text in kinds.items()
+        )
+        + "<button>Send</button></main>"
+    )
+
+    assert [node.name for node in view.elements] == ["Pick a colour", "Attach", "Send"]
+    # As an open dialog does.
+    await hand.script("document.querySelector('main').setAttribute('aria-hidden', true)")
+    assert [node.name for node in (await hand.look()).elements] == ["Pick a colour", "Attach", "Send"]
+
+
+async def test_texts_that_an_open_dialog_hides_from_readers_stay(hand: Hand) -> None:
+    view = await hand.show(
+        "<p>cut</p><p>cut</p><div><button role=radio aria-checked=true tabindex=-1>Left</button></div>"
+        "<p>Rest</p>"
+    )
+
+    await hand.script(
+        "for (const one of document.body.children) one.setAttribute('aria-hidden', true);"
+        "document.body.style.pointerEvents = 'none'"
+    )
+
+    assert (await hand.look()).text.replace(" unclickable", "") == view.text
+
+
+async def test_items_that_script_focuses_are_listed_one_by_one(hand: Hand) -> None:
+    view = await hand.show(
+        "<div id=days><span tabindex=-1>30</span><span tabindex=-1>31</span></div>"
+        "<script>days.onclick = event => window.log = [event.target.textContent]</script>"
+    )
+
+    await hand.click(view.index("31"))
+    assert await hand.log() == ["31"]
+    assert [node.name for node in view.elements] == ["30", "31"]
+
+
+async def test_what_an_editor_holds_beyond_what_is_shown_is_found(hand: Hand) -> None:
+    lines = "".join(f"<p>Line {number} of a longer text</p>" for number in range(40))
+    view = await hand.show(
+        f"<div contenteditable aria-label=Note>{lines}</div><textarea>{'x' * 300} far</textarea>"
+    )
+
+    for text in ("Line 39 of", "x far"):
+        assert "Found 1" in str((await hand.do("find_elements", text=text)).extracted_content)
+        assert not view.says(text)

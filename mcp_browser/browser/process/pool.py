@@ -159,7 +159,7 @@ class ContextPool:
 
         await finish(self._launcher.try_again(have_one))
 
-    async def _find_device(self) -> None:
+    async def use_device(self) -> None:
         """Put what the settings' device has under what they say themselves.
 
         Raises:
@@ -205,7 +205,7 @@ class ContextPool:
     ) -> "tuple[BrowserContext, str, bool]":
         """A context that `lent` gives back, what to report about it, and whether others were there first."""
         settings = self._settings.browser
-        await self._find_device()
+        await self.use_device()
         options = self.context_options | dict(options)
         if settings.cdp_endpoint is not None:
             running = self._of_running_browser(options, isolated=isolated)

@@ -23,9 +23,7 @@ function targetsAround(element) {
   let inner = null;
   /** @type {Set<Element>} */
   const found = new Set(element ? [element] : []);
-  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(element)) {
     const tag = localName(outer);
     if (tag === "html" || tag === "body") break;
     const role = explicitRole(outer) || nativeRole(outer, tag);

@@ -76,12 +76,12 @@ const methods = {
   sent,
   recordPerson,
   chooseNext,
-  call(/** @type {number} */ id, /** @type {string} */ name, /** @type {unknown[]} */ args) {
+  async call(/** @type {number} */ id, /** @type {string} */ name, /** @type {unknown[]} */ args) {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };
     const helper = Object.hasOwn(helpers, name) ? helpers[name] : undefined;
     if (!helper) throw new TypeError(`the page script has no helper ${name}`);
-    return { value: helper(element, ...args) ?? null };
+    return { value: (await helper(element, ...args)) ?? null };
   },
   describe(/** @type {number} */ id) {
     const element = byId(id);

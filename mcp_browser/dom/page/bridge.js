@@ -179,6 +179,15 @@ function flatParent(node) {
   return node instanceof ShadowRoot ? node.host : null;
 }
 
+/** An element and those around it as they are drawn, the innermost first. @param {Node | null} node @param {number} most @returns {Generator<Element>} */
+function* outward(node, most = Infinity) {
+  for (; node && most > 0; node = flatParent(node)) {
+    if (!isElement(node)) continue;
+    most--;
+    yield /** @type {Element} */ (node);
+  }
+}
+
 /** @param {Node} outer @param {Node | null} inner */
 function holds(outer, inner) {
   for (let node = inner; node; node = flatParent(node)) if (node === outer) return true;

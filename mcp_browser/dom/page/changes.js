@@ -189,6 +189,7 @@ function observe(wish) {
   searched = null;
   const lines = kept ? kept.lines : read(null);
   if (kept) groupsRead = kept.groups;
+  turnShape(wish.base === lastReading);
   const veil = markCovered(lines);
   // Readings are counted in each document: what was told of the one before has a number that may stand here too.
   const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
@@ -200,7 +201,7 @@ function observe(wish) {
   wasVeiled = veiled;
   release(lines);
   if (!lookedTooMuch) watchLooks();
-  const answer = { ...answerOf(lines, number), unshown: lines.length ? undefined : mayShow() };
+  const answer = { ...answerOf(lines, number), unshown: showsNothing(lines) ? mayShow() : undefined };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
     const come = untold(lines, changes, folding);

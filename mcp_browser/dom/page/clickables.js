@@ -2,6 +2,7 @@
 
 const MOST_IN_CLICKABLE = 12;
 const LONGEST_CLICKABLE = 140;
+const MOST_UP_TO_LISTENER = 4;
 
 /** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {boolean} */
 function handAt(at) {
@@ -51,21 +52,17 @@ function discover(at) {
   if (frame.close) for (const inner of [...walk.open.slice(at + 1), ...(row ? [row] : [])]) inner.start++;
 }
 
-const STROKES = "line,path,polyline";
-/** Whether what is drawn may have no height or no width: a straight line does, a box of that size is not drawn. @param {Element} element */
-const isDrawnFlat = (element) => element instanceof SVGElement && (matches(element, STROKES) || query(element, STROKES) !== null);
-
 /** @param {Open} frame @param {number} at where its line stands @param {Row | null} inner the row that is being read, where that stands in it */
 function openClickable(frame, at, inner = null) {
   const { element, tag } = frame;
   const far = farOf(element, isDrawnFlat(element), frame.within);
-  if (far !== far) {
+  const name = far === far && hasAttributes(element) ? nameOf(element, tag, "") : "";
+  if (far !== far || isGripInRow(element, name)) {
     frame.close = null;
     walk.ignoredHand = element;
     return;
   }
   const id = keep(element);
-  const name = hasAttributes(element) ? nameOf(element, tag, "") : "";
   const own = newLine("interactive", element, id, tag === "a" ? "link" : "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far, frame.within);
   own.depth = walk.depth;
   if (walk.heading) own.states.push(`h${walk.heading}`);
@@ -116,15 +113,16 @@ function closeClickable(own, at) {
   };
   if (takesDrops(element) && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
-    if (nameItems(element, at) || controls > 0 || length > LONGEST_CLICKABLE) {
+    const holdsRows = walk.lines.slice(at + 1).some((line) => line.cells);
+    if (nameItems(element, at) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
       own.kind = "region";
-      own.role = explicitRole(element) || "group";
+      own.role = explicitRole(element).replace(/^(none|presentation|generic)$/, "") || "group";
       if (!own.name) own.states = withHint(element, "clickable", own.states);
       return undefined;
     }
   }
-  // What listens around a code editor is the editor.
-  if (isAroundEditor(element)) return drop();
+  // What listens around a code editor is the editor; of what was told in another line nothing is left here.
+  if (isAroundEditor(element) || (at === walk.lines.length - 1 && walk.joined && _contains.call(element, walk.joined))) return drop();
   const many = controls > MOST_IN_CLICKABLE || length > 4000;
   // A listener around several controls is there for them, unless the cursor says otherwise.
   if (many || (controls > 1 && !HAND.has(styleOf(element).cursor))) {
@@ -150,8 +148,15 @@ function closeClickable(own, at) {
     if (!name && before && before.kind === "text" && own.name && before.name === own.name && walk.lines.length === at + 1) walk.lines.splice(--at, 1);
     // An empty box that listens all over the page is there for whatever else is on it.
     if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
-    if (!own.name) own.states = withHint(element, "clickable", own.states);
     walk.lines.length = at + 1;
+    if (own.name && joinShape(own, before)) return undefined;
+    if (!own.name && before && before.role === "canvas" && isSurfaceOf(element, /** @type {Element} */ (before.node))) return drop();
+    if (!own.name) own.states = withHint(element, "clickable", own.states);
+    for (const point of pointsOf(element)) {
+      const line = newLine("interactive", point, keep(point), "clickable", "", withHint(point, "clickable", []), own.far, own.port);
+      line.depth = own.depth + 1;
+      walk.lines.push(line);
+    }
   } else {
     for (let i = at + 1; i < walk.lines.length; i++) {
       const inner = /** @type {Line} */ (walk.lines[i]);
@@ -166,14 +171,6 @@ function closeClickable(own, at) {
     }
   }
   return undefined;
-}
-
-/** What is written in the group of a drawing that a shape stands in, where it is one text. @param {Element} element */
-function writtenBeside(element) {
-  const group = element instanceof SVGElement ? parentNode(element) : null;
-  if (!isElement(group) || localName(/** @type {Element} */ (group)) !== "g") return "";
-  const texts = queryAll(/** @type {Element} */ (group), "text");
-  return texts.length === 1 ? tidy(textContent(/** @type {Element} */ (texts[0]))) : "";
 }
 
 /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
@@ -224,6 +221,15 @@ function enterClickable(element, frame, role) {
     };
   }
   return frame;
+}
+
+/** Whether an element is one of several that script focuses, in what listens for them all. @param {Element} element */
+function isItemOfListener(element) {
+  const outer = parentNode(element);
+  if (attribute(element, "tabindex") === null || !isElement(outer) || childElementCount(/** @type {Element} */ (outer)) < 2 || query(element, CONTROLS)) return false;
+  const other = /** @type {Element} */ (outer).firstElementChild === element ? element.nextElementSibling : /** @type {Element} */ (outer).firstElementChild;
+  if (!other || attribute(other, "tabindex") === null) return false;
+  return walk.open.slice(-MOST_UP_TO_LISTENER).some((frame) => listensItself(frame.element));
 }
 
 /** Whether something beside its role makes a region clickable. @param {Element} element @param {string} role */

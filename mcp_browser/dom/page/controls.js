@@ -13,6 +13,15 @@ function withHint(element, role, states) {
 
 const TYPED_INTO = "input:not([type=hidden]),select,textarea,[role=textbox],[role=combobox],[contenteditable]";
 
+/** What is seen where a transparent field lies. @param {Element} field */
+function seenBelow(field) {
+  const outer = parentNode(field);
+  if (!isElement(outer) || Number(styleOf(field).opacity) > 0) return "";
+  const [own, box] = [rectOf(field), rectOf(/** @type {Element} */ (outer))];
+  const text = own.width * own.height * 2 >= box.width * box.height ? tidy(String(_innerText.call(/** @type {HTMLElement} */ (outer)) ?? "")) : "";
+  return text.length > LONGEST_HINT ? "" : text;
+}
+
 /** What a label says that is tied to no field and stands with this one alone. @param {Element} field */
 function labelBeside(field) {
   const around = closest(field, ":has(label)");
@@ -94,10 +103,13 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   else if (replaceable && (walk.told.has(element) || !canBeReached(element, tag))) return null;
   if (replaceable) walk.told.add(element);
   const name = nameOf(element, tag, role);
+  if (isGripInRow(element, name)) return null;
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
+  if (surface && !walk.row) leadEditor(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), surface);
   if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
+  if (editor && role === "spinbutton") saysMore(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), frame, name);
   if (LEAVES.has(tag) || editor) return null;
   const own = /** @type {Line} */ (walk.lines[walk.lines.length - 1]);
   if (frame.leaf && !saysMore(own, frame, name)) return null;
@@ -112,6 +124,9 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   };
   return inner;
 }
+
+/** Whether an element only changes the size of a column or row: those are found by their role, and not listed with each. @param {Element} element @param {string} name */
+const isGripInRow = (element, name) => walk.row !== null && !walk.thorough && name === "" && isResizer(element) && isBlank(textContent(element));
 
 /** What stands in a control is told as a state up to so many characters, else as a text in it; and a letter that stands for a sign. */
 const LONGEST_SAID_IN = 60;
@@ -200,13 +215,19 @@ const CHECKED = set("checkbox radio switch");
 
 /** Form controls that libraries hide and draw anew. @param {Element} element @param {string} tag */
 function isReplaceable(element, tag) {
-  if (tag === "button") return (traits(element) & SPECIAL) !== 0 && CHECKED.has(explicitRole(element));
+  if (tag === "button") return (traits(element) & SPECIAL) !== 0 && CHECKED.has(explicitRole(element)) && isBlank(textContent(element));
   if (tag !== "input") return tag === "select";
   const type = inputType(element);
   if (type === "checkbox" || type === "radio" || type === "file" || type === "range") return true;
   // A component's own field may lie unseen over or under what it draws.
   if (!(traits(element) & SPECIAL) || explicitRole(element) !== "combobox") return false;
   return attribute(element, "readonly") !== null || attribute(element, "inputmode") === "none";
+}
+
+/** Whether a component hides its own control from readers; an open dialog does so with all of the page. @param {Element} element */
+function isKeptFromReaders(element) {
+  const hiding = closest(element, "[aria-hidden=true]");
+  return !!hiding && (hiding === element || queryAll(hiding, TYPED_INTO).length < 2) && !query(hiding, "button,a[href]");
 }
 
 /** Whether a hidden or tiny control can be reached all the same: by its own box, by a label that is seen, or by keys. @param {Element} element @param {string} tag */
@@ -216,7 +237,7 @@ function canBeReached(element, tag) {
   if (style.display === "none" || style.visibility !== "visible") return false;
   const box = rectOf(element);
   // A component's own means against a doubled control are these two.
-  const keyed = attribute(element, "tabindex") !== "-1" && !closest(element, "[aria-hidden=true]");
+  const keyed = attribute(element, "tabindex") !== "-1" && !isKeptFromReaders(element);
   if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0 || keyed;
   for (const label of labelsOf(element)) if (isSeen(label)) return true;
   if (box.width > 1 && box.height > 1) return true;

@@ -1,5 +1,8 @@
 /** What lies over what, and one line for any element. */
 
+/** The part of a box that lies in the view; of no size or less where it does not. @param {{left: number, top: number, right: number, bottom: number}} box */
+const partInView = ({ left, top, right, bottom }) => ({ left: Math.max(left, 0), top: Math.max(top, 0), right: Math.min(right, innerWidth), bottom: Math.min(bottom, innerHeight) });
+
 /** The innermost element drawn at a point of the view. @param {number} x @param {number} y @returns {Element | null} */
 function at(x, y) {
   let element = /** @type {Element | null} */ (_elementFromPoint.call(document, x, y));
@@ -16,12 +19,8 @@ function at(x, y) {
 function reaches(element, hit) {
   if (!hit) return false;
   if (holds(element, hit)) return true;
-  for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
-    if (node instanceof HTMLLabelElement) {
-      const control = node.control;
-      return !!control && (control === element || holds(element, control));
-    }
-  }
+  const label = Array.from(outward(hit)).find((outer) => outer instanceof HTMLLabelElement);
+  if (label) return label.control !== null && holds(element, label.control);
   // A field that is not drawn lies over what is drawn in its stead.
   return localName(hit) === "input" && Number(styleOf(hit).opacity) === 0 && holds(/** @type {Node} */ (flatParent(hit)), element);
 }
@@ -57,11 +56,7 @@ function markCovered(lines) {
     if (!line.node) continue;
     if (++tests > MOST_COVER_TESTS || (tests > LEAST_COVER_TESTS && now() > until)) break;
     const element = line.node;
-    const box = rectOf(element);
-    const left = Math.max(box.left, 0);
-    const right = Math.min(box.right, innerWidth);
-    const top = Math.max(box.top, 0);
-    const bottom = Math.min(box.bottom, innerHeight);
+    const { left, right, top, bottom } = partInView(rectOf(element));
     if (right - left < 2 || bottom - top < 2) continue;
     const y = (top + bottom) / 2;
     let hit = at((left + right) / 2, y);
@@ -104,8 +99,8 @@ function veilOver(covered, hits, free) {
     const branch = branchOf(hit, around);
     if (branch.length) above.add(branch[branch.length - 1]);
     const fills = branch.some((part) => {
-      const box = rectOf(part);
-      return Math.min(box.right, innerWidth) - Math.max(box.left, 0) >= innerWidth * 0.95 && Math.min(box.bottom, innerHeight) - Math.max(box.top, 0) >= innerHeight * 0.95;
+      const { left, right, top, bottom } = partInView(rectOf(part));
+      return right - left >= innerWidth * 0.95 && bottom - top >= innerHeight * 0.95;
     });
     whole ||= branch.some((part) => matches(part, ":modal") || (fills && styleOf(part).position === "fixed"));
   }
@@ -180,13 +175,11 @@ function spread(lines) {
 
 /** Whether `hit` is drawn over `element`, rather than beside it where it is clipped. @param {Element} hit @param {Element} element */
 function isOver(hit, element) {
-  const box = rectOf(element);
-  const x = (Math.max(box.left, 0) + Math.min(box.right, innerWidth)) / 2;
-  const y = (Math.max(box.top, 0) + Math.min(box.bottom, innerHeight)) / 2;
+  const box = partInView(rectOf(element));
+  const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
   const [inner, whole] = [body(), rootElement()];
-  for (let node = flatParent(element); node && node !== inner; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(element))) {
+    if (outer === inner) break;
     if (outer === whole) break;
     const style = styleOf(outer);
     if (style.overflowX === "visible" && style.overflowY === "visible") continue;
@@ -210,9 +203,7 @@ function coverOf(hit, element, shown = null) {
   let control = null;
   /** @type {Element | null} */
   let known = null;
-  for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(hit)) {
     if (holds(outer, element)) break;
     const role = explicitRole(outer) || nativeRole(outer, localName(outer));
     if (role === "dialog" || role === "alertdialog") return outer;
@@ -300,9 +291,7 @@ function controlAround(hit) {
 
 /** @param {Element} hit @param {(id: number) => Line | undefined} lineOf @returns {Element | null} */
 function interactiveAround(hit, lineOf) {
-  for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const element = /** @type {Element} */ (node);
+  for (const element of outward(hit)) {
     if (lineOf(idOf(element))?.kind === "interactive") return element;
     const control = localName(element) === "label" ? /** @type {HTMLLabelElement} */ (element).control : null;
     if (control && lineOf(idOf(control))?.kind === "interactive") return control;
@@ -327,34 +316,23 @@ function describe(element) {
       const controlTag = localName(control);
       const controlRole = explicitRole(control) || nativeRole(control, controlTag);
       const name = nameOf(control, controlTag, controlRole);
-      return { kind: "interactive", depth: 0, id, role: controlRole, name: cut(name, LONGEST_NAME), states: statesOf(control, controlTag, controlRole, name), marks: [], far: 0, port: NO_PORT, node: element, parts: null, cells: null };
+      return bareLine("interactive", id, controlRole, cut(name, LONGEST_NAME), statesOf(control, controlTag, controlRole, name), element);
     }
   }
   labelsOfRoot = new WeakMap();
   const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? (tag === "a" ? "link" : "clickable") : tag);
   const whole = element === rootElement() || element === body();
-  let name = whole ? tidy(String(_title.call(document))) : nameOf(element, tag, shown);
+  let name = nameOf(element, tag, shown) || (whole ? tidy(String(_title.call(document))) : "");
   // A field's content is its value.
   if (!name && !whole && !FIELDS.has(shown)) name = tidy(contentOf(element, element, 0, false));
   // Of a box that holds much the first thing that has a title speaks.
   if (!what && !whole && shown === tag && name.length > 80) name = cut(tipOf(element, true) || name, 80);
   if (what === "region") {
-    const title = nameOf(element, tag, role) || tidy(textContent(query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element));
-    name = cut(title, 80);
+    const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element;
+    name = nameOf(element, tag, role) || cut(tidy(textContent(title)), 80);
   }
-  const states = what === "region" ? [] : statesOf(element, tag, shown, name);
-  return {
-    kind: what === "region" ? "region" : "interactive",
-    depth: 0,
-    id,
-    role: shown,
-    name: cut(name, LONGEST_NAME),
-    states: name || what === "region" ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states),
-    marks: [],
-    far: 0,
-    port: NO_PORT,
-    node: element,
-    parts: null,
-    cells: null,
-  };
+  if (what === "region") return bareLine("region", id, shown, cut(name, LONGEST_NAME), [], element);
+  const states = statesOf(element, tag, shown, name);
+  const told = name ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states);
+  return bareLine("interactive", id, shown, cut(name, LONGEST_NAME), told, element);
 }

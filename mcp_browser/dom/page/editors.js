@@ -39,6 +39,16 @@ function holdsKeyField(element) {
   return !!field && surfaceOf(field, "textarea") !== null;
 }
 
+/** Put the field of a code editor, the last line, before what the editor draws: text, and nothing that is clicked for itself. @param {Line} own @param {Element} surface */
+function leadEditor(own, surface) {
+  let first = walk.lines.length - 1;
+  const within = (/** @type {Line | undefined} */ line) => !!line && line.node !== surface && _contains.call(surface, line.node);
+  while (within(walk.lines[first - 1])) first--;
+  const drawn = walk.lines.splice(first).filter((line) => line.kind === "text");
+  for (const line of drawn) line.depth = own.depth;
+  walk.lines.push(own, ...drawn);
+}
+
 /** Whether an element is part of what a code editor draws. @param {Element} element */
 const isDrawnByEditor = (element) => walk.surface !== null && walk.surface !== element && _contains.call(walk.surface, element);
 

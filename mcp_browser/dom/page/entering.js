@@ -190,7 +190,7 @@ function enterElement(element, parent) {
     return null;
   }
   if (walk.inside === null || !parent) {
-    if (hasHandler(element) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
+    if ((hasHandler(element) || (marked && isItemOfListener(element))) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
       return enterClickable(element, frame, role);
     }
   }
@@ -230,11 +230,11 @@ function enterEmpty(element, tag, frame, parent) {
   const at = underHand();
   walk.open.pop();
   if (at === walk.open.length) {
-    const far = farOf(element, false);
+    const far = farOf(element, isDrawnFlat(element));
     if (far === far && walk.ignoredHand !== element) {
       frame.close = null;
       openClickable(frame, walk.lines.length);
-      /** @type {any} */ (frame).close();
+      /** @type {any} */ (frame).close?.();
     }
   } else if (at >= 0) discover(at);
 }

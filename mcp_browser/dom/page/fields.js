@@ -34,7 +34,7 @@ const helpers = {
     const active = deepActive();
     return active !== null && holds(control, active);
   },
-  /** Replace the text of a field as typing would, in a way that frameworks notice. */
+  /** Replace the text of a field as typing would, in a way that frameworks notice; the key that is still to be pressed. */
   setValue(element, /** @type {string} */ value) {
     const field = controlOf(element);
     beginInput();
@@ -48,16 +48,24 @@ const helpers = {
         field.textContent = value;
         emit(field, "input");
       }
-      return textContent(field);
+      return "";
     }
     if (kind !== "text" && kind !== "picker") return { problem: "not-editable" };
     const input = /** @type {HTMLInputElement} */ (field);
     const longest = input.maxLength;
     if (kind === "text" && longest >= 0 && value.length > longest) value = value.slice(0, longest);
     setNative(field, value);
+    // Some take only a key for the end of a move: the last step is left to one.
+    let key = "";
+    if (input.type === "range") {
+      const wanted = input.value;
+      input.stepDown();
+      if (input.value !== wanted) key = "ArrowUp";
+      else if ((input.stepUp(), input.value !== wanted)) key = "ArrowDown";
+    }
     emit(field, "input");
     emit(field, "change");
-    return input.value;
+    return key;
   },
   /** Give a file input the content of files. */
   setFiles(element, /** @type {[name: string, type: string, base64: string][]} */ files) {
@@ -70,12 +78,17 @@ const helpers = {
   selectText: (element) => select(element, false),
   /** Put the caret behind the last character. */
   moveToEnd: (element) => select(element, true),
-  /** Paste a text into an editor that draws what it holds itself; whether it took it. */
-  paste(element, /** @type {string} */ text) {
+  /** Paste a text into an editor that draws what it holds itself; whether it took it, which some do a moment later. */
+  async paste(element, /** @type {string} */ text) {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", text);
     const focused = deepActive() || element;
-    return !_dispatchEvent.call(focused, new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true, composed: true }));
+    const place = getSelection()?.anchorNode;
+    let taken = !_dispatchEvent.call(focused, new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true, composed: true }));
+    // Some let it go to a place of their own and take it from there.
+    if (!taken && getSelection()?.anchorNode !== place) taken = _execCommand.call(document, "insertText", false, text);
+    if (taken && valueKind(controlOf(element)) === "rich") await settle(LONGEST_FOCUS);
+    return taken;
   },
   value: valueOf,
   slider,

@@ -27,8 +27,8 @@ function find(wanted, limit, within) {
   const role = wanted.role ? wanted.role.trim().toLowerCase() : "";
   const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
-  // Only cells, and what is in an editor's text, are not told as elements otherwise.
-  const cells = CELLS.has(role) || role === "row";
+  // Only cells, what changes their size, and what is in an editor's text, are not told as elements otherwise.
+  const cells = CELLS.has(role) || role === "row" || GRIPS.test(`${role} ${text} ${name}`);
   const lines = read(top, cells);
   const seen = cells || top ? null : { lines, groups: groupsRead };
   const sought = role && editorRead && seen ? read(null, true) : lines;
@@ -45,6 +45,8 @@ function find(wanted, limit, within) {
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
     if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line, row: row && standsIn(line, row) ? row : null });
+    const inner = text && line.node && !role ? placeIn(line.node, text) : null;
+    if (inner && total++) ranked[2].push({ line: newLine("text", inner, keep(inner), "", cut(tidy(textContent(inner)), LONGEST_TEXT), NO_STATES, line.far), row: null });
   }
   const found = ranked.flat().slice(0, limit);
   for (const one of found) {
@@ -59,8 +61,17 @@ function find(wanted, limit, within) {
   return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
 }
 
+/** What in an editor holds a text and nothing else with it, so that the caret can be put there. @param {Element} editor @param {string} text */
+const placeIn = (editor, text) => {
+  if (valueKind(editor) !== "rich") return null;
+  const holding = Array.from(queryAll(editor, "*")).filter((one) => isSeen(one) && tidy(textContent(one)).toLowerCase().includes(text));
+  return holding.find((one) => !holding.some((other) => other !== one && _contains.call(one, other))) || null;
+};
+
 /** @param {string} shown @param {string} sought @returns {0 | 1 | 2} */
 const rankOf = (shown, sought) => (shown === sought || !sought ? 0 : shown.startsWith(sought) ? 1 : 2);
+
+const GRIPS = /separator|clickable|resiz|handle/;
 
 /** @typedef {{line: Line, row: Line | null}} Found a line, and the row that it stands in */
 
@@ -70,7 +81,12 @@ const standsIn = (line, row) => !!(row.parts && row.parts.includes(line)) || !!(
 /** What a line says beside the elements in it. @param {string} name */
 const plain = (name) => name.replace(REFERENCES, "").replace(CELL_ESCAPES, "$1");
 /** The same with what there was no room for. @param {Line} line */
-const saidBy = ({ name, node }) => `${plain(name)}${name.includes("…") && node ? ` ${tidy(contentOf(node, node, 0, false))}` : ""}`;
+function saidBy({ name, states, node }) {
+  const said = plain(name);
+  if (!node || !(name.includes("…") || states.some((state) => state.endsWith('…"')))) return said;
+  const { value, secret } = valueOf(node);
+  return `${said} ${secret ? "" : tidy(value)} ${tidy(contentOf(node, node, 0, false))}`;
+}
 const CELL_ESCAPES = /\\([|[])/g;
 const LONGEST_ROW = 60;
 
@@ -82,6 +98,13 @@ function tellApart(found) {
   for (const { line } of found) times.set(called(line), (times.get(called(line)) || 0) + 1);
   for (const one of found) {
     if (!one.row || /** @type {number} */ (times.get(called(one.line))) < 2) continue;
+    const twins = found.filter(({ line, row }) => row === one.row && called(line) === called(one.line));
+    const cell = twins.length > 1 && one.row.cells?.find((node) => node && one.line.node && _contains.call(node, one.line.node));
+    const said = cell ? tidy(textContent(cell)) : "";
+    if (said) {
+      one.line = { ...one.line, states: [...one.line.states, `in=${quoted(cut(said, LONGEST_ROW))}`] };
+      continue;
+    }
     const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
     const names = new Map(naming.map((part) => [reference(part.id), part.name]));
     const words = one.row.name.replace(REFERENCES, (sign) => names.get(sign) || "");
@@ -102,8 +125,8 @@ function withCells(row, sought) {
     const told = tidy(plain(text));
     if (!node || !told || !sought(told) || text.startsWith(reference(idOf(node)))) continue;
     const whole = !text.includes("\uE000");
-    parts.push(newLine("interactive", node, keep(node), "cell", whole ? cut(told, LONGEST_TEXT) : "", NO_STATES, row.far));
-    texts[i] = `${reference(idOf(node))}${whole ? "" : ` ${text}`}`;
+    parts.push(newLine("interactive", node, keep(node), "cell", cut(told, LONGEST_TEXT), NO_STATES, row.far));
+    texts[i] = [reference(idOf(node)), ...(whole ? [] : text.match(REFERENCES) || [])].join(" ");
   }
   return parts.length > from ? { ...row, name: texts.join(" | "), parts } : row;
 }

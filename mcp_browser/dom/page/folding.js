@@ -40,6 +40,11 @@ const NOUNS = new Map([
   ["button", "buttons"],
 ]);
 
+/** Of handles without a name more than so many are counted after the first ones. */
+const MOST_GRIPS = 8;
+const FIRST_GRIPS = 2;
+const GRIP = /^hint=".*(?:handle|grip|resize|drag)/i;
+
 /** Note the lines of a child. @param {Open} parent @param {number} start @param {Element} child */
 function noteEntry(parent, start, child) {
   let first = walk.lines[start];
@@ -71,9 +76,30 @@ function dialogsAround(lines) {
   });
 }
 
+/** Of entries that begin with the same control, put what they say before it, and the rest below. @param {(Line | Element)[]} entries */
+function tellEntriesApart(entries) {
+  const [first, second] = [/** @type {Line} */ (entries[0]), /** @type {Line} */ (entries[2])];
+  const { depth } = first;
+  if (walk.row || first.kind !== "interactive" || second.role !== first.role || second.name !== first.name || second.depth !== depth) return;
+  for (let i = entries.length - 2, end = walk.lines.length; i >= 0; i -= 2) {
+    const at = walk.lines.lastIndexOf(/** @type {Line} */ (entries[i]), end - 1);
+    if (at < 0) return;
+    const own = walk.lines.slice(at, end);
+    const told = own.findIndex((line) => line.kind === "text" || line.kind === "heading");
+    if (told > 0 && own.every((line) => line.depth >= depth && !walk.echoes.has(line)) && own[told]?.depth === depth && _contains.call(entries[i + 1], own[told].node)) {
+      const [text] = own.splice(told, 1);
+      for (const line of own) line.depth++;
+      walk.lines.splice(at, end - at, /** @type {Line} */ (text), ...own);
+      entries[i] = /** @type {Line} */ (text);
+    }
+    end = at;
+  }
+}
+
 /** Note an element that has been read and has many children with lines. @param {Open} frame */
 function noteGroup(frame) {
   const { entries } = frame;
+  if (entries && entries.length > 2) tellEntriesApart(entries);
   if (!entries || entries.length < 2 * LEAST_ENTRIES || walk.lines.length - frame.start < LEAST_ENTRIES) return;
   walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines.findLast((line) => !walk.echoes.has(line))) });
 }
@@ -123,7 +149,6 @@ function isTelling(line, old) {
  * @returns {Folding | null}
  */
 function fold(lines, groups, opened, old, veil = null) {
-  if (!groups.length && !veil) return null;
   /** @type {Map<Line, number>} */
   const places = new Map();
   for (let i = 0; i < lines.length; i++) places.set(/** @type {Line} */ (lines[i]), i);
@@ -135,6 +160,7 @@ function fold(lines, groups, opened, old, veil = null) {
     const group = /** @type {Group} */ (groups[i]);
     if (group.element !== opened) foldGroup(group, lines, places, hidden, folds, old);
   }
+  if (!opened) leaveGrips(lines, hidden, folds);
   if (!folds.length) return null;
   folds.sort((a, b) => a.at - b.at);
   return { folds, hidden, behind };
@@ -146,19 +172,32 @@ function leaveBehind(lines, veil, hidden, folds) {
   const last = behind.lastIndexOf(false);
   const left = withParts(lines.filter((_, i) => behind[i])).filter((line) => line.kind === "interactive" || line.kind === "region").length;
   if (last < 0 || !left) return 0;
-  const id = keep(/** @type {Element} */ (body()));
-  const add = (/** @type {number} */ at, /** @type {number} */ end, /** @type {string} */ name) => {
-    hidden.fill(1, at, end);
-    folds.push({ at, lines: end - at, line: { kind: "fold", depth: 0, id, role: "behind", name, states: [String(end - at)], marks: NO_MARKS, far: 0, port: NO_PORT, node: null, parts: null, cells: null } });
-  };
   for (let at = 0; at <= last; at++) {
     if (!behind[at]) continue;
     const end = behind.indexOf(false, at);
-    add(at, end, "");
+    leave(at, end, "behind", "", hidden, folds);
     at = end;
   }
-  add(last + 1, lines.length, String(left));
+  leave(last + 1, lines.length, "behind", String(left), hidden, folds);
   return left;
+}
+
+/** Leave out lines of the page that are counted by one of their folds, which has the number for a name. @param {number} at @param {number} end @param {string} role @param {string} name @param {Uint8Array} hidden @param {Fold[]} folds */
+function leave(at, end, role, name, hidden, folds) {
+  hidden.fill(1, at, end);
+  folds.push({ at, lines: end - at, line: bareLine("fold", keep(/** @type {Element} */ (body())), role, name, [String(end - at)]) });
+}
+
+/** Leave out most of the handles that have no name. @param {Line[]} lines @param {Uint8Array} hidden @param {Fold[]} folds */
+function leaveGrips(lines, hidden, folds) {
+  /** @type {number[]} */
+  const grips = [];
+  lines.forEach((line, i) => {
+    const isGrip = !hidden[i] && line.kind === "interactive" && line.name === "" && line.states.some((state) => GRIP.test(state));
+    if (isGrip && !((lines[i + 1]?.depth ?? 0) > line.depth)) grips.push(i);
+  });
+  const rest = grips.length > MOST_GRIPS ? grips.slice(FIRST_GRIPS) : [];
+  rest.forEach((at, i) => leave(at, at + 1, "handles", i + 1 < rest.length ? "" : String(rest.length), hidden, folds));
 }
 
 /** @param {Group} group @param {Line[]} lines @param {Map<Line, number>} places @param {Uint8Array} hidden @param {Fold[]} folds @param {Set<number> | null} old */
@@ -206,6 +245,6 @@ function leaveOut(group, noun, lines, from, to, entries, hidden, folds) {
   hidden.fill(1, from, to);
   const first = /** @type {Line} */ (lines[from]);
   const id = keep(group.element);
-  const line = { kind: /** @type {Kind} */ ("fold"), depth: first.depth, id, role: noun, name: String(entries), states: [String(to - from)], marks: NO_MARKS, far: first.far, port: first.port, node: null, parts: null, cells: null };
+  const line = { ...bareLine("fold", id, noun, String(entries), [String(to - from)]), depth: first.depth, far: first.far, port: first.port };
   folds.push({ at: from, lines: to - from, line });
 }

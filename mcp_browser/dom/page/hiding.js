@@ -116,10 +116,8 @@ function isUnrevealed(element, style = styleOf(element)) {
 
 /** Whether an element is not drawn until it is scrolled to, by its own style or that of what it stands in. @param {Element} element */
 function waitsForScroll(element) {
-  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
-    if (isElement(node) && Number(styleOf(/** @type {Element} */ (node)).opacity) === 0) return isUnrevealed(/** @type {Element} */ (node));
-  }
-  return false;
+  const faded = Array.from(outward(element)).find((outer) => Number(styleOf(outer).opacity) === 0);
+  return !!faded && isUnrevealed(faded);
 }
 
 /** Whether an element that is fixed to the view lies beside it, with all that is in it: nobody can scroll there. @param {Element} element */
@@ -229,7 +227,7 @@ function isShownByHover(element) {
 
 /** Whether a field of no opacity lies over what is drawn in its stead, so that a click there is its. @param {Element} element @param {string} tag */
 function isFieldOnTop(element, tag) {
-  if ((tag !== "input" && tag !== "textarea") || attribute(element, "tabindex") === "-1" || closest(element, "[aria-hidden=true]")) return false;
+  if ((tag !== "input" && tag !== "textarea") || attribute(element, "tabindex") === "-1" || isKeptFromReaders(element)) return false;
   if (tag === "input" && !TEXT_TYPES.has(inputType(element)) && !PICKER_TYPES.has(inputType(element))) return false;
   const box = rectOf(element);
   if (box.width < 4 || box.height < 4 || styleOf(element).pointerEvents === "none") return false;

@@ -21,7 +21,7 @@ const MODULE_HASH = /__(?=\w*\d)\w+$/;
 /** Names that a program has given. */
 const GENERATED = /^[:«_]|\d{4}|[0-9a-f]{8}|^(?:radix|headlessui|react-aria|mui|ember|ext|el-id|v|cdk|mat|ui-id|aria|reach|chakra|downshift|id|field|input|btn|button)[-_:]*\d|:r\w+:/i;
 const NAMING = ["data-testid", "data-test-id", "data-test", "data-cy", "data-qa", "data-action", "data-command", "data-value", "data-role", "name", "id", "data-id"];
-const PASSING = /^(?:is-|has-)?(?:active|selected|disabled|hover|focus(?:ed)?|open|first|last|current|checked|hidden|visible|loading|button|btn|icon)$/i;
+const PASSING = /^(?:.*--)?(?:is-|has-)?(?:active|selected|disabled|hover(?:ed)?|over|focus(?:ed)?|open|first|last|current|checked|hidden|visible|loading|button|btn|icon)$/i;
 const LONGEST_WORD = 60;
 
 /** Words out of a name as programs write it. @param {string} name */
@@ -33,8 +33,11 @@ const inWords = (name) => tidy(name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replac
  * @returns {string}
  */
 function hintOf(element) {
-  return cut(tipOf(element) || iconOf(element) || calledBy(element), LONGEST_WORD);
+  return cut(tipOf(element) || drawnAs(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : ""), LONGEST_WORD);
 }
+
+/** Whether an element is there to be pulled at for another size. @param {Element} element */
+const isResizer = (element) => /resize$/.test(styleOf(element).cursor);
 
 const TITLED = "[title],[alt]:not([alt='']),[aria-label]";
 
@@ -155,9 +158,8 @@ function placesOf(groups) {
 /** @param {Element} element @param {Element[]} others */
 function surroundings(element, others) {
   let entry = element;
-  for (let node = flatParent(element); node && node !== body(); node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(element))) {
+    if (outer === body()) break;
     if (others.some((other) => other !== element && holds(outer, other))) break;
     entry = outer;
   }

@@ -89,11 +89,8 @@ function follow(path) {
 /** What stands around an element and tells it from another of the same name: its row, entry or form. @param {Element} element */
 function contextOf(element) {
   const own = tidy(textContent(element));
-  /** @type {Node | null} */
-  let node = flatParent(element);
-  for (let up = 0; node && up < NEAREST_CONTEXTS; up++, node = flatParent(node)) {
-    if (!(node instanceof HTMLElement)) continue;
-    const text = tidy(String(_innerText.call(node) || "").slice(0, LONGEST_TEXT));
+  for (const outer of outward(flatParent(element), NEAREST_CONTEXTS)) {
+    const text = outer instanceof HTMLElement ? tidy(String(_innerText.call(outer) || "").slice(0, LONGEST_TEXT)) : "";
     if (text.length > own.length + 2) return cut(text, LONGEST_IDENTITY);
   }
   return "";

@@ -104,6 +104,7 @@ function releaseKeys(read) {
     ask("release");
     for (const type of KEY_EVENTS) removeEventListener(type, onPageKey, { capture: true });
   }
+  hasTyped = read && !!was?.keys && !was.strayed;
   const field = read && was?.element && isConnected(was.element) ? valueOf(was.element) : null;
   return { doc: documentKey, held: !!was, keys: was?.keys ?? 0, inputs: was?.inputs ?? 0, strayed: !!was?.strayed, field };
 }

@@ -73,8 +73,7 @@ function boxOfField(field) {
   let box = field;
   if (!TYPED.has(localName(field))) return box;
   const own = boxOf(field);
-  for (let up = 0, node = flatParent(field); up < MOST_UP_TO_BOX && node && isElement(node); up++, node = flatParent(node)) {
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(field), MOST_UP_TO_BOX)) {
     if (outer === body() || outer === rootElement() || matches(outer, "form,fieldset,dialog,[role=dialog],td,tr")) break;
     const around = boxOf(outer);
     if (around.height > Math.max(HIGHEST_BOX, own.height) || around.bottom < own.top || around.top > own.bottom) break;
@@ -87,8 +86,11 @@ function boxOfField(field) {
 /** Whether an element is in the list that was opened. @param {Element} element */
 const inList = (element) => !!closest(element, LISTS) || (!!opened?.list && holds(opened.list, element));
 
-/** Whether what a mouse hits instead of a field is a part of it: its value, its placeholder, its label. @param {Element} hit @param {Element} field */
+/** Whether what a mouse hits instead of a field is a part of it: its value, its placeholder, its label, its lines. @param {Element} hit @param {Element} field */
 function isOwnPart(hit, field) {
+  const surface = surfaceOf(field, localName(field));
+  if (surface) return holds(surface, hit);
+  if (localName(field) === "canvas") return isSurfaceOf(hit, field);
   if (valueKind(field) !== "text" && !matches(field, "select,[role=combobox]")) return false;
   if (closest(hit, "a,button,[role=button],[role=link],[role=option]") || inList(hit)) return false;
   return holds(boxOfField(field), hit);
@@ -142,8 +144,7 @@ function arrived(field) {
 /** The outermost element close around a text that has a brother of its kind, or no more text. @param {Element} text */
 function rowOf(text) {
   let row = text;
-  for (let up = 0, node = flatParent(text); up < MOST_UP_TO_ROW && node && isElement(node); up++, node = flatParent(node)) {
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(text), MOST_UP_TO_ROW)) {
     if (tidy(textContent(outer)) !== tidy(textContent(row))) {
       if (matches(row, "li,tr,[role]")) break;
       const kind = attribute(outer, "class");

@@ -13,6 +13,7 @@ const LOOKS = new Map(
 const MOST_LOOKS = 300;
 const FIRST_LOOKS = 3;
 const MOST_CANVASES = 3;
+const MOST_EDITORS = 3;
 const LARGEST_CANVAS = 4e6;
 /** Sides of the picture that a canvas is shrunk to before it is compared. */
 const SHRUNK = 64;
@@ -62,6 +63,36 @@ function isStirred() {
 function watchLooks() {
   lookedTooMuch = false;
   for (const root of allRoots()) onlooker.observe(root, { subtree: true, childList: true, attributeFilter: [...LOOKS.keys()], attributeOldValue: true });
+}
+
+/** What gives the text of editors its form, and what is selected. @typedef {{forms: Map<Element, string[]>, selected: string}} Shape */
+/** As it was read last. @type {Shape | null} */
+let shapeRead = null;
+/** As it was told last; null where that is not known. @type {Shape | null} */
+let shapeTold = null;
+const EDITABLE = "[contenteditable]:not([contenteditable=false])";
+const MOST_FORMS = 1000;
+const LONGEST_FORM = 40;
+
+/** The elements that the text of an editor stands in. @param {Element} editor */
+const formsOf = (editor) =>
+  Array.from(queryAll(editor, "*:not(br)")).slice(0, MOST_FORMS).map((one) => {
+    const style = attribute(one, "style");
+    return cut(localName(one) + (style ? `[${tidy(style)}]` : ""), LONGEST_FORM);
+  });
+
+/** What came and went of them. @param {string[]} before @param {string[]} after */
+function formsChanged(before, after) {
+  const gone = [...before];
+  const come = after.filter((form) => !gone.includes(form) || !gone.splice(gone.indexOf(form), 1));
+  return [...come.map((form) => `+${form}`), ...gone.map((form) => `-${form}`)].slice(0, FIRST_LOOKS).join(" ");
+}
+
+/** @param {boolean} afresh whether the reading before this was told */
+function turnShape(afresh) {
+  if (afresh) shapeTold = shapeRead;
+  const editors = editorRead ? Array.from(queryAll(document, EDITABLE)).slice(0, MOST_EDITORS) : [];
+  shapeRead = { forms: new Map(editors.map((editor) => [editor, formsOf(editor)])), selected: selectionOf(deepActive()) };
 }
 
 /** What canvases looked like before the last input. @type {Map<Element, number>} */
@@ -126,6 +157,14 @@ function looksChanged(lines) {
     const owner = ownerOf(element, byId);
     found.set(owner, (found.get(owner) || new Set()).add(what));
   };
+  for (const [editor, forms] of shapeTold ? (shapeRead?.forms ?? []) : []) {
+    const before = shapeTold?.forms.get(editor);
+    const formed = before ? formsChanged(before, forms) : "";
+    if (formed) add(editor, formed);
+  }
+  const active = deepActive() || body();
+  const selected = shapeRead?.selected;
+  if (active && selected && shapeTold && selected !== shapeTold.selected) add(active, `selected ${quoted(cut(tidy(selected), LONGEST_FORM))}`);
   for (const [element, values] of lookedBefore) {
     if (!isConnected(element) || !isSeen(element)) continue;
     for (const [name, value] of values) if (name === "" || (attribute(element, name) || "") !== (value || "")) add(element, LOOKS.get(name) || "drawing");

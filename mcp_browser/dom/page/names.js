@@ -30,6 +30,7 @@ const MEANINGS = new Map([
   ["draggable", SPECIAL | STATE],
   ["class", CLASS],
   ["style", STYLE],
+  ["cursor", STYLE],
   ["popover", POPOVER],
   ["aria-owns", OWNS],
 ]);
@@ -103,7 +104,7 @@ function surveyStyles() {
 }
 
 /** Whether an element may have a cursor of its own. @param {Element} element */
-const pointing = (element) => (pointedSome && pointed.has(element)) || ((traits(element) & STYLE) !== 0 && /cursor/i.test(attribute(element, "style") || ""));
+const pointing = (element) => (pointedSome && pointed.has(element)) || ((traits(element) & STYLE) !== 0 && (/cursor/i.test(attribute(element, "style") || "") || attribute(element, "cursor") !== null));
 
 /** Whether an element may have a style that hides it or its text. @param {Element} element */
 const suspicious = (element) => (suspectedSome && suspected.has(element)) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
@@ -192,7 +193,10 @@ function nameOf(element, tag, role) {
     const name = tidy(attribute(element, "title") || "");
     if (name) return name;
   }
-  if (tag === "input" && inputType(element) === "file") return "Choose File";
+  if (tag === "input") {
+    const below = seenBelow(element);
+    if (below || inputType(element) === "file") return below || "Choose File";
+  }
   if (!(means & HOLDER)) return "";
   return tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || (FIELDS.has(role) && attribute(element, "data-placeholder")) || "");
 }

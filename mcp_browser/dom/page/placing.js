@@ -164,9 +164,7 @@ const kindOf = (element, tag) => `${tag} ${attribute(element, "class") || ""}`;
 
 /** Whether an element is out of the page only because something in between is scrolled. @param {Element} element */
 function scrolledAway(element) {
-  for (let node = flatParent(element); node; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(element))) {
     if (outer === rootElement() || (outer === body() && isScrolledByView())) return false;
     if (_scrollLeft.call(outer) || _scrollTop.call(outer)) return true;
   }

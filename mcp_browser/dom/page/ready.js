@@ -38,14 +38,13 @@ const isSlider = (element) => SLIDERS.has(explicitRole(element)) && attribute(el
 /** Where a slider stands, and on what: its track from its own middle, CSS pixels. @param {Element} element */
 function slider(element) {
   ask("nodes");
-  const [now, min, max] = ["now", "min", "max"].map((name) => parseFloat(attribute(element, `aria-value${name}`) || ""));
+  const range = /** @type {Partial<HTMLInputElement>} */ (localName(element) === "input" ? element : {});
+  const [now, min, max] = [["now", range.value], ["min", range.min], ["max", range.max]].map(([name, own]) => parseFloat(own || attribute(element, `aria-value${name}`) || ""));
   const vertical = attribute(element, "aria-orientation") === "vertical";
   const own = rectOf(element);
   const sizeOf = (/** @type {DOMRect} */ box) => (vertical ? box.height : box.width);
   let track = own;
-  for (let up = 0, node = flatParent(element); up < MOST_UP_TO_TRACK && node && isElement(node) && sizeOf(track) < 3 * sizeOf(own); up++, node = flatParent(node)) {
-    track = rectOf(/** @type {Element} */ (node));
-  }
+  for (const outer of outward(flatParent(element), MOST_UP_TO_TRACK)) if (sizeOf(track) < 3 * sizeOf(own)) track = rectOf(outer);
   // A track from which the handle was to be clicked is the slider itself.
   const isTrack = sizeOf(own) > 3 * (vertical ? own.width : own.height);
   if (isTrack) track = own;
@@ -76,11 +75,8 @@ function boxesInView(element) {
     rects = Array.from(range.getClientRects());
   }
   for (const rect of rects.slice(0, 4)) {
-    const left = Math.max(rect.left, 0);
-    const top = Math.max(rect.top, 0);
-    const right = Math.min(rect.right, innerWidth);
-    const bottom = Math.min(rect.bottom, innerHeight);
-    if (right - left >= 1 && bottom - top >= 1) boxes.push({ left, top, right, bottom });
+    const box = partInView(rect);
+    if (box.right - box.left >= 1 && box.bottom - box.top >= 1) boxes.push(box);
   }
   return boxes;
 }
@@ -158,10 +154,8 @@ function bringIntoView(element) {
 function fillsView(hit, element) {
   const cover = coverOf(hit, element);
   for (const part of [cover, hit]) {
-    const box = rectOf(part);
-    const wide = Math.min(box.right, innerWidth) - Math.max(box.left, 0);
-    const high = Math.min(box.bottom, innerHeight) - Math.max(box.top, 0);
-    if (wide * high > innerWidth * innerHeight * 0.5) return true;
+    const { left, right, top, bottom } = partInView(rectOf(part));
+    if ((right - left) * (bottom - top) > innerWidth * innerHeight * 0.5) return true;
   }
   return false;
 }
@@ -228,6 +222,16 @@ async function ready(id, purpose, force) {
   }
 }
 
+/** What is seen in the place of a range that is clipped to nothing: the nearest box around it. @param {Element} range */
+function thumbOf(range) {
+  let node = flatParent(range);
+  for (let up = 0; up < MOST_UP_TO_TRACK && node && isElement(node); up++, node = flatParent(node)) {
+    const box = rectOf(/** @type {Element} */ (node));
+    if (box.width > 2 && box.height > 2 && isSeen(/** @type {Element} */ (node))) return /** @type {Element} */ (node);
+  }
+  return null;
+}
+
 /** @param {number} id @param {string} purpose @param {boolean} force @param {boolean} faint whether it may be transparent @returns {Promise<object>} */
 async function tryReady(id, purpose, force, faint) {
   const element = byId(id);
@@ -245,6 +249,7 @@ async function tryReady(id, purpose, force, faint) {
     multiple: !!(/** @type {HTMLInputElement} */ (control).multiple),
     focused: deepActive() === control,
     secret: keyPlace(control).password,
+    code: kind === "rich" && !(/** @type {HTMLElement} */ (control).spellcheck),
   };
   if (purpose === "upload") {
     const file = tag === "input" ? control : query(element, "input[type=file]");
@@ -276,7 +281,8 @@ async function tryReady(id, purpose, force, faint) {
     const layer = layerOver(element);
     return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
   }
-  const surface = surfaceOf(element, tag);
+  const thumb = facts.type === "range" && isClippedAway(element) ? thumbOf(element) : null;
+  const surface = thumb || surfaceOf(element, tag);
   if (!surface && !faint && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
     const scrolled = waitsForScroll(bodyOf(element));
     if (scrolled) bringIntoView(element);
@@ -326,7 +332,7 @@ async function tryReady(id, purpose, force, faint) {
   }
   box = boxOf(target);
   if (!point) return { problem: "off-screen", ...facts };
-  if (point.hit && !isOwnPart(point.hit, element)) {
+  if (point.hit && !isOwnPart(point.hit, thumb || element)) {
     const labelled = target === element ? labelPoint(control) : null;
     // No mouse reaches a box that is clipped to nothing, keys do.
     if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
@@ -348,11 +354,7 @@ async function tryReady(id, purpose, force, faint) {
 }
 
 /** Whether nothing of an element is drawn, by its own style or that of what is close around it. @param {Element} element */
-function isClippedAway(element) {
-  let node = /** @type {Node | null} */ (element);
-  for (let up = 0; up < 4 && node && isElement(node); up++, node = flatParent(node)) if (isTrap(/** @type {Element} */ (node))) return true;
-  return false;
-}
+const isClippedAway = (element) => Array.from(outward(element, 4)).some(isTrap);
 
 /** @param {Element} control a point of a label that is seen @returns {{x: number, y: number, hit: Element | null} | null} */
 function labelPoint(control) {
@@ -365,12 +367,7 @@ function labelPoint(control) {
 }
 
 /** @param {Element} element */
-function inertAround(element) {
-  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
-    if (isElement(node) && attribute(/** @type {Element} */ (node), "inert") !== null) return true;
-  }
-  return false;
-}
+const inertAround = (element) => Array.from(outward(element)).some((outer) => attribute(outer, "inert") !== null);
 
 /**
  * What hides an element; "" where nothing does. A form control of no opacity may lie over what is drawn in its stead.
@@ -380,9 +377,7 @@ function inertAround(element) {
 function hiddenBy(element, clipping) {
   const tag = localName(element);
   const used = isReplaceable(element, tag) || isFieldOnTop(element, tag);
-  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
-    if (!isElement(node)) continue;
-    const outer = /** @type {Element} */ (node);
+  for (const outer of outward(element)) {
     const style = styleOf(outer);
     if (style.display === "none") return "display: none";
     if (outer === element) {

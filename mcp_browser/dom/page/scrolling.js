@@ -30,9 +30,7 @@ function scrollBox(id, dx, dy) {
   /** @type {Element | null} */
   let found = null;
   if (!node && page && !canScroll(page, across)) node = at(innerWidth / 2, innerHeight / 2);
-  for (; node && !found; node = flatParent(node)) {
-    if (isElement(node) && canScroll(/** @type {Element} */ (node), across)) found = /** @type {Element} */ (node);
-  }
+  found = Array.from(outward(node)).find((outer) => canScroll(outer, across)) || null;
   if (!found && id === null && page && !canScroll(page, across)) found = largestScroller(across);
   const target = found || page;
   if (!target) return { problem: "no-page", lasting: true };

@@ -35,12 +35,7 @@ function reachOf(element) {
 }
 
 /** Whether it stays where it is when the page is scrolled. @param {Element} element */
-function isPinned(element) {
-  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
-    if (isElement(node) && /fixed|sticky/.test(styleOf(/** @type {Element} */ (node)).position)) return true;
-  }
-  return false;
-}
+const isPinned = (element) => Array.from(outward(element)).some((outer) => /fixed|sticky/.test(styleOf(outer).position));
 
 /** The place in a text of its nth character that is no space. @param {string} text @param {number} nth */
 function placeOf(text, nth) {

@@ -59,6 +59,8 @@ let isActing = false;
 /** Batches of changes since the last frame that was waited for, save those that the page makes by itself. */
 let restlessness = 0;
 const mover = new MutationObserver(noteMovements);
+/** Whether the last input was a text typed into a field, which the field holds already. */
+let hasTyped = false;
 
 /** Whether the page goes on changing this by itself. @param {Node | null} node */
 function isSelfMoved(node) {
@@ -102,6 +104,7 @@ function noteMovements(records) {
 function beginInput() {
   noteMovements(mover.takeRecords());
   inputs++;
+  hasTyped = false;
   lastInput = now();
   for (const animation of animations()) {
     const target = animation.playState === "running" && /** @type {KeyframeEffect} */ (animation.effect)?.target;
@@ -144,6 +147,9 @@ function framesComing() {
   return now() - framesSince < (loading ? LONGEST_LOAD : LONGEST_FRAMES);
 }
 
+/** Whether these are all the lines of a page that shows nothing: none, or before any input the empty frame of one. @param {Line[]} lines */
+const showsNothing = (lines) => (inputs ? !lines.length : lines.every((line) => line.role === "clickable" && !line.name));
+
 /** Whether a page that shows nothing may do so yet: it is still coming, or has scripts. */
 const mayShow = () => _readyState.call(document) !== "complete" || document.scripts.length > 0;
 
@@ -157,6 +163,12 @@ function allRoots() {
     else if (isConnected(root)) roots.push(root);
   }
   return roots;
+}
+
+/** Whether the page has changed nothing since an input and has nothing to do, so that no frame has anything to show. @param {(Document | ShadowRoot)[]} roots */
+async function isDone(roots) {
+  await pause(0);
+  return !restlessness && !framesDue() && !pendingTimers().count && !animating(roots) && !framesComing();
 }
 
 /**
@@ -176,6 +188,9 @@ async function settle(limit, came = false) {
     let restless = start;
     let stirred = came || isStirred();
     let late = came ? MOST_LATE_FRAMES : 0;
+    const typed = hasTyped;
+    hasTyped = false;
+    if (typed && !stirred && (await isDone(roots))) return state;
     for (;;) {
       restlessness = 0;
       const asked = now();

@@ -226,6 +226,8 @@ function inputStates(input, role, states) {
   const value = input.value;
   if (value) states.push(`value=${isSecret(input) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
   if (type === "range" || type === "number") {
+    const meaning = tidy(attribute(input, "aria-valuetext") || "");
+    if (meaning && meaning !== value) states.push(`text=${quoted(cut(meaning, LONGEST_VALUE))}`);
     for (const bound of ["min", "max", "step"]) {
       const given = attribute(input, bound);
       if (given && given !== "any") states.push(`${bound}=${tidy(given)}`);

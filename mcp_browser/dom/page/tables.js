@@ -23,12 +23,17 @@ const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|val
  * @property {boolean} listens it listens to clicks on behalf of its cells
  * @property {boolean} few each of its cells may have an index in its row's line
  * @property {Map<Node, string[]>} gaps what stands for cells that reach further, before the cell or at the end of the row
+ * @property {number} whole the id of what holds this group of rows and another with the rest of their cells; 0 for none
  */
 
 /** Of the tables that are being read, by what their rows stand in. @type {WeakMap<Node, TableFacts>} */
 let tablesRead = new WeakMap();
 /** @type {TableFacts} */
-const NO_TABLE = { grid: false, listens: false, few: false, gaps: new Map() };
+const NO_TABLE = { grid: false, listens: false, few: false, gaps: new Map(), whole: 0 };
+/** How far out two parts of a grid may stand side by side. */
+const MOST_UP_TO_WHOLE = 8;
+/** So far apart two boxes may be that end at the same place, CSS pixels. */
+const NEAR = 2;
 
 /** @param {Element} row */
 function tableAround(row) {
@@ -36,16 +41,43 @@ function tableAround(row) {
   const beside = group && tablesRead.get(group);
   if (beside) return beside;
   const table = closest(row, TABLES);
-  if (!table || !group) return NO_TABLE;
+  if (!group) return NO_TABLE;
+  if (!table) {
+    const facts = { ...NO_TABLE, whole: wholeOf(group) };
+    tablesRead.set(group, facts);
+    return facts;
+  }
   const role = attribute(table, "role");
   const grid = role === "grid" || role === "treegrid";
   const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(/** @type {Element} */ (node));
   const few = queryAll(table, CELL).length <= MOST_CELLS;
-  const facts = { grid, few, listens: heard(table) || heard(group), gaps: gapsIn(table, group) };
+  const facts = { grid, few, listens: heard(table) || heard(group), gaps: gapsIn(table, group), whole: wholeOf(group) };
   // Where there are controls the clicks may be theirs.
   if (facts.listens && !grid && query(table, CONTROLS)) facts.listens = false;
   tablesRead.set(group, facts);
   return facts;
+}
+
+/** What holds a group of rows and, right beside it, another one as high: the columns that stay while the others scroll. @param {Node} group */
+function wholeOf(group) {
+  const own = rectOf(/** @type {Element} */ (group));
+  const near = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) <= NEAR;
+  const isMate = (/** @type {Element} */ row) => {
+    const other = parentNode(row);
+    const box = isElement(other) && rectOf(/** @type {Element} */ (other));
+    return box && near(box.top, own.top) && near(box.height, own.height);
+  };
+  for (const node of outward(group, MOST_UP_TO_WHOLE)) {
+    const outer = flatParent(node);
+    if (node === body() || !outer) break;
+    const box = rectOf(node);
+    for (const beside of childrenOf(outer)) {
+      const other = beside === node ? box : rectOf(beside);
+      if (beside === node || other.width < NEAR || other.height < NEAR || !(near(other.left, box.right) || near(other.right, box.left))) continue;
+      if (Array.from(queryAll(beside, "tr,[role=row]")).some(isMate)) return keep(/** @type {Element} */ (outer));
+    }
+  }
+  return 0;
 }
 
 /**
@@ -181,6 +213,9 @@ function closeRow(element, row, at, far, selected) {
   // What turned out to be no control after all has no line.
   const cells = row.cells.map((cell) => cell.replace(REFERENCES, (sign) => (told.has(Number(sign.slice(1, -1))) ? sign : "")).trim());
   while (cells.length && cells[cells.length - 1] === "") cells.pop();
+  const { whole } = row.table;
+  const key = whole && far === far ? `${whole} ${attribute(element, "aria-rowindex") || Math.round(rectOf(element).top)}` : "";
+  const first = walk.rows.get(key);
   const text = cells.join(" | ");
   // A control with nothing told beside it stands in the row.
   const parts = inner.filter((line, i) => {
@@ -189,7 +224,7 @@ function closeRow(element, row, at, far, selected) {
   });
   const said = row.table.gaps.size ? cells.filter((cell) => cell !== ABOVE) : cells;
   const bare = said.join("").replace(REFERENCES, "").replace(/[\s|]+/g, "") === "";
-  if (far !== far || !(row.clickable || !bare || parts.length > 1)) {
+  if (far !== far || !(row.clickable || !bare || parts.length > 1 || key)) {
     for (const line of inner) line.depth--;
     return;
   }
@@ -203,8 +238,25 @@ function closeRow(element, row, at, far, selected) {
   own.cells = row.nodes;
   if (parts.length) own.parts = parts;
   walk.lines.length = at;
-  walk.lines.push(own, ...inner.filter((line) => !parts.includes(line)));
+  if (first) joinRows(first, own);
+  else if (key) walk.rows.set(key, own);
+  walk.lines.push(...(first ? [] : [own]), ...inner.filter((line) => !parts.includes(line)));
   for (const part of parts) part.depth = 0;
+}
+
+/** Put what stands in a part of a row to the line of the part that was read first, as it is seen. @param {Line} first @param {Line} own */
+function joinRows(first, own) {
+  const place = (/** @type {Line} */ line) => {
+    const cell = line.cells?.find((one) => one);
+    return Number(cell && attribute(cell, "aria-colindex")) || rectOf(/** @type {Element} */ (line.node)).left;
+  };
+  const order = place(own) < place(first) ? [own, first] : [first, own];
+  const parts = order.flatMap((line) => line.parts || []);
+  const kind = order.some((line) => line.kind === "interactive") ? "interactive" : "row";
+  walk.joined = own.node;
+  if (kind === "interactive") keep(/** @type {Element} */ (first.node));
+  Object.assign(first, { kind, role: "row", name: order.map((line) => line.name).join(" | "), cells: order.flatMap((line) => line.cells || []), parts: parts.length ? parts : null });
+  for (const state of own.states) if (!first.states.includes(state)) first.states = [...first.states, state];
 }
 
 /** @param {Element} element @param {string} tag @param {string} role @param {Open} frame */

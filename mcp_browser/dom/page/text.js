@@ -31,7 +31,9 @@ const ONE_WORD = /^\s*[a-z][a-z\d_]{2,}\s*$/;
 
 /** Whether a word is drawn as one sign, by the font of an icon: it is no wider than high. @param {Element} element @param {string} text */
 function isLigature(element, text) {
-  if (!ONE_WORD.test(text) || !ICONS_CALLED.test(`${localName(element)} ${attribute(element, "class") || ""}`)) return false;
+  if (!ONE_WORD.test(text)) return false;
+  const maybe = text.includes("_") || attribute(element, "translate") === "no" || ICONS_CALLED.test(`${localName(element)} ${attribute(element, "class") || ""}`);
+  if (!maybe) return false;
   const range = /** @type {Range} */ (_createRange.call(document));
   range.selectNodeContents(element);
   const outer = flatParent(element);

@@ -23,6 +23,8 @@
  * @property {Line | Element | null} bearer the line that shows this name, or the element whose line does
  * @property {Map<Line, Line | Element>} echoes texts that are left out if what shows them has a line in the end, and that
  * @property {number} heading level of the heading that is being read, or 0
+ * @property {Map<string, Line>} rows the first parts of rows in several parts, by what holds them and their place
+ * @property {Element | null} joined the row that was put to its first part last
  * @property {Row | null} row the table row that is being read
  * @property {Element | null} surface what a code editor draws, where the field that takes its keys has been read
  * @property {boolean} parted whether it is in an item that may have an icon of its own to act on, such as a tab's to close it
@@ -89,6 +91,8 @@ const standing = () => ({
   bearer: null,
   echoes: new Map(),
   heading: 0,
+  rows: new Map(),
+  joined: null,
   row: null,
   surface: null,
   told: new Set(),
@@ -134,6 +138,9 @@ function newLine(kind, node, id, role, name, states, far, port = portNow()) {
   const marks = walk.inert ? INERT : kind === "interactive" && isOutOfMouse(node) ? UNCLICKABLE : NO_MARKS;
   return { kind, depth: walk.depth, id, role, name, states, marks, far, port, node, parts: null, cells: null, entry: "" };
 }
+
+/** A line at no place. @param {Kind} kind @param {number} id @param {string} role @param {string} name @param {string[]} states @param {Element | null} node @returns {Line} */
+const bareLine = (kind, id, role, name, states, node = null) => ({ kind, depth: 0, id, role, name, states, marks: NO_MARKS, far: 0, port: NO_PORT, node, parts: null, cells: null, entry: "" });
 
 /** Lines, and behind each row what stands in it. @param {Line[]} lines @returns {Line[]} */
 function withParts(lines) {

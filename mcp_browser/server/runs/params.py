@@ -12,30 +12,26 @@ class Params(BaseModel):
 
 
 class RunTaskParams(Params):
-    task: str = Field(min_length=1, repr=False, description="what is to be done, and what to report")
-    task_id: str | None = Field(None, description="go on with this task; `task` tells it more")
+    task: str = Field(min_length=1, repr=False, description="what to do and report")
+    task_id: str | None = Field(None, description="continue this task with `task`")
     start_url: str | None = Field(None, description="opened first")
     context: str | None = Field(None, repr=False, description="background")
     max_steps: int | None = Field(None, ge=1)
-    max_seconds: float | None = Field(None, gt=0, description="working time")
+    max_seconds: float | None = Field(None, gt=0, description="of work")
     max_tokens: int | None = Field(None, gt=0, description="in and out")
-    max_cost: float | None = Field(None, gt=0, description="US dollars")
-    vision: bool | None = Field(None, description="show the model pictures")
-    style: Literal["structured", "gui"] = Field("structured", description="gui: by pictures and coordinates")
+    max_cost: float | None = Field(None, gt=0, description="USD")
+    vision: bool | None = Field(None, description="send pictures")
+    style: Literal["structured", "gui"] = Field("structured", description="gui: by pictures")
     model: str | None = Field(None, description="provider:name")
-    allowed_domains: list[str] = Field([], description="globs of hosts")
-    allowed_actions: list[str] = Field([], description="names; default: all")
-    secrets: list[str] = Field([], description="names of those it may use")
-    output_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
-    planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
-    judge: bool | None = Field(None, description="false: unchecked, never succeeded")
-    wait: bool = Field(True, description="false: only start it; get_task tells more")
-    example: str | None = Field(
-        None, repr=False, description="history.json of a recording to go by, with other values: path or URI"
-    )
-    if_busy: Literal["wait", "refuse", "own_tabs"] = Field(
-        "wait", description="where another task works in the session"
-    )
+    allowed_domains: list[str] = Field([], description="host globs")
+    allowed_actions: list[str] = Field([], description="default: all")
+    secrets: list[str] = Field([], description="names it may use")
+    output_schema: dict[str, Any] | None = Field(None, description="JSON schema")
+    planner_interval: int = Field(0, ge=0, description="steps between plans")
+    judge: bool | None = Field(None, description="false: unconfirmed")
+    wait: bool = Field(True, description="false: only start")
+    if_busy: Literal["wait", "refuse", "own_tabs"] = Field("wait", description="where another task runs")
+    example: str | None = Field(None, repr=False, description="recording: path or URI")
 
 
 class TaskParams(Params):

@@ -1,0 +1,1 @@
+"""The same tasks from a shell, by the commands of this project and of others."""

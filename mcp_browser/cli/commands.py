@@ -1,0 +1,261 @@
+"""The actions as commands of a terminal, such as `input_text 8 "tea" --submit`, by their models."""
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from mcp_browser.actions.code import PLACEHOLDER
+from mcp_browser.actions.registry import RegisteredAction, Registry, is_typed_in
+from mcp_browser.actions.schema import Schema, tool_schema
+from mcp_browser.cli.arguments import Parser, settings_length, wide
+from mcp_browser.errors import SettingsError
+from mcp_browser.settings.options import did_you_mean
+
+STDIN = "stdin"
+"""The name of the secret that `--secret-stdin` reads."""
+
+FROM_STDIN = "-"
+OUTPUT = ("--json", "--file", "--secret-stdin")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalCommand:
+    """A command as it was read: an action with its arguments, and what is to be done with its result.
+
+    Without an action, the commands stand on standard input, one a line.
+    """
+
+    action: RegisteredAction | None
+    arguments: Mapping[str, Any]
+    as_json: bool = False
+    file: Path | None = None
+    reads_secret: bool = False
+
+    @property
+    def names_secret(self) -> bool:
+        """Whether a secret stands in the arguments by its name."""
+        return PLACEHOLDER.search(json.dumps(self.arguments)) is not None
+
+
+class Commands:
+    """Reads commands for the actions of a registry."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+
+    def parse(self, words: Sequence[str], before: Sequence[str] = ()) -> TerminalCommand:
+        """Read a command; `before` are words for the output that stood before the action's name.
+
+        Raises:
+            SettingsError: there is no such action, or it takes other arguments.
+        """
+        name, *rest = words
+        if name == FROM_STDIN:
+            action, parser = None, Parser(prog="mcp-browser do -", allow_abbrev=False)
+            add_output(parser, types=False)
+        else:
+            action = self.action(name)
+            parser = parser_of(action, without_typed="--secret-stdin" in (*before, *rest))
+        found, unknown = parser.parse_known_args([*before, *rest])
+        if unknown:
+            known = re.findall(r"--[a-z][a-z-]*", parser.format_help())
+            hint = "" if unknown[0].startswith("--") else " (a value that begins with - stands after --)"
+            raise SettingsError(f"{name} takes no {unknown[0]}{did_you_mean(unknown[0], known) or hint}.")
+        values = vars(found)
+        file = values.pop("output_file", None)
+        reads_secret = values.pop("secret_stdin", False)
+        return TerminalCommand(
+            as_json=values.pop("output_json", False),
+            file=None if file is None else Path(file).expanduser().absolute(),
+            reads_secret=reads_secret,
+            action=action,
+            arguments=_arguments(action, values, reads_secret=reads_secret) if action is not None else {},
+        )
+
+    def action(self, name: str) -> RegisteredAction:
+        """Return an action.
+
+        Raises:
+            SettingsError: there is none of that name.
+        """
+        if name not in self.registry:
+            names = [action.name for action in self.registry]
+            word = name.partition("_")[0]
+            alike = [one for one in names if word in one.split("_")] or get_close_matches(name, names)
+            near = f" (did you mean {', '.join(alike[:3])}?)" if alike else ""
+            raise SettingsError(f"there is no action {name!r}{near}; `mcp-browser do --help` lists them.")
+        return self.registry[name]
+
+    def add_to(self, parsers: Any) -> None:
+        """Add a parser of each action, and what else may stand in its place."""
+        for action in self.registry:
+            about = _sentence(action).replace("%", "%%")
+            parser_of(action, make=partial(parsers.add_parser, action.name, help=about))
+        for name, about in (("status", "list the sessions"), ("stop", "end the session; --all ends all")):
+            parsers.add_parser(name, help=about)
+
+
+def split(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Split words into those for the output and the settings before the name of the action, and the rest."""
+    output: list[str] = []
+    at = begun = 0
+    settings: list[str] = []
+    while at < len(words) and words[at].startswith("-") and words[at] != FROM_STDIN:
+        begun = at
+        is_output = words[at].partition("=")[0] in OUTPUT
+        at += (2 if words[at] == "--file" else 1) if is_output else settings_length(words[at:])
+        (output if is_output else settings).extend(words[begun:at])
+    return output, settings, list(words[at:])
+
+
+def parser_of(
+    action: RegisteredAction,
+    *,
+    without_typed: bool = False,
+    make: Callable[..., argparse.ArgumentParser] | None = None,
+) -> argparse.ArgumentParser:
+    """Return the parser of an action: what it needs stands in its order, the rest are options.
+
+    With `without_typed` the text that is typed into the page is not expected. `make` makes the parser.
+    """
+    description = action.description
+    if action.is_bound_to_pages:
+        description += f" Only on {', '.join(action.domains) or 'pages that pass its filter'}."
+    parser = (make or partial(Parser, prog=f"mcp-browser do {action.name}"))(
+        description=description.replace("%", "%%"),
+        allow_abbrev=False,
+        formatter_class=wide,
+        argument_default=argparse.SUPPRESS,
+        conflict_handler="resolve",
+    )
+    add_output(parser, types=any(_typed(action)))
+    schema = tool_schema(action.param_model)
+    typed = set(_typed(action)) if without_typed else set[str]()
+    for name, field in schema["properties"].items():
+        if name in typed:
+            continue
+        about = _about(field)
+        is_list, flag = _is(field, "array"), f"--{name.replace('_', '-')}"
+        if name in schema.get("required", ()):
+            parser.add_argument(name, metavar=name.upper(), help=about, nargs="+" if is_list else None)
+        elif _is(field, "boolean"):
+            kind = "store_true" if field.get("default") is False else argparse.BooleanOptionalAction
+            parser.add_argument(flag, dest=name, action=kind, help=about)
+        else:
+            kind = "append" if is_list else "store"
+            parser.add_argument(flag, dest=name, action=kind, metavar=_placeholder(field), help=about)
+    return parser
+
+
+def usage(action: RegisteredAction) -> str:
+    """Return an action with its arguments in one line, without those for the output."""
+    schema = tool_schema(action.param_model)
+    needed = schema.get("required", ())
+    words = [action.name]
+    for name, field in schema["properties"].items():
+        flag = f"--{name.replace('_', '-')}"
+        if name in needed:
+            words.append(f"{name.upper()}…" if _is(field, "array") else name.upper())
+        else:
+            words.append(f"[{flag}]" if _is(field, "boolean") else f"[{flag} {_placeholder(field)}]")
+    return " ".join(words)
+
+
+def add_output(parser: argparse.ArgumentParser, *, types: bool) -> None:
+    """Let a parser take what is done with the result; its help shows how to give a secret if it `types`."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--json", dest="output_json", action="store_true", default=False, help="print the result as JSON"
+    )
+    group.add_argument(
+        "--file", dest="output_file", metavar="PATH", help="write the result, or its picture, to this file"
+    )
+    group.add_argument(
+        "--secret-stdin",
+        action="store_true",
+        default=False,
+        help="type what standard input has; no result shows it" if types else argparse.SUPPRESS,
+    )
+
+
+def _sentence(action: RegisteredAction) -> str:
+    return action.description.partition(". ")[0].rstrip(".")[:100]
+
+
+def _about(field: Schema) -> str:
+    about = str(field.get("description", ""))
+    if field.get("default") not in (None, False, ""):
+        about += f" [{field['default']}]"
+    if _is(field, "array") and "enum" not in (items := field.get("items", {})):
+        about += " (or @FILE, or JSON)" if items.get("type") != "string" else ""
+    elif _is(field, "object"):
+        about += " (JSON, or @FILE)"
+    return about.strip().replace("%", "%%")
+
+
+def _placeholder(field: Schema) -> str:
+    if {"type": "integer"} in field.get("anyOf", ()):
+        return "INDEX"
+    choices = field.get("enum") or field.get("items", {}).get("enum")
+    if choices:
+        return "|".join(map(str, choices))
+    return {"integer": "NUMBER", "number": "NUMBER", "object": "JSON"}.get(str(field.get("type")), "TEXT")
+
+
+def _is(field: Schema, kind: str) -> bool:
+    return field.get("type") == kind
+
+
+def _typed(action: RegisteredAction) -> Iterator[str]:
+    return (name for name, field in action.param_model.model_fields.items() if is_typed_in(field))
+
+
+def _arguments(action: RegisteredAction, values: Mapping[str, Any], *, reads_secret: bool) -> dict[str, Any]:
+    """Return the words as the values that the action's model takes; it reads numbers and indexes itself."""
+    properties = tool_schema(action.param_model)["properties"]
+    arguments: dict[str, Any] = {}
+    for name, value in values.items():
+        field: Schema = properties[name]
+        if _is(field, "array"):
+            arguments[name] = [part for word in value for part in _parts(name, word, field.get("items", {}))]
+        elif _is(field, "object"):
+            arguments[name] = _json(name, value)
+        else:
+            arguments[name] = value
+    if reads_secret:
+        arguments |= dict.fromkeys(_typed(action), f"<secret>{STDIN}</secret>")
+        if STDIN not in PLACEHOLDER.findall(json.dumps(arguments)):
+            raise SettingsError(
+                f"{action.name} types nothing: --secret-stdin is for input_text, type_text, send_keys, and "
+                f"where a value is <secret>{STDIN}</secret>."
+            )
+    return arguments
+
+
+def _parts(name: str, word: str, items: Schema) -> list[Any]:
+    """What one word says of a list: a part of it, or several as JSON."""
+    if items.get("type", "string") == "string" and not word.startswith(("@", "[")):
+        return [word]
+    value = _json(name, word)
+    return cast("list[Any]", value) if isinstance(value, list) else [value]
+
+
+def _json(name: str, word: str) -> Any:
+    text, where = word, f"{name.upper()} must be JSON or @FILE"
+    if word.startswith("@"):
+        where = f"{name.upper()}: {word[1:]} must hold JSON"
+        try:
+            text = Path(word[1:]).expanduser().read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise SettingsError(f"{name.upper()}: {word[1:]} cannot be read: {reason}.") from None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise SettingsError(f"{where}: {error}.") from None

@@ -1,0 +1,353 @@
+"""`mcp-browser do`: actions as commands of a shell, in a session that goes on between them."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.support.site import Site
+
+NOW = 30.0
+"""How long a process may take to end on the busiest machine, seconds."""
+
+WITHOUT_UNIX_SOCKETS = "import socket, sys; del socket.AF_UNIX; from mcp_browser.__main__ import main; main()"
+FORM = """<form action=/echo><label>Name <input name=name></label> <label>Password <input type=password
+    name=password></label> <label>Size <select name=size multiple><option>S<option>M<option>L</select></label>
+    <label>CV <input type=file name=file></label> <button>Send</button></form>"""
+
+
+class Shell:
+    """A shell of a user who has nothing running yet."""
+
+    def __init__(self, folder: Path) -> None:
+        self.runtime = folder / "runtime"
+        self.folder = folder / "here"
+        for made in (self.runtime, self.folder):
+            made.mkdir()
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
+        own = {"XDG_RUNTIME_DIR": str(self.runtime), "MCP_BROWSER_HEADLESS": "1", "MCP_BROWSER_ISOLATED": "1"}
+        self.environment = {**kept, **own}
+        self.start = ["-m", "mcp_browser"]
+
+    def begin(self, *words: str, **more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, *self.start, "do", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env={**self.environment, **more},
+        )
+
+    def run(self, *words: str, given: str = "", **more: str) -> tuple[int, str, str]:
+        """One command: its exit code, what it prints, and its errors."""
+        process = self.begin(*words, **more)
+        output, errors = process.communicate(given, timeout=120)
+        return process.returncode, output, errors
+
+    def do(self, *words: str, given: str = "") -> str:
+        """What a command prints that has to succeed."""
+        code, output, errors = self.run(*words, given=given)
+        assert (code, errors) == (0, ""), (words, output, errors)
+        return output
+
+    def index(self, line: str) -> str:
+        """The index of an element of the page."""
+        found = re.search(rf"\[(\d+)\] {re.escape(line)}", self.do("get_state"))
+        assert found is not None, line
+        return found[1]
+
+    def server(self, session: str = "default") -> int:
+        """The number of a session's process."""
+        found = re.search(rf"^{session}: .* \(process (\d+),", self.do("status"), re.MULTILINE)
+        assert found is not None
+        return int(found[1])
+
+    @property
+    def files(self) -> list[str]:
+        place = self.runtime / "mcp-browser"
+        return sorted(path.name for path in place.iterdir()) if place.exists() else []
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """A shell with a session that most tests share."""
+    shell = Shell(tmp_path_factory.mktemp("shell"))
+    yield shell
+    shell.run("stop", "--all")
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Shell]:
+    """A shell in which nothing has been done."""
+    shell = Shell(tmp_path)
+    yield shell
+    shell.run("stop", "--all")
+
+
+def ended(pid: int) -> bool:
+    """Whether a process ends soon, or has ended."""
+    limit = time.monotonic() + NOW
+    while time.monotonic() < limit:
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                time.sleep(0.02)
+                continue
+        return True
+    return False
+
+
+@pytest.mark.smoke
+def test_a_session_goes_on_between_commands_and_leaves_nothing_when_it_is_stopped(
+    fresh: Shell, site: Site
+) -> None:
+    url = site.page("<p id=count>Count 0</p><button onclick='count.textContent = `Count 1`'>More</button>")
+    assert "No session is open" in fresh.do("status")
+
+    assert '[1] button "More"' in fresh.do("go_to_url", url)
+    pid = fresh.server()
+    assert "Count 1" in fresh.do("click_element", "1")
+    assert "Count 1" in fresh.do("get_state")
+    assert fresh.server() == pid
+    # Only its owner comes in, and nobody reads in the list of processes what it does.
+    place = fresh.runtime / "mcp-browser"
+    assert [oct(path.stat().st_mode & 0o777) for path in (place, place / "default.sock")] == [
+        "0o700",
+        "0o600",
+    ]
+    assert url.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+    assert fresh.do("stop") == "default: stopped\n"
+    assert ended(pid)
+    assert fresh.files == []
+    assert fresh.do("stop") == "default: was not running\n"
+
+
+def test_shells_that_begin_at_once_share_one_server_and_one_that_is_killed_in_a_command_is_replaced(
+    fresh: Shell, site: Site
+) -> None:
+    url = site.page("<h1>Teas</h1>")
+    begun = [fresh.begin("-s", "work", "go_to_url", url) for _ in range(3)]
+    for process in begun:
+        output, errors = process.communicate("", timeout=120)
+        assert (process.returncode, errors) == (0, "")
+        assert "# Teas" in output
+    assert fresh.files == ["work.log", "work.sock"]
+
+    pid = fresh.server("work")
+    waiting = fresh.begin("-s", "work", "wait_for", "--text", "never", "--timeout", "60")
+    time.sleep(0.5)
+    os.kill(pid, signal.SIGKILL)
+    _, errors = waiting.communicate(timeout=60)
+    assert (waiting.returncode, "ended before it answered" in errors) == (1, True)
+    assert ended(pid)
+    assert "No session is open" in fresh.do("status")
+    assert "# Teas" in fresh.do("-s", "work", "go_to_url", url)
+    assert fresh.server("work") != pid
+
+
+def test_other_settings_are_refused_and_another_version_is_replaced(
+    fresh: Shell, site: Site, tmp_path: Path
+) -> None:
+    url = site.page("<h1>Here</h1>")
+    fresh.do("--viewport", "800x600", "--output-dir", "out", "go_to_url", url)
+    pid = fresh.server()
+    fresh.do("--viewport=800x600", "get_state")
+    fresh.do("--output-dir", str(fresh.folder / "out"), "get_state")
+
+    code, _, errors = fresh.run("--viewport", "900x600", "--locale", "de", "get_state")
+    assert code == 2
+    assert "viewport (from --viewport), locale (from --locale)" in errors
+    code, _, errors = fresh.run("get_state", MCP_BROWSER_ACTION_TIMEOUT="1")
+    assert code == 2
+    assert "action-timeout (from MCP_BROWSER_ACTION_TIMEOUT)" in errors
+    assert fresh.run("--viewprot", "900x600", "get_state")[0] == 2
+    assert fresh.server() == pid
+
+    newer = tmp_path / "newer" / "mcp_browser_server-99.0.dist-info"
+    newer.mkdir(parents=True)
+    (newer / "METADATA").write_text("Metadata-Version: 2.1\nName: mcp-browser-server\nVersion: 99.0\n")
+    paths = os.pathsep.join((str(newer.parent), *filter(None, [os.environ.get("PYTHONPATH")])))
+    code, output, errors = fresh.run("go_to_url", url, PYTHONPATH=paths)
+    assert (code, "# Here" in output) == (0, True)
+    assert re.search(r"the background server was version .*, this is 99\.0: it is replaced", errors)
+    assert ended(pid)
+    assert "version 99.0" in fresh.do("status")
+
+
+def test_a_server_that_cannot_start_says_why(fresh: Shell, site: Site) -> None:
+    code, _, errors = fresh.run("--tools", "coer", "get_state")
+    assert (code, "there is no group of tools 'coer'" in errors) == (2, True)
+    code, _, errors = fresh.run("--executable", "/bin/false", "go_to_url", site.url)
+    assert (code, bool(errors)) == (6, True)
+    fresh.do("stop")
+    assert fresh.files == []
+
+    (fresh.runtime / "mcp-browser").chmod(0o755)
+    code, _, errors = fresh.run("get_state")
+    assert (code, "only you may enter" in errors) == (2, True)
+    (fresh.runtime / "mcp-browser").chmod(0o700)
+
+
+def test_a_session_ends_when_it_is_idle_for_long(fresh: Shell, site: Site) -> None:
+    fresh.do("--idle-timeout", "3", "go_to_url", site.page("<h1>Here</h1>"))
+    pid = fresh.server()
+
+    assert ended(pid)
+    assert fresh.files == []
+
+
+def test_where_there_are_no_unix_sockets_a_token_lets_in(fresh: Shell, site: Site) -> None:
+    fresh.start = ["-c", WITHOUT_UNIX_SOCKETS]
+    fresh.do("go_to_url", site.page("<h1>Here</h1>"))
+    assert "# Here" in fresh.do("get_state")
+    place = fresh.runtime / "mcp-browser" / "default.sock"
+    assert place.stat().st_mode & 0o777 == 0o600
+    port = place.read_text().split()[0]
+    with contextlib.closing(__import__("socket").create_connection(("127.0.0.1", int(port)))) as line:
+        line.sendall(b"guessed\n")
+        assert line.recv(100) == b""
+
+
+def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> None:
+    shell.do("go_to_url", site.page("<button disabled>Save</button>"))
+    for code, words, says in (
+        (2, ["clik", "1"], "there is no action 'clik'"),
+        (2, ["click"], "did you mean click_element"),
+        (2, ["click_element"], "required: INDEX"),
+        (2, ["click_element", "1", "--dobule"], "did you mean --double?"),
+        (2, ["click_element", "first"], "role and name"),
+        (2, ["fill_form", "@nowhere.json"], "nowhere.json cannot be read: No such file"),
+        (2, ["fill_form", "[1"], "FIELDS must be JSON or @FILE"),
+        (2, ["--headless"], "name an action"),
+        (2, ["-s", "../x", "get_state"], "takes the name of a session"),
+        (1, ["click_element", "1"], "disabled"),
+        (1, ["go_to_url", "http://127.0.0.1:9/"], "127.0.0.1:9"),
+        (1, ["do_actions", '{"evaluate_script": {"script": "1"}}'], "may not be one of a list"),
+    ):
+        done, output, errors = shell.run(*words)
+        assert (done, output) == (code, ""), words
+        assert says in errors, words
+        assert "Traceback" not in errors
+
+
+def test_lists_and_objects_come_from_files_of_the_caller_s_folder(shell: Shell, site: Site) -> None:
+    shell.do("go_to_url", site.page(FORM))
+    name, sizes, file = (shell.index(line) for line in ('textbox "Name"', 'listbox "Size"', 'button "CV'))
+    (shell.folder / "form.json").write_text(json.dumps([{"index": int(name), "value": "@ann"}]))
+    (shell.folder / "cv.txt").write_text("tea")
+
+    assert '"@ann"' in shell.do("fill_form", "@form.json")
+    assert '"@form.json"' in shell.do("input_text", name, "@form.json")
+    assert "-5" in shell.do("input_text", 'textbox "Name"', "-5")
+    assert "--x" in shell.do("input_text", name, "--append", "--", "--x")
+    assert "tée \N{HOT BEVERAGE} ?" in shell.do("input_text", name, "tée \N{HOT BEVERAGE} \udcff")
+    shell.do("select_option", sizes, "S", "L")
+    shell.do("select_option", sizes, '["M"]')
+    assert "cv.txt" in shell.do("upload_file", file, "cv.txt")
+    answer = json.loads(shell.do("evaluate_script", "[...new FormData(document.forms[0])].length", "--json"))
+    assert answer["error"] is False
+    assert shell.run("click_element", "999", "--json")[0] == 1
+
+
+def test_secrets_are_typed_and_never_shown(shell: Shell, site: Site) -> None:
+    shell.do("go_to_url", site.page(FORM))
+    password, name = shell.index('textbox "Password"'), shell.index('textbox "Name"')
+
+    outputs = [
+        shell.do("input_text", password, "--secret-stdin", given="tea pot 9\n"),
+        shell.do(
+            "fill_form",
+            f'{{"index": {name}, "value": "<secret>stdin</secret>"}}',
+            "--secret-stdin",
+            given="k7#qqq",
+        ),
+        shell.do("evaluate_script", "document.forms[0].name.value + document.forms[0].password.value"),
+        shell.do("get_state"),
+    ]
+    length = shell.do("evaluate_script", "document.forms[0].password.value.length")
+    assert "9" in length
+    assert not re.search("tea pot|k7#", "\n".join(outputs))
+    code, _, errors = shell.run("click_element", "1", "--secret-stdin", given="tea pot 9")
+    assert (code, "types nothing" in errors) == (2, True)
+    code, _, errors = shell.run("input_text", name, "<secret>shop</secret>")
+    assert (code, "There is no secret 'shop'" in errors) == (2, True)
+
+
+def test_a_secret_of_the_file_is_named_and_kept_to_its_sites(fresh: Shell, site: Site) -> None:
+    secrets = fresh.folder / "secrets.toml"
+    secrets.write_text(f'[shop]\nvalue = "tea pot 9"\norigins = ["{site.url}"]\n')
+    secrets.chmod(0o600)
+    fresh.do("--secrets", "secrets.toml", "go_to_url", site.page(FORM))
+    output = fresh.do("input_text", 'textbox "Name"', "<secret>shop</secret>")
+    output += fresh.do("-", given='input_text \'textbox "Name"\' "<secret>shop</secret>"\nget_state\n')
+    assert "tea pot" not in output
+
+    fresh.do("go_to_url", site.page(FORM).replace(site.url, site.other))
+    code, _, errors = fresh.run("input_text", 'textbox "Name"', "<secret>shop</secret>")
+    assert (code, "may not be used on" in errors) == (1, True)
+
+
+def test_several_commands_come_from_standard_input(shell: Shell, site: Site) -> None:
+    url = site.page(
+        "<p id=count>Count 0</p><button onclick='count.textContent = `Count ${++n}`'>More</button>"
+        "<script>let n = 0</script>"
+    )
+    shell.do("go_to_url", url)
+    click = "click_element 'button \"More\"'\n"
+    output = shell.do("-", given=f"# twenty-five clicks\n\n{click * 25}evaluate_script n\n")
+    assert re.search(r"Did 20 actions.*Did 5 actions.*25", output, re.DOTALL)
+
+    code, output, errors = shell.run("-", given=f'{click}click_element "button Less"\n{click}')
+    assert (code, output, "line 2" in errors or "Action 2" in errors) == (2, "", True)
+    code, _, errors = shell.run("-", given=f"{click}click_elemnt 1\n")
+    assert (code, "line 2: there is no action 'click_elemnt'" in errors) == (2, True)
+    for line in ("-", "input_text 1 --secret-stdin"):
+        code, _, errors = shell.run("-", given=f"{click}{line}\n")
+        assert (code, "line 2: standard input has the commands already" in errors) == (2, True)
+    code, output, errors = shell.run("-", "--json", given=f"{click}click_element 99\n")
+    assert (code, errors, json.loads(output)["error"]) == (1, "", True)
+    code, output, errors = shell.run("-", given=f"{click}evaluate_script no.such\n{click}")
+    assert (code, "Clicked" in output, "1 call after it not done" in errors) == (1, True, True)
+
+
+def test_large_results_and_pictures_are_files(shell: Shell, site: Site) -> None:
+    shell.do("go_to_url", site.page("".join(f"<p>Line {number} of many words</p>" for number in range(3000))))
+    output = shell.do("get_html")
+    assert 3_000 < len(output) < 5_000
+    found = re.search(r"… all ([\d,]+) characters: (.+)$", output)
+    assert found is not None
+    assert len(Path(found[2]).read_text()) == int(found[1].replace(",", ""))
+
+    assert "Wrote" in shell.do("get_html", "--file", "page.html")
+    assert "Line 1 of many words" in (shell.folder / "page.html").read_text()
+    assert "shot.jpg" in shell.do("--file", "shot.jpg", "screenshot")
+    with Image.open(shell.folder / "shot.jpg") as picture:
+        assert picture.width > 100
+    answer = json.loads(shell.do("screenshot", "--json"))
+    assert Path(answer["files"][0]).is_file()
+
+
+def test_actions_of_one_s_own_are_commands_with_help(fresh: Shell, site: Site) -> None:
+    (fresh.folder / "own.py").write_text(
+        "import mcp_browser\nregistry = mcp_browser.Registry()\n\n\n@registry.action()\n"
+        "async def greet(name: str, times: int = 1) -> str:\n"
+        '    """Greet somebody.\n\n    Args:\n        name: who it is\n    """\n'
+        '    return f"Hello {name}! " * times\n'
+    )
+    text = fresh.do("--actions", "own.py", "greet", "--help")
+    assert re.search(r"Greet somebody.*NAME +who it is.*--times NUMBER", text, re.DOTALL)
+    assert "Hello Ann! Hello Ann!" in fresh.do("--actions", "own.py", "greet", "Ann", "--times", "2")
+    text = fresh.do("--help")
+    assert re.search(r"^ +click_element +Click", text, re.MULTILINE)
+    assert fresh.run()[0] == 2
