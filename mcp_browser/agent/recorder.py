@@ -76,6 +76,7 @@ class PersonRecorder(SessionPlugin):
         self.active = True
         self.name, self.url = name or "recorded", url
         self.steps = []
+        self.followed: set[int] = set()
         self.checking = None
         self._moment: Moment | None = None
         self._down: PersonStep | None = None
@@ -157,7 +158,8 @@ class PersonRecorder(SessionPlugin):
         tab.cdp.on("Page.javascriptDialogClosed", partial(self._on_answered, tab))
         now, ids, _ = await _visits(tab)
         self._visits[tab.id] = now, ids
-        await tab.ask(tab.dom.person.follow(partial(self._on_report, tab)), limit=RECORDING_SECONDS)
+        await tab.ask(tab.dom.person.follow(partial(self._on_report, tab)), limit=FINDING_SECONDS)
+        self.followed.add(tab.id)
 
     @property
     def _is_new(self) -> bool:
