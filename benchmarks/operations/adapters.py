@@ -35,6 +35,10 @@ def _called(one: Seen) -> str:
     return one.name or (hint[1] if hint else "")
 
 
+def _before_value(one: Seen) -> str:
+    return one.line.partition(" value=")[0]
+
+
 class Operator(ABC):
     """A server's tools in use for operations."""
 
@@ -93,6 +97,9 @@ class Operator(ABC):
             seen = [one for one in self.hand.seen.values() if not roles or one.role in roles]
             whole = [one for one in seen if _called(one).strip(" *") == name]
             within = [one for one in seen if name.casefold() in _called(one).casefold()]
+            if not roles:
+                # What a field holds is a place in it.
+                within = [one for one in within if one.role != "textbox" or name in _before_value(one)]
             for matching in (
                 [one for one in whole if one.role not in WEAK],
                 [one for one in within if roles and one.role not in WEAK],

@@ -14,7 +14,7 @@ elements = Registry(group="core")
 
 class ClickElementParams(ActionParams):
     index: Index = Field(
-        description='or role and name, as button "Save"; also button "Save" #2 in dialog "Filter", or in [12]'
+        description='or role and name: button "Save", button "Save" #2 in dialog "Filter" or in [12]'
     )
     button: Button = "left"
     double: bool = Field(False, description="double click")

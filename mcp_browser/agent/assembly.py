@@ -136,6 +136,24 @@ def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Regis
     return registry
 
 
+def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSettings) -> Registry:
+    """The actions by which a recording is done again: what a person did is more than is offered, perhaps.
+
+    Raises:
+        InvalidArguments: the task names an action that there is not.
+    """
+    registry = actions_for(recorded.task, registry, settings)
+    if recorded.model:
+        return registry
+    done = {one.call.name for one in recorded.actions()} - {one.name for one in registry}
+    known = default_registry().without(settings.exclude_actions)
+    more = known.without([one.name for one in known if one.name not in done])
+    both = Registry()
+    for part in (registry, read_only(more) if settings.read_only else more):
+        both.include(part)
+    return both
+
+
 def check_start(task: Task, settings: Settings) -> None:
     """Refuse a task whose first page is outside its domains.
 

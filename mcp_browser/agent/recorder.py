@@ -112,7 +112,8 @@ class PersonRecorder(SessionPlugin):
         if looking:
             await asyncio.wait(looking)
         self.changed.wake()
-        return recording_of(self._session, self.steps, self._secrets, name=self.name)
+        self.recorded = recording_of(self._session, self.steps, self._secrets, name=self.name)
+        return self.recorded
 
     async def keep(self, recording: Recording) -> list[Artifact]:
         """Keep a recording as files of the session.

@@ -32,7 +32,7 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911, PLR0912 - one a command
         return terminal.serve() if words[1:] == ["--serve"] else terminal.show_help(words[1:])
     arguments = parse_arguments(words)
     loaded = load_settings(arguments.flags, environment=os.environ, config=arguments.config)
-    if arguments.command in {"serve", "try", "run"}:
+    if arguments.command in {"serve", "try", "run", "record"}:
         make_folders(loaded)
     # Each command imports what it needs, so that the server does not wait for the others' imports.
     match arguments.command:
@@ -79,6 +79,10 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911, PLR0912 - one a command
             from mcp_browser.cli.run import run
 
             return run(loaded.settings, arguments.given)
+        case "record":
+            from mcp_browser.cli.record import record
+
+            return record(loaded, arguments.given)
         case "tasks":
             from mcp_browser.cli.tasks import tasks
 

@@ -16,7 +16,18 @@ from mcp_browser.settings import OWN_BROWSERS, all_options, group_titles
 from mcp_browser.settings.options import Option, did_you_mean
 
 CommandName = Literal[
-    "serve", "try", "do", "skill", "run", "tasks", "install", "config", "doctor", "token", "completion"
+    "serve",
+    "try",
+    "do",
+    "skill",
+    "run",
+    "record",
+    "tasks",
+    "install",
+    "config",
+    "doctor",
+    "token",
+    "completion",
 ]
 
 
@@ -61,7 +72,7 @@ COMMANDS: Mapping[CommandName, Command] = {
     ),
     "run": Command(
         "let the built-in agent do a task; show each step, and print its answer",
-        "model model_url secrets headless profile isolated allow_domains",
+        "model model_url secrets headless profile isolated allow_domains view",
         "TASK | --replay TASK ",
         {
             "task": _argument("what is to be done, and what to report", "TASK", nargs="?"),
@@ -74,12 +85,23 @@ COMMANDS: Mapping[CommandName, Command] = {
             "--style": _argument("gui is for vision agents such as UI-TARS", choices=("structured", "gui")),
             "--vision": _argument("show the model a picture of each page"),
             "--secret": _argument("one of --secrets for it; repeatable", "NAME", action="append"),
+            "--example": _argument("do it like this recorded task or folder, with other values", "TASK"),
             "--replay": _argument("do this task or folder again, without a model", "TASK"),
             "--variable": _argument(
                 "with --replay: a new value for a field or an old value; repeatable",
                 "NAME=VALUE",
                 action="append",
             ),
+        },
+    ),
+    "record": Command(
+        "record what you do in the browser's window, as a Playwright test and a task to do again",
+        "executable profile viewport tasks_dir",
+        "[URL] ",
+        {
+            "url": _argument("page to begin on", "URL", nargs="?"),
+            "--name": _argument("of the test and its files [recorded]", "NAME"),
+            "--folder": _argument("where the tests are written [the working folder]", "FOLDER", type=Path),
         },
     ),
     "tasks": Command(
@@ -241,8 +263,8 @@ def _parser(
     parser = Parser(
         prog="mcp-browser",
         usage="mcp-browser [--stdio | --http --sse] [SETTINGS]\n"
-        "       mcp-browser try [URL] | run TASK | tasks | install | config CLIENT | doctor | token [NAME] "
-        "[SETTINGS]",
+        "       mcp-browser try [URL] | run TASK | record [URL] | tasks | install | config CLIENT\n"
+        "       mcp-browser doctor | token [NAME] [SETTINGS]",
         description="Give an MCP client a real browser. Without a command, serve MCP: over standard "
         "input and output, or over HTTP with --http or --sse.",
         epilog="Each setting can also be a variable, such as MCP_BROWSER_ACTION_TIMEOUT, or a line in the "

@@ -4,6 +4,7 @@ import contextlib
 import getpass
 import sys
 from collections.abc import Generator, Iterable
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -17,6 +18,9 @@ from mcp_browser.agent.record.history import AgentHistory, StepRecord
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.text import clean_text, counted, cut_address, one_line
 
+if TYPE_CHECKING:
+    from mcp_browser.server.view.card import TaskCard
+
 LONGEST_CALL = 200
 LONGEST_ERROR = 300
 
@@ -24,7 +28,9 @@ LONGEST_ERROR = 300
 class TerminalWatcher:
     """Shows each step of a run as it goes; asks the person at the terminal."""
 
-    def __init__(self, console: Console, history: AgentHistory) -> None:
+    def __init__(self, console: Console, history: AgentHistory, card: "TaskCard | None" = None) -> None:
+        """Ask on the `card` as well, where there is one: whichever is answered first."""
+        self._card = card
         self._console = console
         self._history = history
         self._ended = len(history.steps)  # How many steps are shown to their end
@@ -49,6 +55,8 @@ class TerminalWatcher:
             url = progress.url if progress.url != self._url else ""
             self._url = progress.url or self._url
             show_goal(self._console, progress.step, progress.goal, url, progress.actions)
+        if self._card is not None:
+            self._card.progressed(progress)
         self._status.update(Text(f"Step {progress.step} of at most {progress.steps}"))
 
     def _show_ends(self) -> None:
@@ -57,9 +65,13 @@ class TerminalWatcher:
         self._ended = len(self._history.steps)
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
-        """What the person types; None where there is no terminal."""
-        if not self._asks:
-            return None
+        """What the person types, or chooses in the view; None where there is neither."""
+        here = self._ask_here(question, choices) if self._asks else None
+        if self._card is not None:
+            return await self._card.ask(question, choices, here)
+        return await here if here is not None else None
+
+    async def _ask_here(self, question: str, choices: tuple[str, ...]) -> str | None:
         options = f" [{' / '.join(choices)}]" if choices else ""
         known = {choice.casefold(): choice for choice in choices}
         asked = Text(f"? {clean_text(question)}{options} ", "bold yellow")
@@ -88,13 +100,13 @@ class TerminalWatcher:
         self._status.stop()
         try:
             self._console.print(question, end="")
-            line = await _line(hidden=hidden)
+            line = await read_line(hidden=hidden)
         finally:
             self._status.start()
         return line.rstrip("\n") if line else None
 
 
-async def _line(*, hidden: bool) -> str:
+async def read_line(*, hidden: bool = False) -> str:
     """A line from the terminal, "" at its end. Waiting can be cancelled: no thread is left reading."""
     if sys.platform == "win32":  # Only sockets can be waited for there.
         read = (lambda: getpass.getpass(" > ") + "\n") if hidden else sys.stdin.readline

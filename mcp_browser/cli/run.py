@@ -1,26 +1,28 @@
 """`mcp-browser run`: a task for the built-in agent, without an MCP client."""
 
 import asyncio
+import contextlib
 import json
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
-from mcp_browser.agent.assembly import actions_for
+from mcp_browser.agent.assembly import actions_of
 from mcp_browser.agent.control import Control
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_id
 from mcp_browser.agent.record.report import REPORT_FILE
-from mcp_browser.agent.record.variables import Variables
+from mcp_browser.agent.record.variables import Variables, example_of
 from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets.store import Secrets, load_secrets
 from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
 from mcp_browser.api import Agent
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli.progress import TerminalWatcher, show_outcome
 from mcp_browser.controller import Controller
@@ -29,6 +31,11 @@ from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, RunRecord, SavedRuns, owner_of
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.server.view.card import TaskCard
+
+LAST_LOOK_SECONDS = 2.0  # How long the view stays after a run
 
 EXIT_CODES: Mapping[TaskStatus, int] = {
     TaskStatus.SUCCEEDED: 0,
@@ -74,8 +81,12 @@ def resume(settings: Settings, folder: Path, given: Mapping[str, Any]) -> int:
 
 
 def _task(settings: Settings, given: Mapping[str, Any]) -> Task:
+    example = None
+    if "example" in given:
+        example = example_of(TaskFolder.read(SavedRuns.of(settings.agent).named(given["example"])).history())
     return Task(
         text=given["task"],
+        context=example,
         start_url=given.get("start_url"),
         budget=Budget(
             steps=settings.agent.max_steps,
@@ -112,7 +123,7 @@ def _run_agent(agent: Agent, settings: Settings, folder: Path, given: Mapping[st
     async def carry_out() -> int:
         # First, so that neither a browser nor a task is begun in vain.
         await agent.chat_model()
-        return await _carry_out(settings, agent.history, folder, begin, as_json="json" in given)
+        return await _carry_out(settings, agent.history, folder, begin, given)
 
     return asyncio.run(carry_out())
 
@@ -129,7 +140,7 @@ def _replay(settings: Settings, given: Mapping[str, Any], identifier: str) -> in
     variables = Variables(recorded, _variables(given.get("variable", ())))
 
     def begin(session: BrowserSession, watcher: TerminalWatcher) -> _Begun:
-        actions = actions_for(recorded.task, load_actions(settings.tools), settings.tools)
+        actions = actions_of(recorded, load_actions(settings.tools), settings.tools)
         replay = Replay(
             recorded=recorded,
             history=history,
@@ -150,7 +161,7 @@ def _replay(settings: Settings, given: Mapping[str, Any], identifier: str) -> in
 
         return done_again(), replay.control
 
-    return asyncio.run(_carry_out(settings, history, folder, begin, as_json="json" in given))
+    return asyncio.run(_carry_out(settings, history, folder, begin, given))
 
 
 async def _carry_out(
@@ -158,22 +169,56 @@ async def _carry_out(
     history: AgentHistory,
     folder: Path,
     begin: Callable[[BrowserSession, TerminalWatcher], _Begun],
-    *,
-    as_json: bool,
+    given: Mapping[str, Any],
 ) -> int:
     """Carry out a run in a browser, show it as it goes, and print its answer; the exit code."""
     console = Console(stderr=True, highlight=False)
-    browser = settings.browser
-    isolated = browser.isolated or browser.browser_endpoint is not None
     claim = _claim(folder, history)
     try:
-        async with BrowserSession(settings, isolated=isolated) as session:
-            with TerminalWatcher(console, history) as watcher:
+        async with viewed_session(settings, viewed=settings.server.view) as (session, card):
+            with TerminalWatcher(console, history, card) as watcher:
                 running, control = begin(session, watcher)
-                outcome = await _unless_broken_off(asyncio.ensure_future(running), control, history)
+                working = asyncio.ensure_future(running)
+
+                async def stop() -> None:
+                    control.stop()
+                    working.cancel()
+
+                if card is not None:
+                    card.show(history, control, stop)
+                outcome = await _unless_broken_off(working, control, history)
+                if card is not None and card.viewers:
+                    # Whoever watches reads there how it has ended.
+                    await asyncio.sleep(LAST_LOOK_SECONDS)
     finally:
         claim.release()
-    return _end(console, outcome, folder, as_json=as_json)
+    return _end(console, outcome, folder, as_json="json" in given)
+
+
+@contextlib.asynccontextmanager
+async def viewed_session(
+    settings: Settings, *, viewed: bool, isolated: bool | None = None
+) -> "AsyncGenerator[tuple[BrowserSession, TaskCard | None]]":
+    """A session for one command; where it is `viewed`, the live view of it is opened, and its card."""
+    browser = settings.browser
+    isolated = browser.isolated if isolated is None else isolated
+    isolated = isolated or browser.browser_endpoint is not None
+    if not viewed:
+        async with BrowserSession(settings, isolated=isolated) as session:
+            yield session, None
+        return
+    # Imported late: most runs have no view.
+    from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
+    from mcp_browser.server.view.card import TaskCard  # noqa: PLC0415
+
+    manager = BrowserManager(settings)
+    try:
+        async with viewed_on_loopback(settings, manager, None, opens=True):
+            session = await manager.open_session(isolated=isolated)
+            await session.ensure_open()
+            yield session, await session.plugin(TaskCard)
+    finally:
+        await manager.close()
 
 
 def _variables(given: Sequence[str]) -> dict[str, str]:

@@ -11,6 +11,13 @@ from mcp_browser.agent.secrets.store import PLACEHOLDER
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.errors import InvalidArguments
 
+EXAMPLE = """\
+This was done before, on the same site, with other values: do it the same way where the pages are the same.
+{steps}
+Values that were entered, by field; put the task's in their places:
+{values}"""
+"""How a model is shown a recorded run; indexes are those of its own pages."""
+
 SHORTEST_PART = 3  # Values shorter than this are exchanged only where they are the whole of a text
 ENTERED = ("text", "options", "value")  # The arguments that put a value into an element
 
@@ -28,6 +35,22 @@ def entered_values(history: AgentHistory) -> dict[str, list[str]]:
                 if value not in values:
                     values.append(value)
     return found
+
+
+def example_of(history: AgentHistory) -> str:
+    """A recorded run as an example for another: what was done, and the values that were entered."""
+    steps = [
+        f"{number}. {action.call.name} {' onto '.join(map(str, action.elements))} {_given(action)}"
+        for number, action in enumerate((one for one in history.actions() if one.error is None), 1)
+    ]
+    values = [f"{name}: {', '.join(given)}" for name, given in entered_values(history).items()]
+    return EXAMPLE.format(steps="\n".join(steps), values="\n".join(values) or "none")
+
+
+def _given(action: ActionRecord) -> str:
+    meant = {record.argument for record in action.elements}
+    given = {name: value for name, value in action.call.arguments.items() if name not in meant}
+    return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
 def _entries(action: ActionRecord) -> Iterator[tuple[ElementRecord, str]]:

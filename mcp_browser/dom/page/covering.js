@@ -1,5 +1,8 @@
 /** What lies over what, and one line for any element. */
 
+/** The part of a box that lies in the view; of no size or less where it does not. @param {{left: number, top: number, right: number, bottom: number}} box */
+const partInView = ({ left, top, right, bottom }) => ({ left: Math.max(left, 0), top: Math.max(top, 0), right: Math.min(right, innerWidth), bottom: Math.min(bottom, innerHeight) });
+
 /** The innermost element drawn at a point of the view. @param {number} x @param {number} y @returns {Element | null} */
 function at(x, y) {
   let element = /** @type {Element | null} */ (_elementFromPoint.call(document, x, y));
@@ -53,11 +56,7 @@ function markCovered(lines) {
     if (!line.node) continue;
     if (++tests > MOST_COVER_TESTS || (tests > LEAST_COVER_TESTS && now() > until)) break;
     const element = line.node;
-    const box = rectOf(element);
-    const left = Math.max(box.left, 0);
-    const right = Math.min(box.right, innerWidth);
-    const top = Math.max(box.top, 0);
-    const bottom = Math.min(box.bottom, innerHeight);
+    const { left, right, top, bottom } = partInView(rectOf(element));
     if (right - left < 2 || bottom - top < 2) continue;
     const y = (top + bottom) / 2;
     let hit = at((left + right) / 2, y);
@@ -100,8 +99,8 @@ function veilOver(covered, hits, free) {
     const branch = branchOf(hit, around);
     if (branch.length) above.add(branch[branch.length - 1]);
     const fills = branch.some((part) => {
-      const box = rectOf(part);
-      return Math.min(box.right, innerWidth) - Math.max(box.left, 0) >= innerWidth * 0.95 && Math.min(box.bottom, innerHeight) - Math.max(box.top, 0) >= innerHeight * 0.95;
+      const { left, right, top, bottom } = partInView(rectOf(part));
+      return right - left >= innerWidth * 0.95 && bottom - top >= innerHeight * 0.95;
     });
     whole ||= branch.some((part) => matches(part, ":modal") || (fills && styleOf(part).position === "fixed"));
   }
@@ -176,9 +175,8 @@ function spread(lines) {
 
 /** Whether `hit` is drawn over `element`, rather than beside it where it is clipped. @param {Element} hit @param {Element} element */
 function isOver(hit, element) {
-  const box = rectOf(element);
-  const x = (Math.max(box.left, 0) + Math.min(box.right, innerWidth)) / 2;
-  const y = (Math.max(box.top, 0) + Math.min(box.bottom, innerHeight)) / 2;
+  const box = partInView(rectOf(element));
+  const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
   const [inner, whole] = [body(), rootElement()];
   for (const outer of outward(flatParent(element))) {
     if (outer === inner) break;
@@ -318,7 +316,7 @@ function describe(element) {
       const controlTag = localName(control);
       const controlRole = explicitRole(control) || nativeRole(control, controlTag);
       const name = nameOf(control, controlTag, controlRole);
-      return { kind: "interactive", depth: 0, id, role: controlRole, name: cut(name, LONGEST_NAME), states: statesOf(control, controlTag, controlRole, name), marks: [], far: 0, port: NO_PORT, node: element, parts: null, cells: null };
+      return bareLine("interactive", id, controlRole, cut(name, LONGEST_NAME), statesOf(control, controlTag, controlRole, name), element);
     }
   }
   labelsOfRoot = new WeakMap();
@@ -333,19 +331,8 @@ function describe(element) {
     const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element;
     name = nameOf(element, tag, role) || cut(tidy(textContent(title)), 80);
   }
-  const states = what === "region" ? [] : statesOf(element, tag, shown, name);
-  return {
-    kind: what === "region" ? "region" : "interactive",
-    depth: 0,
-    id,
-    role: shown,
-    name: cut(name, LONGEST_NAME),
-    states: name || what === "region" ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states),
-    marks: [],
-    far: 0,
-    port: NO_PORT,
-    node: element,
-    parts: null,
-    cells: null,
-  };
+  if (what === "region") return bareLine("region", id, shown, cut(name, LONGEST_NAME), [], element);
+  const states = statesOf(element, tag, shown, name);
+  const told = name ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states);
+  return bareLine("interactive", id, shown, cut(name, LONGEST_NAME), told, element);
 }

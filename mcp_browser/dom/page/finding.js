@@ -45,6 +45,8 @@ function find(wanted, limit, within) {
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
     if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line, row: row && standsIn(line, row) ? row : null });
+    const inner = text && line.node && !role ? placeIn(line.node, text) : null;
+    if (inner && total++) ranked[2].push({ line: newLine("text", inner, keep(inner), "", cut(tidy(textContent(inner)), LONGEST_TEXT), NO_STATES, line.far), row: null });
   }
   const found = ranked.flat().slice(0, limit);
   for (const one of found) {
@@ -58,6 +60,13 @@ function find(wanted, limit, within) {
   searched = seen;
   return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
 }
+
+/** What in an editor holds a text and nothing else with it, so that the caret can be put there. @param {Element} editor @param {string} text */
+const placeIn = (editor, text) => {
+  if (valueKind(editor) !== "rich") return null;
+  const holding = Array.from(queryAll(editor, "*")).filter((one) => isSeen(one) && tidy(textContent(one)).toLowerCase().includes(text));
+  return holding.find((one) => !holding.some((other) => other !== one && _contains.call(one, other))) || null;
+};
 
 /** @param {string} shown @param {string} sought @returns {0 | 1 | 2} */
 const rankOf = (shown, sought) => (shown === sought || !sought ? 0 : shown.startsWith(sought) ? 1 : 2);
@@ -116,8 +125,8 @@ function withCells(row, sought) {
     const told = tidy(plain(text));
     if (!node || !told || !sought(told) || text.startsWith(reference(idOf(node)))) continue;
     const whole = !text.includes("\uE000");
-    parts.push(newLine("interactive", node, keep(node), "cell", whole ? cut(told, LONGEST_TEXT) : "", NO_STATES, row.far));
-    texts[i] = `${reference(idOf(node))}${whole ? "" : ` ${text}`}`;
+    parts.push(newLine("interactive", node, keep(node), "cell", cut(told, LONGEST_TEXT), NO_STATES, row.far));
+    texts[i] = [reference(idOf(node)), ...(whole ? [] : text.match(REFERENCES) || [])].join(" ");
   }
   return parts.length > from ? { ...row, name: texts.join(" | "), parts } : row;
 }

@@ -185,7 +185,7 @@ function leaveBehind(lines, veil, hidden, folds) {
 /** Leave out lines of the page that are counted by one of their folds, which has the number for a name. @param {number} at @param {number} end @param {string} role @param {string} name @param {Uint8Array} hidden @param {Fold[]} folds */
 function leave(at, end, role, name, hidden, folds) {
   hidden.fill(1, at, end);
-  folds.push({ at, lines: end - at, line: { kind: "fold", depth: 0, id: keep(/** @type {Element} */ (body())), role, name, states: [String(end - at)], marks: NO_MARKS, far: 0, port: NO_PORT, node: null, parts: null, cells: null } });
+  folds.push({ at, lines: end - at, line: bareLine("fold", keep(/** @type {Element} */ (body())), role, name, [String(end - at)]) });
 }
 
 /** Leave out most of the handles that have no name. @param {Line[]} lines @param {Uint8Array} hidden @param {Fold[]} folds */
@@ -245,6 +245,6 @@ function leaveOut(group, noun, lines, from, to, entries, hidden, folds) {
   hidden.fill(1, from, to);
   const first = /** @type {Line} */ (lines[from]);
   const id = keep(group.element);
-  const line = { kind: /** @type {Kind} */ ("fold"), depth: first.depth, id, role: noun, name: String(entries), states: [String(to - from)], marks: NO_MARKS, far: first.far, port: first.port, node: null, parts: null, cells: null };
+  const line = { ...bareLine("fold", id, noun, String(entries), [String(to - from)]), depth: first.depth, far: first.far, port: first.port };
   folds.push({ at: from, lines: to - from, line });
 }

@@ -75,11 +75,8 @@ function boxesInView(element) {
     rects = Array.from(range.getClientRects());
   }
   for (const rect of rects.slice(0, 4)) {
-    const left = Math.max(rect.left, 0);
-    const top = Math.max(rect.top, 0);
-    const right = Math.min(rect.right, innerWidth);
-    const bottom = Math.min(rect.bottom, innerHeight);
-    if (right - left >= 1 && bottom - top >= 1) boxes.push({ left, top, right, bottom });
+    const box = partInView(rect);
+    if (box.right - box.left >= 1 && box.bottom - box.top >= 1) boxes.push(box);
   }
   return boxes;
 }
@@ -157,10 +154,8 @@ function bringIntoView(element) {
 function fillsView(hit, element) {
   const cover = coverOf(hit, element);
   for (const part of [cover, hit]) {
-    const box = rectOf(part);
-    const wide = Math.min(box.right, innerWidth) - Math.max(box.left, 0);
-    const high = Math.min(box.bottom, innerHeight) - Math.max(box.top, 0);
-    if (wide * high > innerWidth * innerHeight * 0.5) return true;
+    const { left, right, top, bottom } = partInView(rectOf(part));
+    if ((right - left) * (bottom - top) > innerWidth * innerHeight * 0.5) return true;
   }
   return false;
 }

@@ -34,8 +34,8 @@ const LONGEST_FILLED = 100_000;
 const BUTTON_NAMES = ["left", "middle", "right"];
 const MODIFIERS = ["Alt", "Control", "Meta", "Shift"];
 /** Keys that do nothing by themselves, or that the browser takes: what it does is seen otherwise. */
-const UNREPORTED = set("Alt Control Meta Shift AltGraph CapsLock NumLock ScrollLock Fn Process Unidentified Dead F5 F12 Control+r Control+Shift+R Control+l Control+t Control+w Alt+ArrowLeft Alt+ArrowRight");
-const EDITING = set("Control+a Control+c Control+v Control+x Control+y Control+z Control+Shift+Z Meta+a Meta+c Meta+v Meta+x Meta+z Shift+Insert");
+const UNREPORTED = set("Alt Control Meta Shift AltGraph CapsLock NumLock ScrollLock Fn Process Unidentified Dead F5 F12 Control+r Control+Shift+r Control+l Control+t Control+w Alt+ArrowLeft Alt+ArrowRight");
+const EDITING = set("Control+a Control+c Control+v Control+x Control+y Control+z Control+Shift+z Meta+a Meta+c Meta+v Meta+x Meta+z Shift+Insert");
 const IN_LINE = set("Enter Tab Escape ArrowUp ArrowDown PageUp PageDown");
 
 /** @param {string} kind @param {Record<string, unknown>} [facts] */
@@ -170,7 +170,8 @@ function onDrag(event) {
 function nameOfKey(event) {
   const key = event.key === " " ? "Space" : event.key;
   const modifiers = held(event).filter((name) => name !== "Shift" || key.length > 1 || event.ctrlKey || event.altKey || event.metaKey);
-  return event.getModifierState("AltGraph") ? key : [...modifiers, key].join("+");
+  if (event.getModifierState("AltGraph")) return key;
+  return [...modifiers, modifiers.length && key.length === 1 ? key.toLowerCase() : key].join("+");
 }
 
 /** @param {Event} event */

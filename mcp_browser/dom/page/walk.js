@@ -139,6 +139,9 @@ function newLine(kind, node, id, role, name, states, far, port = portNow()) {
   return { kind, depth: walk.depth, id, role, name, states, marks, far, port, node, parts: null, cells: null, entry: "" };
 }
 
+/** A line at no place. @param {Kind} kind @param {number} id @param {string} role @param {string} name @param {string[]} states @param {Element | null} node @returns {Line} */
+const bareLine = (kind, id, role, name, states, node = null) => ({ kind, depth: 0, id, role, name, states, marks: NO_MARKS, far: 0, port: NO_PORT, node, parts: null, cells: null, entry: "" });
+
 /** Lines, and behind each row what stands in it. @param {Line[]} lines @returns {Line[]} */
 function withParts(lines) {
   if (!lines.some((line) => line.parts)) return lines;

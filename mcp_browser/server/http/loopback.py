@@ -11,8 +11,10 @@ from mcp.server.context import ServerRequestContext
 from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.elicitation import PATH, SecretForm, SecretForms, ViewLink
 from mcp_browser.server.http.quiet_logs import quiet_logs
+from mcp_browser.server.principals import Principal
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
@@ -65,9 +67,11 @@ async def asking_on_loopback(
 
 @asynccontextmanager
 async def viewed_on_loopback(
-    settings: Settings, manager: BrowserManager, source: Sessions
+    settings: Settings, manager: BrowserManager, source: Sessions | None, *, opens: bool = False
 ) -> AsyncGenerator["tuple[ViewLink, ViewApp]"]:
-    """Serve the live view; its link is written to standard error.
+    """Serve the live view; its link is written to standard error, and opened in a browser if that `opens`.
+
+    Without a `source` all sessions are the viewer's.
 
     Settings for clients over HTTP do not hold for it: nobody comes from elsewhere, and the link admits.
     """
@@ -78,7 +82,8 @@ async def viewed_on_loopback(
 
     access = AccessSettings()
     own = settings.model_copy(update={"access": access, "server": ServerSettings(view=True)})
-    view = LiveView(own, manager, source.may_read)
+    may_see = source.may_read if source is not None else _all
+    view = LiveView(own, manager, may_see)
     connections = Connections(
         most=access.max_connections, seconds=access.client_timeout, on_refusal=lambda _: None
     )
@@ -92,5 +97,9 @@ async def viewed_on_loopback(
     )
     app = Starlette(routes=view.routes(), middleware=middleware)
     async with _served(app, **uvicorn_options(access, connections, websockets=True)) as base:
-        view.tell_address(base)
+        view.tell_address(base, opens=opens)
         yield view.link_to, view.app
+
+
+def _all(_viewer: Principal, _session: BrowserSession) -> bool:
+    return True

@@ -85,19 +85,8 @@ class ClientWatcher:
         acts = not choices and DONE_IN_BROWSER.search(question) is not None
         card = await self._run.agent.session.plugin(TaskCard)
         asked = self._handover(question) if acts else self._form(question, choices)
-        asking: set[asyncio.Task[str | None]] = set()
-        if asked is not None and self._run.attended:
-            asking.add(asyncio.create_task(self._ask_client(asked, acts=acts)))
-        if card.viewers:
-            asking.add(asyncio.create_task(card.ask(question, (DONE, COULD_NOT) if acts else choices)))
-        try:
-            if not asking:
-                return None
-            done, _ = await asyncio.wait(asking, timeout=PERSON_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            return next((one.result() for one in done), None)
-        finally:
-            for one in asking:
-                one.cancel()
+        beside = self._ask_client(asked, acts=acts) if asked is not None and self._run.attended else None
+        return await card.ask(question, (DONE, COULD_NOT) if acts else choices, beside, limit=PERSON_SECONDS)
 
     async def _ask_client(self, asked: types.ElicitRequest, *, acts: bool) -> str | None:
         if acts:

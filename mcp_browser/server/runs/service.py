@@ -18,14 +18,14 @@ from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.assembly import (
     RunModels,
-    actions_for,
+    actions_of,
     agent_run,
     check_budget,
     check_not_ended,
     check_start,
 )
 from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder, new_task_id
-from mcp_browser.agent.record.variables import Variables
+from mcp_browser.agent.record.variables import Variables, example_of
 from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets.store import Secrets, load_secrets
 from mcp_browser.agent.state import AgentState
@@ -156,17 +156,8 @@ class RunService:
 
     async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
         """Do a recorded task again, without a model: as a run of its own."""
-        recorded = None
-        identifier = params.task_id or _task_of(params.history or "")
-        if identifier is not None:
-            run = self.runs.find(identifier, call.principal)
-            if run is not None and run.is_working:
-                why = f"The task has not ended ({run.status.value})."
-                raise NotActionable(why, hint="Wait with get_task.")
-            recorded = self.saved.find(identifier, call.principal).history
         async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
-            if recorded is None:
-                recorded = await self._history_in(lease.session, params.history or "")
+            recorded = await self._recorded(call, lease.session, params.history, params.task_id)
             run = self._replay(call, lease, params, recorded)
             self._begin(call, run)
         return await self._answer(call, run, wait=params.wait)
@@ -189,6 +180,10 @@ class RunService:
             if params.if_busy == "own_tabs" and turn.holder is not None:
                 fork = await self._sessions.fork(call.principal, lease.session)
                 lease = replace(fork, told=(IN_OWN_TABS, *fork.told))  # noqa: PLW2901
+            if params.example is not None:
+                example = example_of(await self._recorded(call, lease.session, params.example))
+                told = "\n\n".join(filter(None, (params.context, example)))
+                params = params.model_copy(update={"context": told})
             run = self._new(call, lease, params, models)
             self._begin(call, run)
         return run
@@ -282,7 +277,8 @@ class RunService:
             self._sessions.lease(call.request, run.principal, run.lease.handle),
             self._turn_in(run.agent.session).take(run),
         ):
-            (await run.agent.session.plugin(TaskCard)).show(run.agent, run.stop)
+            card = await run.agent.session.plugin(TaskCard)
+            card.show(run.agent.history, run.agent.control, run.stop)
             yield
 
     def _turn_in(self, session: BrowserSession) -> SessionTurn:
@@ -347,9 +343,7 @@ class RunService:
         replay = Replay(
             recorded=recorded,
             history=history,
-            controller=Controller(
-                actions_for(recorded.task, self._registry, self._settings.tools), self._settings
-            ),
+            controller=Controller(actions_of(recorded, self._registry, self._settings.tools), self._settings),
             session=lease.session,
             variables=Variables(recorded, params.variables),
             secrets=self._secrets_of(call).only(params.secrets),
@@ -406,6 +400,18 @@ class RunService:
         )
         same = params.model_dump(include=Task.model_fields.keys() & RunTaskParams.model_fields.keys())
         return Task.model_validate({**same, "text": params.task, "budget": budget})
+
+    async def _recorded(
+        self, call: Call, session: BrowserSession, history: str | None, task_id: str | None = None
+    ) -> AgentHistory:
+        """A recorded history, by the task or by the file that holds it. Raises as `_history_in` does."""
+        identifier = task_id or _task_of(history or "")
+        if identifier is None:
+            return await self._history_in(session, history or "")
+        run = self.runs.find(identifier, call.principal)
+        if run is not None and run.is_working:
+            raise NotActionable(f"The task has not ended ({run.status.value}).", hint="Wait with get_task.")
+        return self.saved.find(identifier, call.principal).history
 
     async def _history_in(self, session: BrowserSession, file: str) -> AgentHistory:
         """Read the history that a file holds: one that the session may upload.

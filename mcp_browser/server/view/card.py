@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Literal
 
-from mcp_browser.agent.control import LONGEST_ACTION, Progress
+from mcp_browser.agent.control import LONGEST_ACTION, Control, Progress
+from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.task import TaskStatus
-from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
@@ -21,33 +21,51 @@ class TaskCard(SessionPlugin):
     """The task that works in a session, or has worked there last; `viewers` is how many pages show it."""
 
     def __init__(self, session: BrowserSession) -> None:
-        self._run: TaskRun | None = None
+        self._history: AgentHistory | None = None
         self._progress: Progress | None = None
-        self._asked: tuple[str, tuple[str, ...], asyncio.Future[str]] | None = None
+        self._asked: tuple[str, tuple[str, ...], asyncio.Future[str | None]] | None = None
         self.viewers = 0
 
-    def show(self, run: TaskRun, stop: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Show this run from now on, which `stop` ends."""
-        self._run, self._stop, self._progress = run, stop, None
+    def show(
+        self, history: AgentHistory, control: Control, stop: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Show the run of this history from now on, which `stop` ends."""
+        self._history, self._control, self._stop, self._progress = history, control, stop, None
 
     def progressed(self, progress: Progress) -> None:
         """Show what the run is about to do."""
         self._progress = progress
 
-    async def ask(self, question: str, choices: tuple[str, ...]) -> str:
-        """What a person answers on the page; the question stands until this is cancelled."""
-        asked = self._asked = question, choices, asyncio.get_running_loop().create_future()
+    async def ask(
+        self,
+        question: str,
+        choices: tuple[str, ...],
+        beside: Coroutine[Any, Any, str | None] | None,
+        *,
+        limit: float | None = None,
+    ) -> str | None:
+        """What a person answers on a page that shows this, or `beside` it: the first answer, if any."""
+        asked: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        other = asyncio.create_task(beside) if beside is not None else None
+        waiting = {one for one in (other, asked if self.viewers else None) if one is not None}
+        self._asked = question, choices, asked
         try:
-            return await asked[2]
+            done = (
+                (await asyncio.wait(waiting, timeout=limit, return_when=asyncio.FIRST_COMPLETED))[0]
+                if waiting
+                else set[Any]()
+            )
+            return next((one.result() for one in done), None)
         finally:
-            if self._asked is asked:
-                self._asked = None
+            self._asked = None
+            if other is not None:
+                other.cancel()
 
     def steer(self, what: Steering, text: str) -> None:
         """Do what a person wants of the run."""
-        if self._run is None:
+        if self._history is None:
             return
-        control = self._run.control
+        control = self._control
         match what:
             case "pause":
                 control.pause()
@@ -65,9 +83,9 @@ class TaskCard(SessionPlugin):
 
     def told(self) -> dict[str, Any] | None:
         """What is told of the run, as JSON; None where there is none."""
-        if self._run is None:
+        history = self._history
+        if history is None:
             return None
-        history = self._run.history
         steps = [
             {
                 "number": step.number,
@@ -78,8 +96,7 @@ class TaskCard(SessionPlugin):
             for step in history.steps[-MOST_STEPS:]
         ]
         verdict = next((step.verdict for step in reversed(history.steps) if step.verdict is not None), None)
-        outcome = self._run.outcome()
-        control, status = self._run.control, history.status
+        outcome, control, status = history.outcome, self._control, history.status
         ended = status.is_final
         return {
             "text": history.task.text,
@@ -88,8 +105,8 @@ class TaskCard(SessionPlugin):
             "doing": "" if ended or self._progress is None else str(self._progress),
             "steps": steps,
             "question": None if self._asked is None else {"text": self._asked[0], "choices": self._asked[1]},
-            "answer": outcome.answer if ended else None,
-            "obstacle": outcome.obstacle,
+            "answer": outcome.answer if ended and outcome else None,
+            "obstacle": outcome.obstacle if outcome else None,
             "points": [[one.met, str(one)] for one in verdict.points] if ended and verdict else [],
-            "evidence": list(outcome.evidence) if ended else [],
+            "evidence": list(outcome.evidence) if ended and outcome else [],
         }

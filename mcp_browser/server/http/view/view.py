@@ -2,6 +2,7 @@
 
 import struct
 import sys
+import webbrowser
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_browser.audit import name_of
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.launch import has_display
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.http.auth.bind_safety import asks_who_calls
@@ -49,7 +51,7 @@ class LiveView:
         self._admission = Admission(settings.access, prefix=self._prefix)
         self._takeovers = Takeovers()
         self.app = ViewApp(self._settings_of, self._journal, self._takeovers)
-        self._base = ""
+        self._base, self._opens = "", False
 
     @property
     def middleware(self) -> Middleware:
@@ -80,9 +82,9 @@ class LiveView:
             WebSocketRoute(f"{folder}/live", self._live),
         ]
 
-    def tell_address(self, base: str) -> None:
-        """Write on standard error where the view is, below the server's address `base`."""
-        self._base = base
+    def tell_address(self, base: str, *, opens: bool = False) -> None:
+        """Write on standard error where the view is, below the server's address `base`; it may be opened."""
+        self._base, self._opens = base, opens
         if self._asks:
             sys.stderr.write(f"mcp-browser: live view at {base}{VIEW}: sign in with a token\n")
             sys.stderr.flush()
@@ -103,6 +105,9 @@ class LiveView:
         path = self._admission.link(ANONYMOUS).removeprefix(self._prefix)
         sys.stderr.write(f"mcp-browser: live view at {self._base}{path} (the link works once)\n")
         sys.stderr.flush()
+        if self._opens and has_display():
+            self._opens = False
+            webbrowser.open(f"{self._base}{path}")
 
     def _sessions_of(self, viewer: Principal, scope: Scope) -> list[BrowserSession]:
         """The sessions that a viewer may see, the newest first."""
