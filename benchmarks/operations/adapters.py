@@ -30,9 +30,9 @@ MOST_BELOW = 6
 
 
 def _called(one: Seen) -> str:
-    """Its name, or the hint in its line."""
+    """Its name, or the hint in its line; a canvas needs none."""
     hint = re.search(r' hint="((?:[^"\\]|\\.)*)"', one.line)
-    return one.name or (hint[1] if hint else "")
+    return one.name or (hint[1] if hint else one.role if one.role == "canvas" else "")
 
 
 def _before_value(one: Seen) -> str:

@@ -4,6 +4,8 @@ import random
 import re
 from itertools import count
 
+import pytest
+
 from tests.snapshot.hand import Hand
 
 VISIBLE = """() => {
@@ -210,15 +212,17 @@ async def test_texts_that_an_open_dialog_hides_from_readers_stay(hand: Hand) -> 
     assert (await hand.look()).text.replace(" unclickable", "") == view.text
 
 
-async def test_items_that_script_focuses_are_listed_one_by_one(hand: Hand) -> None:
+@pytest.mark.parametrize("mark", ["tabindex=-1", "data-date={}"])
+async def test_items_that_script_focuses_or_tells_by_their_data_are_listed(hand: Hand, mark: str) -> None:
+    days = "".join(f"<span {mark.format(day)}>{day}</span>" for day in range(26, 32))
     view = await hand.show(
-        "<div id=days><span tabindex=-1>30</span><span tabindex=-1>31</span></div>"
+        f"<div id=days><p>{days}</p></div><p style='height: 500px'>"
         "<script>days.onclick = event => window.log = [event.target.textContent]</script>"
     )
 
     await hand.click(view.index("31"))
     assert await hand.log() == ["31"]
-    assert [node.name for node in view.elements] == ["30", "31"]
+    assert [node.name for node in view.elements] == ["26", "27", "28", "29", "30", "31"]
 
 
 async def test_what_an_editor_holds_beyond_what_is_shown_is_found(hand: Hand) -> None:
@@ -227,6 +231,6 @@ async def test_what_an_editor_holds_beyond_what_is_shown_is_found(hand: Hand) ->
         f"<div contenteditable aria-label=Note>{lines}</div><textarea>{'x' * 300} far</textarea>"
     )
 
-    for text in ("Line 39 of", "x far"):
-        assert "Found 1" in str((await hand.do("find_elements", text=text)).extracted_content)
+    for text, found in (("Line 39 of", 2), ("x far", 1)):
+        assert f"Found {found}" in str((await hand.do("find_elements", text=text)).extracted_content)
         assert not view.says(text)

@@ -230,3 +230,48 @@ async def test_fields_without_names_are_known_by_what_stands_with_them(hand: Han
     await hand.do("hover_element", index=view.index("Blue"))
     told = await hand.do("get_state", index=view.index("Shade"))
     assert "Shade" in str(told.page_content) or "Shade" in str(told.observation)
+
+
+async def test_a_field_that_a_component_shows_only_when_it_is_used_is_told_and_typed_into(
+    hand: Hand,
+) -> None:
+    view = await hand.show(
+        "<my-field></my-field><label><my-box></my-box> Gift</label><script>"
+        "const define = (name, html, formAssociated) =>"
+        " customElements.define(name, class extends HTMLElement {"
+        " static formAssociated = formAssociated;"
+        " constructor() { super(); this.attachShadow({ mode: 'open' }).innerHTML = html } });"
+        "define('my-frame', '<style>.content { opacity: 0 } span { position: absolute }</style>"
+        "<span>Name*</span><div class=content><slot></slot></div>');"
+        "define('my-field', '<my-frame><div><input aria-label=Name></div></my-frame>');"
+        "define('my-box', '<input type=checkbox>', true)</script>"
+    )
+    assert [(node.role, node.name) for node in view.elements] == [("textbox", "Name"), ("checkbox", "Gift")]
+
+    await hand.do("input_text", index=view.index("Name"), text="Ann")
+    assert (
+        await hand.script("document.querySelector('my-field').shadowRoot.querySelector('input').value")
+        == "Ann"
+    )
+
+
+async def test_a_list_that_a_component_hides_from_readers_and_keys_is_not_told_for_its_label(
+    hand: Hand,
+) -> None:
+    view = await hand.show(
+        "<label for=city>City</label><select id=city tabindex=-1 aria-hidden=true style='position: absolute;"
+        " width: 1px; height: 1px; opacity: 0'><option>Ulm</select><div role=combobox tabindex=0>Ulm</div>"
+    )
+
+    assert [node.role for node in view.elements] == ["combobox"]
+
+
+async def test_what_opens_in_a_label_is_no_part_of_its_fields_name(hand: Hand) -> None:
+    days = [str(day) for day in range(12, 30)]
+    view = await hand.show(
+        "<label>Arrival <input><div id=days><button type=button>Next</button>"
+        + " ".join(f"<span>{day}</span>" for day in days)
+        + "</div></label><style>span { cursor: pointer }</style>"
+    )
+
+    assert [node.name for node in view.elements] == ["Arrival", "Next", *days]

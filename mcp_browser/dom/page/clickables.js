@@ -3,6 +3,8 @@
 const MOST_IN_CLICKABLE = 12;
 const LONGEST_CLICKABLE = 140;
 const MOST_UP_TO_LISTENER = 4;
+/** So many elements with data of their own side by side are items, where what holds them listens. */
+const LEAST_ITEMS = 6;
 
 /** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {boolean} */
 function handAt(at) {
@@ -223,13 +225,17 @@ function enterClickable(element, frame, role) {
   return frame;
 }
 
-/** Whether an element is one of several that script focuses, in what listens for them all. @param {Element} element */
+/** Whether an element is one of several, in what listens for them all: script focuses them, or each has other data. @param {Element} element */
 function isItemOfListener(element) {
-  const outer = parentNode(element);
-  if (attribute(element, "tabindex") === null || !isElement(outer) || childElementCount(/** @type {Element} */ (outer)) < 2 || query(element, CONTROLS)) return false;
-  const other = /** @type {Element} */ (outer).firstElementChild === element ? element.nextElementSibling : /** @type {Element} */ (outer).firstElementChild;
-  if (!other || attribute(other, "tabindex") === null) return false;
-  return walk.open.slice(-MOST_UP_TO_LISTENER).some((frame) => listensItself(frame.element));
+  const outer = /** @type {Element} */ (parentNode(element));
+  const isFocused = attribute(element, "tabindex") !== null;
+  const listens = walk.open.slice(-MOST_UP_TO_LISTENER).some((frame) => listensItself(frame.element) && (isFocused || !fillsPage(frame.element)));
+  if (!listens || !isElement(outer) || childElementCount(outer) < (isFocused ? 2 : LEAST_ITEMS) || query(element, isFocused ? CONTROLS : "*")) return false;
+  const first = /** @type {Element} */ (outer.firstElementChild);
+  const other = /** @type {Element} */ (first === element ? element.nextElementSibling : first);
+  if (isFocused) return attribute(other, "tabindex") !== null;
+  const isData = (/** @type {string} */ name) => /^data-(?!test)/.test(name) && attribute(other, name) !== null && attribute(other, name) !== attribute(element, name);
+  return _getAttributeNames.call(element).some(isData);
 }
 
 /** Whether something beside its role makes a region clickable. @param {Element} element @param {string} role */

@@ -5,6 +5,9 @@ const HINTED = set("button link menuitem tab img checkbox radio switch clickable
 const LONGEST_HINT = 40;
 const CONTROLS = "a[href],button,input,select,textarea,summary,[role=button],[role=link],[tabindex],[onclick],[contenteditable]";
 
+/** What is no part of the name of a field whose label holds it: a calendar that has opened there. */
+const BUTTONS = "button,[role=button]";
+
 /** States, with a hint of what a control that has no name is for. @param {Element} element @param {string} role @param {string[]} states */
 function withHint(element, role, states) {
   const hint = HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || labelBeside(element) || calledBy(element) : "";
@@ -13,13 +16,13 @@ function withHint(element, role, states) {
 
 const TYPED_INTO = "input:not([type=hidden]),select,textarea,[role=textbox],[role=combobox],[contenteditable]";
 
-/** What is seen where a transparent field lies. @param {Element} field */
-function seenBelow(field) {
+/** What a transparent field is called: by its name, or by what is seen where it lies. @param {Element} field @param {string} name */
+function seenBelow(field, name) {
   const outer = parentNode(field);
-  if (!isElement(outer) || Number(styleOf(field).opacity) > 0) return "";
+  if (!isElement(outer) || (name && name !== NO_FILE)) return name;
   const [own, box] = [rectOf(field), rectOf(/** @type {Element} */ (outer))];
   const text = own.width * own.height * 2 >= box.width * box.height ? tidy(String(_innerText.call(/** @type {HTMLElement} */ (outer)) ?? "")) : "";
-  return text.length > LONGEST_HINT ? "" : text;
+  return text && text.length <= LONGEST_HINT ? text : name;
 }
 
 /** What a label says that is tied to no field and stands with this one alone. @param {Element} field */
@@ -102,7 +105,8 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   else if (isDrawnByEditor(element) && attribute(element, "aria-hidden") === "true") return null;
   else if (replaceable && (walk.told.has(element) || !canBeReached(element, tag))) return null;
   if (replaceable) walk.told.add(element);
-  const name = nameOf(element, tag, role);
+  const called = nameOf(element, tag, role);
+  const name = unseen && tag === "input" ? seenBelow(element, called) : called;
   if (isGripInRow(element, name)) return null;
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
@@ -202,7 +206,7 @@ function enterLabel(element, frame) {
   }
   const name = nameOf(control, controlTag, role);
   const before = frame.close;
-  const putBack = name && walk.inside === null ? repeating(name, control) : null;
+  const putBack = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS)) ? repeating(name, control) : null;
   frame.close = (at) => {
     flush();
     if (putBack) putBack();
@@ -239,6 +243,8 @@ function canBeReached(element, tag) {
   // A component's own means against a doubled control are these two.
   const keyed = attribute(element, "tabindex") !== "-1" && !isKeptFromReaders(element);
   if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0 || keyed;
+  // A click on a label opens no list.
+  if (tag === "select" && !keyed) return false;
   for (const label of labelsOf(element)) if (isSeen(label)) return true;
   if (box.width > 1 && box.height > 1) return true;
   return box.width > 0 && keyed;

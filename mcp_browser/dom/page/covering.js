@@ -323,6 +323,7 @@ function describe(element) {
   const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? (tag === "a" ? "link" : "clickable") : tag);
   const whole = element === rootElement() || element === body();
   let name = nameOf(element, tag, shown) || (whole ? tidy(String(_title.call(document))) : "");
+  if (tag === "input" && !isSeen(element)) name = seenBelow(element, name);
   // A field's content is its value.
   if (!name && !whole && !FIELDS.has(shown)) name = tidy(contentOf(element, element, 0, false));
   // Of a box that holds much the first thing that has a title speaks.

@@ -190,7 +190,7 @@ function enterElement(element, parent) {
     return null;
   }
   if (walk.inside === null || !parent) {
-    if ((hasHandler(element) || (marked && isItemOfListener(element))) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
+    if ((hasHandler(element) || (heardListeners && means & (SPECIAL | OTHER) && isItemOfListener(element))) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
       return enterClickable(element, frame, role);
     }
   }

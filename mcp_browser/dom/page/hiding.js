@@ -216,6 +216,9 @@ const faintness = (element, style = styleOf(element)) => (isShownByHover(element
 /** Whether an element that is not drawn has been put around one form control only, rather than being a part of the page that is hidden. @param {Element} element */
 function isWrapperOfField(element) {
   const field = query(element, HIDDEN_FIELDS);
+  const slotted = Array.from(queryAll(element, "slot")).flatMap((slot) => /** @type {HTMLSlotElement} */ (slot).assignedElements({ flatten: true }));
+  const typed = slotted.flatMap((one) => [one, ...queryAll(one, TYPED_INTO)]).filter((one) => isFieldOnTop(one, localName(one)));
+  if (typed.length === 1) return true;
   return !!field && queryAll(element, CONTROLS).length === 1 && (localName(field) === "select" || isBlank(textContent(element)));
 }
 

@@ -1,6 +1,8 @@
 /** Accessible names, by the steps of the standards (accname, HTML-AAM). */
 
 const DEEPEST_NAME = 100;
+/** What the browser writes on a field for files. */
+const NO_FILE = "Choose File";
 
 /** What an element's attributes may mean, as bits. */
 const SPECIAL = 1;
@@ -193,10 +195,7 @@ function nameOf(element, tag, role) {
     const name = tidy(attribute(element, "title") || "");
     if (name) return name;
   }
-  if (tag === "input") {
-    const below = seenBelow(element);
-    if (below || inputType(element) === "file") return below || "Choose File";
-  }
+  if (tag === "input" && inputType(element) === "file") return NO_FILE;
   if (!(means & HOLDER)) return "";
   return tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || (FIELDS.has(role) && attribute(element, "data-placeholder")) || "");
 }
@@ -216,7 +215,8 @@ function nativeName(element, tag, role) {
       if (type === "image") {
         return tidy(attribute(element, "alt") || "") || labelText(element) || tidy(attribute(element, "title") || "") || "Submit";
       }
-      return labelText(element);
+      const root = treeNow || rootOf(element);
+      return labelText(element) || (root instanceof ShadowRoot && labelText(root.host)) || "";
     }
     case "select":
     case "textarea":
@@ -260,7 +260,12 @@ function childText(element, tag) {
 /** @param {Element} element */
 function labelText(element) {
   let name = "";
-  for (const label of labelsOf(element)) name += ` ${textOf(label, element, 0, false)}`;
+  for (const label of labelsOf(element)) {
+    const whole = textOf(label, element, 0, false);
+    let own = "";
+    if (whole.length > LONGEST_HINT && query(label, BUTTONS)) for (let node = firstChild(label); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
+    name += ` ${isBlank(own) ? whole : own}`;
+  }
   return name && tidy(name);
 }
 

@@ -32,6 +32,8 @@ let tablesRead = new WeakMap();
 const NO_TABLE = { grid: false, listens: false, few: false, gaps: new Map(), whole: 0 };
 /** How far out two parts of a grid may stand side by side. */
 const MOST_UP_TO_WHOLE = 8;
+/** Among more brothers no group of rows is a part of a grid. */
+const MOST_PARTS = 12;
 /** So far apart two boxes may be that end at the same place, CSS pixels. */
 const NEAR = 2;
 
@@ -60,6 +62,7 @@ function tableAround(row) {
 
 /** What holds a group of rows and, right beside it, another one as high: the columns that stay while the others scroll. @param {Node} group */
 function wholeOf(group) {
+  if (childElementCount(/** @type {Element} */ (parentNode(group) || group)) > MOST_PARTS) return 0;
   const own = rectOf(/** @type {Element} */ (group));
   const near = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) <= NEAR;
   const isMate = (/** @type {Element} */ row) => {
@@ -69,7 +72,7 @@ function wholeOf(group) {
   };
   for (const node of outward(group, MOST_UP_TO_WHOLE)) {
     const outer = flatParent(node);
-    if (node === body() || !outer) break;
+    if (!outer || childElementCount(/** @type {Element} */ (outer)) > MOST_PARTS || node === body()) break;
     const box = rectOf(node);
     for (const beside of childrenOf(outer)) {
       const other = beside === node ? box : rectOf(beside);
