@@ -166,7 +166,7 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
             answer = answers.readline()
             while answer and b'"id":1,' not in answer[:40]:
                 answer = answers.readline()
-            if words[0] == "stop":
+            if b'"wants":"end"' in answer:
                 answers.read()  # It ends with the server.
         except OSError:
             answer = b""
@@ -191,7 +191,8 @@ def _done(name: str, words: list[str]) -> int:
             given = _given(words)
         elif answer.get("wants") == "restart":
             sys.stderr.write(f"mcp-browser do: {answer['errors']}\n")
-            _asked(name, ["stop"])
+            # Another command may have replaced it meanwhile.
+            _asked(name, ["stop", answer["process"]])
         else:
             return _shown(answer)
     raise Unusable(f"the background server ends as soon as it has started: see {folder()}/{name}.log.")

@@ -1,9 +1,13 @@
 """What the benchmark of tool choice takes for right is a call that the server would take."""
 
+import json
+import shlex
+from typing import Any, cast
+
 import pytest
 
 from benchmarks.tool_choice import lists
-from benchmarks.tool_choice.asking import call_in
+from benchmarks.tool_choice.asking import call_in, command_in
 from benchmarks.tool_choice.expected import Expected, first_error, judge
 from benchmarks.tool_choice.instructions import INSTRUCTIONS
 
@@ -29,6 +33,38 @@ def test_what_is_expected_validates_against_the_servers_list(server: str) -> Non
         assert instruction.state.dialog or all(
             (f"[{number}] " if server == lists.OURS else f"[ref=e{number}]") in shown for number in numbers
         )
+
+
+def test_each_call_that_is_right_can_be_written_as_a_command() -> None:
+    schemas = {tool["name"]: tool["inputSchema"] for tool in lists.ours()}
+    for instruction in INSTRUCTIONS:
+        for one in instruction.ours:
+            line = f"mcp-browser do {shlex.join(written(one))}"
+            tool, arguments = command_in(f"```bash\n{line}\n```")
+            assert judge(tool, arguments, instruction.ours, schemas).arguments, (line, arguments)
+
+
+def written(call: Expected) -> list[str]:
+    """A call as the words of a command."""
+    schema = {tool["name"]: tool["inputSchema"] for tool in lists.ours()}[call.tool]
+    needed = [*schema.get("required", ())]
+    words: list[str] = []
+    for name, value in call.example().items():
+        if name not in needed:
+            flag = f"--{name.replace('_', '-')}"
+            plain = f"--no-{flag[2:]}" if value is False else flag
+            words += [plain] if isinstance(value, bool) else [f"{flag}={one}" for one in as_texts(value)]
+    values = [
+        text for name in schema["properties"] if name in needed for text in as_texts(call.example()[name])
+    ]
+    return [call.tool, *words, *(["--"] if values else []), *values]
+
+
+def as_texts(value: Any) -> list[str]:
+    if isinstance(value, list):
+        parts = cast("list[Any]", value)
+        return [part if isinstance(part, str) else json.dumps(part) for part in parts]
+    return [value if isinstance(value, str) else json.dumps(value)]
 
 
 def test_another_tool_missing_arguments_and_other_values_are_wrong() -> None:

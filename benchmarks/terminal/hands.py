@@ -98,7 +98,10 @@ class ChromeDevtoolsHand(DrawnNames):
             self.press("Enter")
 
     def choose(self, role: str, name: Name, options: list[str]) -> None:
-        """fill, which chooses an option of a list."""
+        """fill, which chooses an option of a combobox; of a list box it is clicked."""
+        if role == "listbox":
+            self.click("option", options[0])
+            return
         self.twice(lambda uid: self.call("fill", uid=uid, value=options[0]), role, name)
 
     def press(self, key: str) -> None:

@@ -63,10 +63,10 @@ async def _ask_all(asked: argparse.Namespace, url: str | None, *, is_small: bool
     with asked.results.open("a", encoding="utf-8") as file:
         for start in range(0, len(numbers), asked.block):
             for server in asked.servers.split(","):
-                tools = lists.ours() if server == lists.OURS else lists.theirs()
+                tools = lists.theirs() if server == lists.THEIRS else lists.ours()
                 for number in numbers[start : start + asked.block]:
                     instruction = INSTRUCTIONS[number - 1]
-                    if (called, server, digest(tools), instruction.says) in known:
+                    if (called, server, digest(tools, server), instruction.says) in known:
                         continue
                     if time.monotonic() > end:
                         return

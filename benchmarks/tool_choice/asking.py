@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shlex
 import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -11,8 +12,12 @@ from typing import Any, Self, cast
 from benchmarks.tool_choice import lists
 from benchmarks.tool_choice.expected import judge
 from benchmarks.tool_choice.instructions import Instruction
+from mcp_browser.actions import default_registry, load_registry
+from mcp_browser.cli.commands import Commands
+from mcp_browser.cli.skill import skill_text
 from mcp_browser.errors import McpBrowserError
 from mcp_browser.llm.messages import ChatModel, system, user
+from mcp_browser.settings import Settings
 
 BRIEF = (
     "You drive a web browser for a person, by calling tools. You are shown what is open now and told what "
@@ -22,6 +27,8 @@ BRIEF = (
 
 
 SHAPE = 'Answer with one JSON object and nothing else: {"tool": "its name", "arguments": {"name": value, …}}'
+
+COMMAND_SHAPE = "Answer with one command line and nothing else: mcp-browser do ACTION …"
 
 _CALL = re.compile(r"\{.*\}", re.DOTALL)
 
@@ -54,14 +61,16 @@ class Asked:
         return cls(**json.loads(line))
 
 
-def digest(tools: lists.Listed) -> str:
+def digest(tools: lists.Listed, server: str = "") -> str:
     """What tells one way of asking from another: a description that has changed makes other results."""
-    asked = f"{brief(tools)}{SHAPE}"
+    asked = f"{brief(tools, server)}{COMMAND_SHAPE if server == lists.COMMANDS else SHAPE}"
     return hashlib.sha256(asked.encode()).hexdigest()[:12]
 
 
-def brief(tools: lists.Listed) -> str:
-    """What the model is told before any page."""
+def brief(tools: lists.Listed, server: str = "") -> str:
+    """What the model is told before any page: the tools, or the skill."""
+    if server == lists.COMMANDS:
+        return skill_text(load_registry(Settings().tools), "mcp-browser")
     return BRIEF + "\n".join(json.dumps(tool, ensure_ascii=False, separators=(",", ":")) for tool in tools)
 
 
@@ -78,6 +87,17 @@ def call_in(text: str) -> tuple[str, Any]:
     return str(chosen.get("tool", "")), chosen.get("arguments")
 
 
+def command_in(text: str) -> tuple[str, Any]:
+    """The action and the arguments of the first command in an answer; "" for none that can be read."""
+    found = re.search(r"mcp-browser do (.+?)`*$", text, re.MULTILINE)
+    try:
+        command = Commands(default_registry()).parse(shlex.split(found[1] if found else ""))
+        assert command.action is not None
+        return command.action.name, command.action.validate(command.arguments).model_dump(exclude_unset=True)
+    except (ValueError, AssertionError, McpBrowserError):
+        return "", None
+
+
 async def ask(  # noqa: PLR0913 - what is asked, of whom, about what
     model: ChatModel,
     called: str,
@@ -88,22 +108,24 @@ async def ask(  # noqa: PLR0913 - what is asked, of whom, about what
     seconds: float,
 ) -> Asked:
     """The answer to one instruction."""
-    told = f"{lists.shown(instruction.state, server)}\n\nThe person wants: {instruction.says}\n\n{SHAPE}"
+    by_command = server == lists.COMMANDS
+    shape = COMMAND_SHAPE if by_command else SHAPE
+    told = f"{lists.shown(instruction.state, server)}\n\nThe person wants: {instruction.says}\n\n{shape}"
     started, tool, arguments, failure, tokens = time.monotonic(), "", None, "", 0
     try:
-        reply = await model.ask([system(brief(tools)), user(told)], form=None, seconds=seconds)
+        reply = await model.ask([system(brief(tools, server)), user(told)], form=None, seconds=seconds)
         tokens = reply.usage.tokens
-        tool, arguments = call_in(reply.text)
+        tool, arguments = (command_in if by_command else call_in)(reply.text)
         failure = "" if tool else f"no call: {reply.text[:120]}"
     except McpBrowserError as error:
         failure = str(error)[:200]
-    expected = instruction.ours if server == lists.OURS else instruction.theirs
+    expected = instruction.theirs if server == lists.THEIRS else instruction.ours
     schemas = {one["name"]: one["inputSchema"] for one in tools}
     score = judge(tool, arguments, expected, schemas)
     return Asked(
         model=called,
         server=server,
-        list=digest(tools),
+        list=digest(tools, server),
         category=instruction.category,
         says=instruction.says,
         tool=tool,

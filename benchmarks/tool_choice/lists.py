@@ -15,6 +15,9 @@ from mcp_browser.server.tools import Tools
 from mcp_browser.settings import Settings
 
 OURS, THEIRS = "mcp-browser", "playwright-mcp"
+COMMANDS = "mcp-browser do"
+"""This server by the commands of a shell, which the skill describes."""
+
 VERSION = PEERS[THEIRS][1]
 RECORDED = Path(__file__).with_name("playwright_mcp.json")
 
@@ -55,7 +58,7 @@ def record() -> None:
 
 def shown(state: State, server: str) -> str:
     """What is open, in the words of the server."""
-    return _shown_by_us(state) if server == OURS else _shown_by_them(state)
+    return _shown_by_them(state) if server == THEIRS else _shown_by_us(state)
 
 
 def _told(tool: dict[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,10 @@ def read(path: Path) -> list[Asked]:
 
 def write(results: Sequence[Asked], *, note: str = "") -> None:
     """Write the page, of the lists as they are now."""
+    commands = digest(lists.ours(), lists.COMMANDS)
+    by_command = [one for one in results if (one.server, one.list) == (lists.COMMANDS, commands)]
     current = {lists.OURS: digest(lists.ours()), lists.THEIRS: digest(lists.theirs())}
-    results = [one for one in results if one.list == current[one.server]]
+    results = [one for one in results if one.list == current.get(one.server)]
     lines = [
         "# Tool choice",
         "",
@@ -39,6 +41,14 @@ def write(results: Sequence[Asked], *, note: str = "") -> None:
     ]
     for name in dict.fromkeys(one.model for one in results):
         lines += ["", *_of_model(name, [one for one in results if one.model == name], note)]
+        mine = [one for one in by_command if one.model == name]
+        if mine:
+            lines += [
+                "",
+                f"By the commands of `mcp-browser do`, with the skill in the place of the list: of "
+                f"{len(mine)} instructions {sum(one.tool_right for one in mine)} with the right action, "
+                f"{sum(one.arguments_right for one in mine)} with the right arguments.",
+            ]
     PAGE.write_text("\n".join(lines) + "\n", "utf-8")
 
 

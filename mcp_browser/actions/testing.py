@@ -46,6 +46,11 @@ class _Timed(ActionParams):
         """The limit as Playwright takes it, for which 0 is none."""
         return max(1.0, self.timeout * 1000)
 
+    @property
+    def limit(self) -> dict[str, float]:
+        """The limit as an option of Playwright's, where it is another than Playwright's own."""
+        return {} if self.timeout == SECONDS else {"timeout": self.milliseconds}
+
 
 class _OfElement(_Timed):
     index: OptionalIndex = None
@@ -132,7 +137,7 @@ def _subject(code: Code, params: _OfElement) -> Expression:
 
 def _visible_code(code: Code, params: ExpectVisibleParams) -> None:
     subject = code.find("visible text", params.text) if params.text else _subject(code, params)
-    code.expect(subject, "to_be_hidden" if params.hidden else "to_be_visible")
+    code.expect(subject, "to_be_hidden" if params.hidden else "to_be_visible", **params.limit)
 
 
 @testing.action(effect="read", own_time=lambda params: params.timeout, code=_visible_code)
@@ -150,7 +155,8 @@ async def expect_visible(ctx: ActionContext, params: ExpectVisibleParams) -> Act
 
 
 def _text_code(code: Code, params: ExpectTextParams) -> None:
-    code.expect(_subject(code, params), "to_have_text" if params.exact else "to_contain_text", params.text)
+    method = "to_have_text" if params.exact else "to_contain_text"
+    code.expect(_subject(code, params), method, params.text, **params.limit)
 
 
 @testing.action(effect="read", own_time=lambda params: params.timeout, code=_text_code)
@@ -169,11 +175,11 @@ def _value_code(code: Code, params: ExpectValueParams) -> None:
     field = _subject(code, params)
     match params.value:
         case bool(checked):
-            code.expect(field, "to_be_checked", **({} if checked else {"checked": False}))
+            code.expect(field, "to_be_checked", **({} if checked else {"checked": False}), **params.limit)
         case str(value):
-            code.expect(field, "to_have_value", value)
+            code.expect(field, "to_have_value", value, **params.limit)
         case values:
-            code.expect(field, "to_have_values", values)
+            code.expect(field, "to_have_values", values, **params.limit)
 
 
 @testing.action(effect="read", own_time=lambda params: params.timeout, code=_value_code)
@@ -201,7 +207,7 @@ def _url_of(params: ExpectUrlParams) -> str | re.Pattern[str]:
 
 
 def _url_code(code: Code, params: ExpectUrlParams) -> None:
-    code.expect(code.page, "to_have_url", _url_of(params))
+    code.expect(code.page, "to_have_url", _url_of(params), **params.limit)
 
 
 @testing.action(effect="read", own_time=lambda params: params.timeout, code=_url_code)
@@ -214,7 +220,9 @@ async def expect_url(ctx: ActionContext, params: ExpectUrlParams) -> ActionResul
 
 
 def _count_code(code: Code, params: ExpectCountParams) -> None:
-    code.expect(code.find("selector", params.selector, nth=None), "to_have_count", params.count)
+    code.expect(
+        code.find("selector", params.selector, nth=None), "to_have_count", params.count, **params.limit
+    )
 
 
 @testing.action(effect="read", own_time=lambda params: params.timeout, code=_count_code)

@@ -151,13 +151,17 @@ class Recording:
 
 
 def recording_of(
-    session: BrowserSession, steps: Sequence[PersonStep], secrets: Mapping[str, str], *, name: str
+    session: BrowserSession,
+    steps: Sequence[PersonStep],
+    secrets: Mapping[str, str],
+    *,
+    name: str,
+    start: str,
 ) -> Recording:
-    """Make of steps what can be kept; `secrets` are those that were typed, by name."""
+    """Make of steps what can be kept; `secrets` are those that were typed, by name; "" is any `start`."""
     name = re.sub(r"\W+", "_", name).strip("_") or "recorded"
     first = steps[0] if steps else None
-    start = ""
-    if first is not None and first.action not in (go_to_url.__name__, open_tab.__name__):
+    if not start and first is not None and first.action not in (go_to_url.__name__, open_tab.__name__):
         start = without_address_secrets(first.moments[0].url_before)
     # What is a part of the site's own addresses would hide these.
     own = {urlsplit(moment.url_before).path for step in steps for moment in step.moments} | {start}

@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 Check = Literal["text", "value", "visible"]
 """What is asserted of the element that the next click is on."""
 
+CHECK_SECONDS = 15  # How long what is asserted is waited for: a person waits, too
 LONGEST_EXPECTED = 200  # Characters of a text that is asserted
 FINDING_SECONDS = 5.0  # How long Playwright may take to look for an element
 RESULT_SECONDS = 1.5  # So long after what a person does, what tabs do is its result
@@ -44,7 +45,7 @@ TYPED = frozenset({"typed", "address_bar", "auto_bookmark", "generated", "keywor
 """How Chromium calls it that a person has opened an address."""
 _ENDS = frozenset({"down", "clicked", "dropped", "cancelled", "checked", "pressed"})  # What a press was
 _UNDONE = frozenset({"cancelled", "unpressed"})
-_BEGINS = frozenset({"down", "filling", "pressed", "selected", "files", "chosen"})
+_BEGINS = frozenset({"down", "filling", "pressed", "selected", "files", "chosen", "noted"})
 _UNTAKEN = (*UNKNOWN, TimeoutError)
 
 
@@ -62,8 +63,8 @@ class PersonRecorder(SessionPlugin):
         self.active = False
         self.checking: Check | None = None
 
-    async def start(self, name: str | None = None) -> None:
-        """Record from now on, in all tabs; `name` is that of the test.
+    async def start(self, name: str | None = None, url: str = "") -> None:
+        """Record from now on, in all tabs; `name` is that of the test, `url` the page where it begins.
 
         Raises:
             NotActionable: that is so already.
@@ -73,8 +74,9 @@ class PersonRecorder(SessionPlugin):
                 "A person's actions are being recorded already.", hint="stop_recording ends it."
             )
         self.active = True
-        self.name = name or "recorded"
+        self.name, self.url = name or "recorded", url
         self.steps = []
+        self.followed: set[int] = set()
         self.checking = None
         self._moment: Moment | None = None
         self._down: PersonStep | None = None
@@ -112,7 +114,7 @@ class PersonRecorder(SessionPlugin):
         if looking:
             await asyncio.wait(looking)
         self.changed.wake()
-        self.recorded = recording_of(self._session, self.steps, self._secrets, name=self.name)
+        self.recorded = recording_of(self._session, self.steps, self._secrets, name=self.name, start=self.url)
         return self.recorded
 
     async def keep(self, recording: Recording) -> list[Artifact]:
@@ -156,7 +158,8 @@ class PersonRecorder(SessionPlugin):
         tab.cdp.on("Page.javascriptDialogClosed", partial(self._on_answered, tab))
         now, ids, _ = await _visits(tab)
         self._visits[tab.id] = now, ids
-        await tab.ask(tab.dom.person.follow(partial(self._on_report, tab)), limit=RECORDING_SECONDS)
+        await tab.ask(tab.dom.person.follow(partial(self._on_report, tab)), limit=FINDING_SECONDS)
+        self.followed.add(tab.id)
 
     @property
     def _is_new(self) -> bool:
@@ -257,6 +260,8 @@ class PersonRecorder(SessionPlugin):
             case "answered" if (answer := moment.answered) is not None:
                 text = {"text": answer.text} if answer.text else {}
                 self._add_plain(moment, handle_dialog, accept=answer.accepted, **text)
+            case "noted":
+                self.steps.append(PersonStep(moments=[moment], note=report["note"]))
             case "opened":
                 self._add_plain(moment, open_tab)
             case _:
@@ -386,11 +391,11 @@ class PersonRecorder(SessionPlugin):
         what, text, value = self.checking, report["text"][:LONGEST_EXPECTED], report["value"]
         begin(self.check(None))
         if what == "text" and text:
-            step = await self._step(report, moment, expect_text, text=text)
+            step = await self._step(report, moment, expect_text, text=text, timeout=CHECK_SECONDS)
         elif what == "value" and value is not None:
-            step = await self._step(report, moment, expect_value, value=value)
+            step = await self._step(report, moment, expect_value, value=value, timeout=CHECK_SECONDS)
         else:
-            step = await self._step(report, moment, expect_visible)
+            step = await self._step(report, moment, expect_visible, timeout=CHECK_SECONDS)
         self.steps.append(step)
 
     async def _take_navigated(self, tab: Tab, report: Report) -> None:
@@ -398,13 +403,12 @@ class PersonRecorder(SessionPlugin):
         before, known = self._visits.get(tab.id, (0, []))
         now, ids, entry = await _visits(tab)
         self._visits[tab.id] = now, ids
-        typed, url = entry.get("userTypedURL", ""), entry["url"]
+        typed, url, kind = entry.get("userTypedURL", ""), entry["url"], entry["transitionType"]
         action: Named = go_to_url
         if ids[now] in known:
             action = go_back if now < before else go_forward if now > before else reload
-        if report["watched"] or not (
-            report["new"] if ids[now] in known else entry["transitionType"] in TYPED
-        ):
+        meant = report["new"] and (kind == "reload" or now != before) if ids[now] in known else kind in TYPED
+        if report["watched"] or not meant:
             return
         report["visited"].pop()
         arguments = {"url": typed if "://" in typed else url} if action is go_to_url else {}

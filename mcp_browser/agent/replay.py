@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 ELEMENT_SECONDS = 10.0  # How long an element may take to appear
 SURE_SECONDS = 0.7  # How long an element quite as recorded is waited for before another one is taken
 POLL_SECONDS = 0.1
-EFFECT_SECONDS = 3.0  # How long an action may take to have the effect that was recorded
+EFFECT_SECONDS = (
+    3.0  # How long an action may take to have the effect that was recorded, beside what it took then
+)
+LONGEST_EFFECT_SECONDS = 30.0
 
 HOW_FOUND = {
     "attributes": "by an attribute that has stayed",
@@ -205,7 +208,8 @@ class Replay(TaskRun):
         registry = self.controller.registry
         if recorded.call.name in registry and registry[recorded.call.name].effect == "read":
             return
-        ends = time.monotonic() + EFFECT_SECONDS
+        # What a person did has taken as long as they waited for what it led to.
+        ends = time.monotonic() + min(EFFECT_SECONDS + 2 * recorded.seconds, LONGEST_EFFECT_SECONDS)
         found: Difference | None
         while found := difference(recorded, self.executor.now(record), self.variables):
             if time.monotonic() >= ends or recorded.evidence is None:

@@ -232,8 +232,8 @@ def _arguments(action: RegisteredAction, values: Mapping[str, Any], *, reads_sec
         arguments |= dict.fromkeys(_typed(action), f"<secret>{STDIN}</secret>")
         if STDIN not in PLACEHOLDER.findall(json.dumps(arguments)):
             raise SettingsError(
-                f"{action.name} types nothing: --secret-stdin is for input_text, type_text, send_keys, and "
-                f"where a value is <secret>{STDIN}</secret>."
+                f"{action.name} types nothing: --secret-stdin is for an action that does, and one that has "
+                f"<secret>{STDIN}</secret> among its values."
             )
     return arguments
 

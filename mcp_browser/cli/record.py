@@ -46,10 +46,11 @@ async def _record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
     # Without a window, the person works in the live view.
     viewed = runs_headless(settings.browser)
     async with viewed_session(settings, viewed=viewed, isolated=isolated) as (session, _):
-        if "url" in given:
-            await session.current_tab.goto(check_url(given["url"], settings))
+        url = check_url(given["url"], settings) if "url" in given else ""
+        if url:
+            await session.current_tab.goto(url)
         recorder = await session.plugin(PersonRecorder)
-        await recorder.start(given.get("name"))
+        await recorder.start(given.get("name"), url)
         console.print(Text(HOW, "bold"))
         with contextlib.suppress(asyncio.CancelledError):  # Ctrl+C ends it, too.
             await _follow(session, recorder, console)

@@ -207,14 +207,16 @@ class Background:
     # -- a command
 
     async def _answer(self, request: "ServerRequestContext[Any, Any]", asked: Any) -> Result:
-        if asked.words == ["stop"]:
+        own = str(os.getpid())
+        if asked.words in (["stop"], ["stop", own]):
             self._end()
-            return {}
+            return {"wants": "end"}
         if asked.words[0] == "status":
             return {"output": await self._status()}
         if (version := _version(asked.path)) not in (None, __version__):
             return {
                 "wants": "restart",
+                "process": own,
                 "errors": f"the background server was version {__version__}, this is {version}: it is "
                 "replaced, and its pages are closed.",
             }

@@ -1,5 +1,6 @@
 """What a person does on a page, as its page script reports it."""
 
+import contextlib
 import json
 from collections.abc import Callable
 from secrets import token_hex
@@ -27,17 +28,18 @@ class PersonReports:
         self._places: dict[str, tuple[World, tuple[str, ...]]] = {}  # World and frames, by document
 
     async def follow(self, take: Callable[[Report], None]) -> None:
-        """Call `take` with each report from now on.
+        """Call `take` with each report from now on, also of documents to come."""
+        self._name = f"x{token_hex(12)}"
+        await self._frames.worlds.listen(self._name, lambda text: take(json.loads(text)))
+        with contextlib.suppress(FrameGone):  # The page goes to another address.
+            await self.meet()
+
+    async def meet(self) -> None:
+        """Find the frames that have come.
 
         Raises:
             FrameGone: the page goes to other addresses meanwhile.
         """
-        self._name = f"x{token_hex(12)}"
-        await self._frames.worlds.listen(self._name, lambda text: take(json.loads(text)))
-        await self.meet()
-
-    async def meet(self) -> None:
-        """Find the frames that have come. Raises as `follow` does."""
         async for frame, answer in self._frames.each("recordPerson", self._name):
             if answer["doc"] not in self._places:
                 paths: list[str] = []

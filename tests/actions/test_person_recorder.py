@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import FrameLocator, Locator
 
 from mcp_browser.agent.record.history import AgentHistory
-from mcp_browser.agent.record.variables import Variables
+from mcp_browser.agent.record.variables import Variables, example_of
 from mcp_browser.agent.recorder import RESULT_SECONDS, Check, PersonRecorder
 from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets.store import Secret, Secrets
@@ -172,6 +172,9 @@ async def test_a_form_is_recorded_and_done_again_and_its_secrets_have_names(
     )
     assert PASSWORD not in recorded.text
     assert CODE not in recorded.text
+    example = example_of(recorded.history)
+    assert "1. input_text textbox \"Name\" text='Ann'" in example
+    assert "Name: Ann" in example
     said = await page.locator("#out").inner_text()
     outcome = await again(hand, recorded.history, "word", "c", Name="Bea")
     assert outcome.succeeded, outcome
@@ -245,7 +248,7 @@ async def test_navigation_tabs_popups_and_keys(hand: Hand, site: Site) -> None:
         await until(lambda: len(session.tabs) == 2)
         popup = session.tabs[max(session.tabs)]
         await popup.page.wait_for_load_state()
-        await asyncio.sleep(0.3)  # Nobody clicks sooner
+        await until(lambda: popup.id in recorder.followed)  # Nobody clicks sooner
         await person.click(popup.page.get_by_text("On", exact=True))
         await popup.page.wait_for_url("**/status/**")
         await person.click(tab.page.get_by_text("Next"))
@@ -289,9 +292,9 @@ async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not
             await until(lambda: recorder.checking is None)
         await person.button("Order")
     assert list(recorded.lines[2:]) == [
-        'expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("Ann")',
-        'expect(page.locator("#out")).to_contain_text("Nothing yet")',
-        'expect(page.get_by_role("button", name="Order", exact=True)).to_be_visible()',
+        'expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("Ann", timeout=15000)',
+        'expect(page.locator("#out")).to_contain_text("Nothing yet", timeout=15000)',
+        'expect(page.get_by_role("button", name="Order", exact=True)).to_be_visible(timeout=15000)',
         'page.get_by_role("button", name="Order", exact=True).click()',
     ]
     assert (await again(hand, recorded.history)).succeeded

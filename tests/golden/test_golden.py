@@ -97,7 +97,8 @@ PATHS: Sequence[tuple[str, str]] = (
 COMMANDS: Sequence[str] = (
     *("--version", "--help", "fly", "--viewport big", "--model-retries 3", "config", "config nobody"),
     *("config cursor", "token", "completion bash", "tasks", "tasks show", "tasks show none", "run"),
-    *("run --model nobody:x Look", "install --executable /no/such"),
+    *("run --model nobody:x Look", "install --executable /no/such", "do", "do fly --help", "do --help"),
+    *("skill", "skill nobody --write"),
 )
 
 

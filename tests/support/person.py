@@ -70,6 +70,10 @@ class Recorder:
         assert found is not None, err.decode()
         self.task = found[1]
 
+    def written(self) -> str:
+        """All that was written."""
+        return "".join(path.read_text() for path in self.files)
+
     async def _enter(self, word: str) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{word}\n".encode())

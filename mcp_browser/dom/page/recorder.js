@@ -118,8 +118,10 @@ function onPointerDown(event) {
   const exact = localName(hit) === "canvas" || (control === hit && valueKind(hit) === "none" && childElementCount(hit) > 0);
   pressing = { control: exact ? hit : control, x: event.clientX, y: event.clientY, drags: false };
   checking = isCheck(control) ? control : null;
-  if (isChosenFrom(control)) pressing = null;
-  else if (isSliderField(control)) workSlider(control);
+  if (isChosenFrom(control)) {
+    pressing = null;
+    if (event.button === 0 && isSecondClick(event) && hit !== control) report("noted", { note: `a double click on the option ${quoted(tidy(textContent(hit)))} of a list` });
+  } else if (isSliderField(control)) workSlider(control);
   else report("down", { element: identified(pressing.control), button: BUTTON_NAMES[event.button] ?? "left", modifiers: held(event), point: pointIn(pressing.control, event), exact });
 }
 
@@ -129,6 +131,13 @@ const isSliderField = (element) => localName(element) === "input" && inputType(e
 function workSlider(field) {
   pressing = null;
   workField(field);
+}
+
+/** Whether this is the second click in a row at a place. @param {PointerEvent} event */
+function isSecondClick({ clientX: x, clientY: y, timeStamp }) {
+  const isNear = Math.hypot(x - clicked.x, y - clicked.y) < LEAST_DRAG && timeStamp - clicked.at < DOUBLE_CLICK;
+  clicked = { at: timeStamp, x, y, count: isNear && clicked.count === 1 ? 2 : 1 };
+  return clicked.count === 2;
 }
 
 /** @param {Event} event */
@@ -142,9 +151,7 @@ function onPointerUp(event) {
     else report("dropped", { element: identified(end.control), same: end.control === control, point: pointIn(end.control, event) });
     return;
   }
-  const isNear = Math.hypot(x - clicked.x, y - clicked.y) < LEAST_DRAG && event.timeStamp - clicked.at < DOUBLE_CLICK;
-  clicked = { at: event.timeStamp, x, y, count: isNear && clicked.count === 1 ? 2 : 1 };
-  const { count } = clicked;
+  const count = isSecondClick(event) ? 2 : 1;
   if (checking !== control) report("clicked", { count });
   else {
     // Unless the page forbids it, the box has changed by then.
@@ -158,7 +165,8 @@ function onDrag(event) {
     if (pressing) pressing.drags = true;
   } else if (event.type === "drop" && event instanceof DragEvent) {
     const { control } = struck(event);
-    report("dropped", { element: identified(control), same: false, point: pointIn(control, event), files: event.dataTransfer?.files.length ?? 0 });
+    if (event.dataTransfer?.files.length) report("noted", { note: "files were dropped from outside of the browser" });
+    else report("dropped", { element: identified(control), same: false, point: pointIn(control, event) });
     pressing = null;
   } else if (event.type === "dragend" || !pressing?.drags) {
     if (pressing) report("cancelled");

@@ -77,7 +77,7 @@ at("instruction").addEventListener("keydown", (event) => event.key === "Enter" &
 /** @param {Recording | null} recording @param {boolean} may whether this person may record */
 export function showRecording(recording, may) {
   at("record").hidden = !may || !!recording;
-  at("recorder").hidden = !recording;
+  at("recorder").hidden = at("recording").hidden = !recording;
   if (!recording) return;
   at("recorded").hidden = true;
   const steps = at("recorded-steps");
