@@ -465,6 +465,28 @@ async def test_a_range_that_is_clipped_away_is_dragged_by_what_is_seen(hand: Han
     assert await hand.js("document.title") == "let go"
 
 
+async def test_fields_whose_lists_have_the_same_id_have_their_own(hand: Hand) -> None:
+    fields = "".join(
+        f"<div role=combobox tabindex=0 aria-expanded=false aria-owns=list aria-label={name}>-</div>"
+        for name in ("Tool", "Meal")
+    )
+    await hand.open(
+        f"{fields}<script>const options = {{Tool: ['Hammer', 'Saw'], Meal: ['Soup', 'Cake']}};"
+        "for (const field of document.querySelectorAll('[role=combobox]')) field.onclick = e => {"
+        " field.ariaExpanded = 'true'; field.innerHTML = '<ul role=listbox id=list>' +"
+        " options[field.ariaLabel].map(text => `<li role=option>${text}</li>`).join('') + '</ul>';"
+        " for (const option of field.querySelectorAll('li')) option.onclick = e => { e.stopPropagation();"
+        " field.title = option.textContent; option.ariaSelected = 'true' } }</script>"
+    )
+    tool, meal = hand.index("Tool"), hand.index("Meal")
+    await hand.do("click_element", index=tool)
+    await hand.fails("select_option", NotFound, index=meal, options=["Saw"])
+    await hand.do("select_option", index=meal, options=["Cake"])
+    await hand.do("select_option", index=tool, options=["Saw"])
+    titles = "[...document.querySelectorAll('[role=combobox]')].map(field => field.title)"
+    assert await hand.js(titles) == ["Saw", "Cake"]
+
+
 async def test_a_file_is_uploaded(hand: Hand, upload_dir: Path) -> None:
     (upload_dir / "a.txt").write_text("content")
     await hand.open(

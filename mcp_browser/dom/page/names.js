@@ -141,6 +141,20 @@ function labelsOf(element) {
   return labels.get(element) || NO_LABELS;
 }
 
+const OWNING = set("aria-owns aria-controls");
+/**
+ * What an id means of which a page has made several, a fault: the one that is closest to what refers to it, and none
+ * that stands in another one that does so.
+ * @param {Element} owned @param {Element} owner @returns {Element | null}
+ */
+function ownTwin(owned, owner) {
+  const id = CSS.escape(attribute(owned, "id") || "");
+  const twins = [...queryAll(/** @type {Document | ShadowRoot} */ (rootOf(owner)), `[id="${id}"]`)];
+  const near = (twins.length > 1 && Array.from(outward(owner)).flatMap((outer) => twins.filter((twin) => holds(outer, twin)))[0]) || owned;
+  const other = closest(near, `[aria-owns~="${id}"],[aria-controls~="${id}"]`);
+  return other && !holds(other, owner) ? null : near;
+}
+
 /** @param {Element} element @param {string} name */
 function referred(element, name) {
   const value = attribute(element, name);
@@ -155,7 +169,8 @@ function referred(element, name) {
         : root instanceof ShadowRoot
           ? root.getElementById(id)
           : null;
-    if (target) found.push(target);
+    const own = target && OWNING.has(name) ? ownTwin(target, element) : target;
+    if (own) found.push(own);
   }
   return found;
 }
