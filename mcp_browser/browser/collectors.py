@@ -163,12 +163,14 @@ class Console:
         self.dropped = 0
         return count
 
-    def take(self, room: int = ROOM) -> str:
-        """A sentence of at most `room` characters about `news` and `failed`, which are told then.
+    def take(self, room: int = ROOM) -> str | None:
+        """A sentence of at most `room` characters about `news` and `failed`; None: there are none.
 
         Save where all messages are wanted, what was reported once is not new. Loads from other sites that
         failed are counted.
         """
+        if not self.news and not self.failed:
+            return None
         redactor = self._redactor()
         what = "error" if self._tell == "errors" else "message"
         counts = [counted(self.news.total(), what)] if self.news else []

@@ -87,8 +87,8 @@ class ObservationBuilder:
                 notices.append(
                     f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
                 )
-            if tab.console.news or tab.console.failed:
-                complaint = tab.console.take(room)
+            has_news = tab.console.news or tab.console.failed
+            if has_news and (complaint := tab.console.take(room)):
                 notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
                 room -= len(complaint)
         notices += [notice for plugin in self._plugins.made for notice in plugin.notices()]

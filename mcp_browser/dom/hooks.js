@@ -745,7 +745,8 @@
         if (since !== spokenAt) count = 0;
         since = spokenAt;
         last = now();
-        if (++count < SEVERAL_MESSAGES || last - since > LONGEST_AFTER_INPUT || streams.has(connection)) return;
+        const enough = longest === LONGEST_AFTER_INPUT ? SEVERAL_MESSAGES : 1;
+        if (++count < enough || last - since > LONGEST_AFTER_INPUT || streams.has(connection)) return;
         patience = 0;
         if (!expected.has(key)) frame(next);
         expected.add(key);
