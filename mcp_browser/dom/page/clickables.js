@@ -116,7 +116,7 @@ function closeClickable(own, at) {
   if (takesDrops(element) && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
     const holdsRows = walk.lines.slice(at + 1).some((line) => line.cells);
-    if (nameItems(element, at) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
+    if (nameItems(element, at) || (controls === 0 && nameAlike(element, at)) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
       own.kind = "region";
       own.role = explicitRole(element).replace(/^(none|presentation|generic)$/, "") || "group";
       if (!own.name) own.states = withHint(element, "clickable", own.states);
@@ -138,6 +138,12 @@ function closeClickable(own, at) {
   if (controls === 1 && (texts === 0 || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
+  if (controls === 0 && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
+    own.kind = "region";
+    own.role = "group";
+    own.states = withHint(element, "clickable", own.states);
+    return undefined;
+  }
   if (controls === 0 && length <= LONGEST_CLICKABLE) {
     let name = "";
     for (let i = at + 1; i < walk.lines.length; i++) {
@@ -190,6 +196,28 @@ function fillsPage(element) {
   return !!page && box.height >= rectOf(page).height * 0.6;
 }
 
+/** Make elements of the texts in what listens for them, where they stand in boxes that are alike: one of them is meant by a click. @param {Element} element @param {number} at its line's place */
+function nameAlike(element, at) {
+  const lines = walk.lines.slice(at + 1).filter((line) => !walk.echoes.has(line));
+  if (HAND.has(styleOf(element).cursor) || lines.some(({ kind }) => kind !== "text")) return false;
+  const boxes = lines.map(({ node }) => node && Array.from(outward(node)).find((outer) => outer !== element && holds(element, outer) && hasTwin(outer)));
+  if (new Set(boxes).size < 2 || boxes.some((box) => !box)) return false;
+  boxes.forEach((box, i) => becomeClickable(/** @type {Line} */ (lines[i]), /** @type {Element} */ (box)));
+  return true;
+}
+
+/** Whether a brother of an element is of its kind. @param {Element} element */
+function hasTwin(element) {
+  const kind = (attribute(element, "class") || "").split(" ")[0];
+  const isTwin = (/** @type {Element} */ other) => other !== element && localName(other) === localName(element) && (attribute(other, "class") || "").split(" ")[0] === kind;
+  return !!kind && [.../** @type {Element} */ (parentNode(element)).children].some(isTwin);
+}
+
+/** @param {Line} line @param {Element} node */
+function becomeClickable(line, node) {
+  Object.assign(line, { kind: "interactive", node, id: keep(node), role: "clickable", name: cut(line.name, LONGEST_NAME), states: [] });
+}
+
 /** Make elements of the children of what takes drops: they may be dragged one by one. @param {Element} element @param {number} at its line's place */
 function nameItems(element, at) {
   /** The first line of each child. @type {Map<Element, Line>} */
@@ -202,7 +230,7 @@ function nameItems(element, at) {
   if (items.size < 2) return false;
   for (const [child, line] of items) {
     if (line.kind !== "text" && line.kind !== "heading") continue;
-    Object.assign(line, { kind: "interactive", node: child, id: keep(child), role: "clickable", name: cut(line.name, LONGEST_NAME), states: [] });
+    becomeClickable(line, child);
   }
   return true;
 }
