@@ -1,6 +1,7 @@
 """The page of a tab: what it is asked, unless a dialog, a crash or its end holds it."""
 
 import asyncio
+import contextlib
 import itertools
 import json
 import time
@@ -29,6 +30,8 @@ T = TypeVar("T")
 LOADING_SECONDS = 10.0  # How much longer a page may take to answer while its document is coming
 SENT = "sent in an address"  # By what results name what a form has written of a secret field into one
 GLANCE = 0.25  # How often it is looked whether what has begun has come to nothing, seconds
+DOCUMENTS_KEPT = 20  # After so many documents a renderer is made to collect garbage
+COLLECTING_AFTER = 0.5  # So long after the last of them has loaded, seconds
 CONTROL_SECONDS = 2.0  # Limit for what the browser itself answers, without the page
 
 _ATTACHED = "Target.attachedToTarget"
@@ -95,6 +98,8 @@ class TabPage:
         page.on("filechooser", self._on_file_chooser)
         page.on("close", lambda _page: self.gone())
         page.on("crash", lambda _page: self.crash())
+        page.on("load", self._on_load)
+        self._collected = 0  # Number of the document when its renderer was last made to collect garbage
 
     @property
     def url(self) -> str:
@@ -314,6 +319,17 @@ class TabPage:
         if not self.activity.loading:
             self._drawn = self.activity.document_number
         return answer
+
+    def _on_load(self, _page: Page) -> None:
+        # A renderer keeps the documents that are gone until its scripts need memory, and ours need little.
+        if self._cdp is not None and self.activity.document_number - self._collected >= DOCUMENTS_KEPT:
+            self._collected = self.activity.document_number
+            begin(self._collect_garbage(self._cdp))
+
+    async def _collect_garbage(self, cdp: CDPSession) -> None:
+        with contextlib.suppress(PlaywrightError):
+            await asyncio.sleep(COLLECTING_AFTER)
+            await send(cdp, "HeapProfiler.collectGarbage")
 
     async def rest(self, since: int, index: int, *, limit: float) -> None:
         """Wait until what began after a mark of `watch` has ended, and an element's frame shows it."""

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from mcp_browser.browser.page import DOCUMENTS_KEPT
+from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BlockedUrl, DeadlineExceeded, NavigationError
 from tests.browser.conftest import Hand, shown, until
 from tests.browser.raw_server import raw_server
@@ -229,3 +231,16 @@ async def test_console_errors_are_counted_and_quoted_once(hand: Hand, site: Site
 
 async def test_a_status_is_not_told_again_as_a_console_error(hand: Hand, site: Site) -> None:
     assert not (await hand.open(f"{site.url}/status/404")).notices
+
+
+async def test_documents_that_are_gone_do_not_fill_the_memory(hand: Hand, site: Site) -> None:
+    page = site.page("<p>One of many</p>")
+    for _ in range(DOCUMENTS_KEPT + 1):
+        await hand.open(page)
+
+    async def are_collected() -> bool:
+        return (await send(hand.tab.cdp, "Memory.getDOMCounters"))["documents"] < DOCUMENTS_KEPT / 2
+
+    async with asyncio.timeout(20):
+        while not await are_collected():  # noqa: ASYNC110 (no event tells of it)
+            await asyncio.sleep(0.1)
