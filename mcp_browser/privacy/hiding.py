@@ -3,6 +3,7 @@
 import functools
 import logging
 import re
+import sys
 import unicodedata
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,8 @@ NAMED = "<secret>{}</secret>"  # What replaces a value, with its name
 _PERCENT = "%(?:25)*"
 _BACKSLASH = rf"(?:\\|{_PERCENT}5[cC])"
 _ESCAPED = r"(?<=[\\cC])"
+_ONCE = "+" if sys.version_info >= (3, 11, 5) else ""
+"""Makes a repetition possessive where `re` matches groups so: before, it did not (gh-106052)."""
 _SEMICOLON = f"(?:;|{_PERCENT}3[bB])"
 _HASH = f"(?:#|{_PERCENT}23)"
 _SPACES = " \n\u00a0\u202f"
@@ -209,21 +212,21 @@ def _starts(run: str) -> list[str]:
     if _VERBATIM.match(run) or run[0] == "\\":
         return [_run(run)]
     ways, entity = _ways(run), _entity(run)
-    escaped = f"{_BACKSLASH}{{0,63}}+{_any_of(ways)}"
+    escaped = f"{_BACKSLASH}{{0,63}}{_ONCE}{_any_of(ways)}"
     literal = (way for way in ways if not way.startswith("("))
     return [rf"\\{escaped}", f"{_PERCENT}5[cC]{escaped}", f"&{entity}", f"{_PERCENT}26{entity}", *literal]
 
 
 @functools.cache
 def _spaces() -> str:
-    percent, escaped = f"{_PERCENT}(?:2[bB]|0[9dD])", f"{_BACKSLASH}{{1,64}}+[nrtfv]"
+    percent, escaped = f"{_PERCENT}(?:2[bB]|0[9dD])", f"{_BACKSLASH}{{1,64}}{_ONCE}[nrtfv]"
     ways = (r"\s", r"\+", percent, escaped, *map(_character, _SPACES))
     return f"{_any_of(ways)}{{1,100}}"
 
 
 def _character(character: str) -> str:
     # Bounded, since a page may write as many backslashes as it likes.
-    return f"(?:{_BACKSLASH}{{0,64}}+{_any_of(_ways(character))})"
+    return f"(?:{_BACKSLASH}{{0,64}}{_ONCE}{_any_of(_ways(character))})"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -238,7 +241,7 @@ def _ways(character: str) -> list[str]:
         re.escape(character),
     ]
     if len(units) > 1:
-        ways.append(_ESCAPED + f"{_BACKSLASH}{{1,64}}+".join(f"u{_any_case(unit)}" for unit in units))
+        ways.append(_ESCAPED + f"{_BACKSLASH}{{1,64}}{_ONCE}".join(f"u{_any_case(unit)}" for unit in units))
     if character == '"':
         ways.append("'")  # Attributes of frames have it instead.
     if parts != character:
