@@ -164,7 +164,7 @@ class Console:
         return count
 
     def take(self, room: int = ROOM) -> str | None:
-        """A sentence of at most `room` characters about `news` and `failed`; None: there are none.
+        """A sentence of at most `room` characters about `news` and `failed`; None where there are none.
 
         Save where all messages are wanted, what was reported once is not new. Loads from other sites that
         failed are counted.

@@ -123,7 +123,7 @@ function closeClickable(own, at) {
       return undefined;
     }
   }
-  // What listens around a code editor is the editor; of what was told in another line nothing is left here.
+  // What listens around a code editor is the editor; what another line shows leaves nothing here.
   if (isAroundEditor(element) || (at === walk.lines.length - 1 && walk.joined && _contains.call(element, walk.joined))) return drop();
   const many = controls > MOST_IN_CLICKABLE || length > 4000;
   // A listener around several controls is there for them, unless the cursor says otherwise.

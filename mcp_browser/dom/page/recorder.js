@@ -13,7 +13,7 @@ let choosing = false;
 let chosen = false;
 /** A button of the mouse that is down. @type {{ control: Element, x: number, y: number, drags: boolean } | null} */
 let pressing = null;
-/** The click before, by which a double click is told. */
+/** The click before, which makes this one a double click where it is close. */
 let clicked = { at: -Infinity, x: 0, y: 0, count: 0 };
 /** The field that is being filled in, and what was reported of it last. @type {{ field: Element, value: string | null } | null} */
 let filling = null;

@@ -82,7 +82,7 @@ class TaskCard(SessionPlugin):
                 pass
 
     def told(self) -> dict[str, Any] | None:
-        """What is told of the run, as JSON; None where there is none."""
+        """Return the state of the run as JSON; None where there is none."""
         history = self._history
         if history is None:
             return None
