@@ -28,7 +28,9 @@ SECONDS = 3
 
 
 class DrawnNames(Hand):
-    """A program that gives names as they are drawn."""
+    """A program that gives names as they are drawn; `told` is the last snapshot."""
+
+    told = ""
 
     def all(self, role: str, name: Name) -> list[Seen]:
         """Those of this name, in capitals or not."""
@@ -41,6 +43,19 @@ class DrawnNames(Hand):
         found = (re.search(pattern, one) for one in (text, " ".join(names), "".join(names)))
         return next(filter(None, found), None)
 
+    def whole(self) -> None:
+        """Look at all of the page."""
+        self.look()
+
+    def read(self, pattern: str, *, near: str) -> re.Match[str]:
+        """In the last snapshot; else in one of the whole page; else once it is there."""
+        for step in (self.whole, lambda: self.wait(near), None):
+            if found := self.said(pattern, self.told):
+                return found
+            if step is not None:
+                step()
+        raise NotSeenError(pattern)
+
     def twice(self, act: Callable[[str], object], role: str, name: Name, nth: int = 0) -> None:
         """Act on an element; once more, after a look, where that is refused."""
         try:
@@ -52,8 +67,6 @@ class DrawnNames(Hand):
 
 class ChromeDevtoolsHand(DrawnNames):
     """Google's command line."""
-
-    told = ""
 
     def call(self, tool: str, **arguments: object) -> str:
         """Call it and take in the snapshot that it prints."""
@@ -76,15 +89,6 @@ class ChromeDevtoolsHand(DrawnNames):
 
     def search(self, text: str, role: str) -> None:
         """There is no search: the whole page is told already."""
-
-    def read(self, pattern: str, *, near: str) -> re.Match[str]:
-        """In the snapshot; else in a later one."""
-        for step in (self.look, lambda: self.wait(near), None):
-            if found := self.said(pattern, self.told):
-                return found
-            if step is not None:
-                step()
-        raise NotSeenError(pattern)
 
     def click(self, role: str, name: Name, *, nth: int = 0, double: bool = False) -> None:
         """click."""
@@ -117,8 +121,6 @@ class ChromeDevtoolsHand(DrawnNames):
 class AgentBrowserHand(DrawnNames):
     """Vercel's command line."""
 
-    told = ""
-
     def run(self, command: str, *words: str) -> str:
         """A command; after what may have changed the page its elements are looked for anew."""
         text = self.call(command, words=words)
@@ -149,14 +151,9 @@ class AgentBrowserHand(DrawnNames):
         """What has been clicked is looked at first; then the whole page."""
         self._see(*([] if self.seen else ["-i"]))
 
-    def read(self, pattern: str, *, near: str) -> re.Match[str]:
-        """In the whole page; else once it is there."""
-        for step in (self._see, lambda: self.wait(near), None):
-            if found := self.said(pattern, self.told):
-                return found
-            if step is not None:
-                step()
-        raise NotSeenError(pattern)
+    def whole(self) -> None:
+        """snapshot."""
+        self._see()
 
     def click(self, role: str, name: Name, *, nth: int = 0, double: bool = False) -> None:
         """click, dblclick."""
