@@ -10,10 +10,19 @@ from benchmarks.tasks.hands import Hand, Name, NotSeenError, Seen
 _ELEMENT = re.compile(r'^\s*[+~]?\s*\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"(.*)$')
 _VALUE = re.compile(r'value="((?:[^"\\]|\\.)*)"')
 _IN_ROW = re.compile(r'(?<= )\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"')
-_CELL = re.compile(r'\[(\d+)\] ([^|\["]+?)(?: \([^|()]*\))?(?= \||"|$)')
+_CELL = re.compile(r'\[(\d+)\] ([^|\["]+?)(?: \([^|()]*\))?(?= \||"| \[|$)')
 _GONE = re.compile(r"^\s*- .* \(was \[(\d+)\]\)$")
-_REDRAWN = re.compile(r"\[(\d+)\]→\[(\d+)\]")
+_REDRAWN = re.compile(r"\[(\d+)\](?:…\[(\d+)\])?→\[(\d+)\]")
 _WHOLE = re.compile(r"^<page [^\n]* title=", re.M)
+
+
+def _redrawn(line: str) -> list[tuple[str, str]]:
+    """Old and new indexes: `[2]→[7]`, and of a range `[2]…[4]→[7]…[9]` each."""
+    return [
+        (str(int(first) + i), str(int(new) + i))
+        for first, last, new in _REDRAWN.findall(line)
+        for i in range(int(last or first) - int(first) + 1)
+    ]
 
 
 class McpBrowser(Hand):
@@ -38,7 +47,7 @@ class McpBrowser(Hand):
             elif gone := _GONE.match(line):
                 self.seen.pop(gone[1], None)
             elif line.startswith("= "):
-                for old, new in _REDRAWN.findall(line):
+                for old, new in _redrawn(line):
                     if element := self.seen.pop(old, None):
                         self.seen[new] = Seen(element.role, element.name, new, element.line)
             if "| " in line:

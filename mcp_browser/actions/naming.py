@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
 from mcp_browser.actions.recording import element_arguments, place_of
+from mcp_browser.browser.seeking import seek
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.models import DomNode, ElementQuery
@@ -19,6 +20,7 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import DialogOpen, NotFound
 
 POLL_SECONDS = 0.1
+SEEKING_AFTER = 0.5  # Seconds, after which lists are scrolled for what they have not drawn
 MOST_ALIKE = 300
 MOST_LISTED = 5
 
@@ -44,7 +46,9 @@ async def with_indexes(
 
 async def _index_of(session: BrowserSession, name: ElementName, limit: float) -> int:
     place = await _index_of(session, name.place, limit) if isinstance(name.place, ElementName) else name.place
-    ends = time.monotonic() + limit
+    begins = time.monotonic()
+    ends = begins + limit
+    was_sought = False
     while True:
         tab = session.current_tab
         if tab.held and tab.dialog is not None:
@@ -69,6 +73,10 @@ async def _index_of(session: BrowserSession, name: ElementName, limit: float) ->
             )
         if found and found[0].index is not None:
             return found[0].index
+        if not was_sought and (is_over or time.monotonic() >= begins + SEEKING_AFTER):
+            was_sought = True
+            if await seek(tab, name.name):
+                continue
         if is_over:
             lines = await tab.ask(tab.dom.alike(ElementQuery(pattern="."), place, limit=MOST_ALIKE))
             near = _listed(_nearest(name, lines))

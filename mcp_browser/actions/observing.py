@@ -12,6 +12,7 @@ from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.actions.waiting import is_selector_error
 from mcp_browser.browser.playwright_errors import is_context_gone
+from mcp_browser.browser.seeking import seek
 from mcp_browser.dom.models import DomNode, ElementQuery, FoundElements
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone
@@ -75,11 +76,15 @@ async def get_state(ctx: ActionContext, params: GetStateParams) -> ActionResult:
 @observing.action(effect="read")
 async def find_elements(ctx: ActionContext, params: FindElementsParams) -> ActionResult:
     """Get indexes of elements that are not shown, by a search of the whole page."""
+    scrolled = ""
     if params.selector:
         found = await _by_selector(ctx, params.selector, params.limit)
     else:
         query = ElementQuery(text=params.text, pattern=params.pattern, role=params.role)
         found = await ctx.tab.ask(ctx.tab.dom.find(query, limit=params.limit))
+        if not found.total and params.text and await seek(ctx.tab, params.text):
+            found = await ctx.tab.ask(ctx.tab.dom.find(query, limit=params.limit))
+            scrolled = " after scrolling to it"
     if not found.nodes:
         sought = ", ".join(f"{name}={value!r}" for name, value in params if value and name != "limit")
         raise _nothing(ctx, sought, found)
@@ -88,7 +93,7 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
     if found.missed:
         told += f" ({_unsearched(found)})"
     return ActionResult(
-        extracted_content=f"{told}:",
+        extracted_content=f"{told}{scrolled}:",
         page_content="\n".join(map(str, nodes)),
         page_lines=True,
         data={"total": total, "elements": [_as_data(node) for node in nodes]},

@@ -10,8 +10,10 @@ from mcp_browser.actions.code import Code
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.seeking import seek
 from mcp_browser.dom.models import Scrolled
 from mcp_browser.dom.named import OptionalIndex
+from mcp_browser.errors import NotFound
 
 scrolling = Registry(group="core")
 
@@ -77,7 +79,13 @@ async def scroll(ctx: ActionContext, params: ScrollParams) -> ActionResult:
 )
 async def scroll_to_text(ctx: ActionContext, params: ScrollToTextParams) -> ActionResult:
     """Scroll to where a text stands."""
-    found = await ctx.tab.ask(ctx.tab.dom.scroll_to_text(params.text, nth=params.nth))
+    asked = ctx.tab.dom.scroll_to_text
+    try:
+        found = await ctx.tab.ask(asked(params.text, nth=params.nth))
+    except NotFound:
+        if params.nth > 1 or not await seek(ctx.tab, params.text):
+            raise
+        found = await ctx.tab.ask(asked(params.text))
     which = f"match {params.nth} of {found.count}" if found.count > 1 else "the only match"
     return ActionResult(
         extracted_content=f"Scrolled to {which}:", page_content=found.context, page_lines=True

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Sequence
 import anyio
 
 from mcp_browser.browser.element import OPENING_SECONDS, POLL_SECONDS, Element
+from mcp_browser.browser.seeking import scroll_for, tidy
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import ActionError, NotActionable, NotFound, StaleElement
 from mcp_browser.text import quoted
 
 LISTING_SECONDS = 1.5  # How long a page at rest may take to show a list, or what was chosen of it
 FILTERING_SECONDS = 1.0  # The same for what a text leaves of a list
+MARKED_POLLS = 5  # How often a list may show a choice before its field does
 SCROLLING_SECONDS = 8.0  # How long a list is scrolled for an option
-SMALLEST_PART = 1e-4  # Of a list's length, of which it is not halved any more
 OPEN_LISTS = frozenset(
     {"listbox", "menu", "menubar", "tree"}
 )  # Roles of lists that are there without a click
@@ -82,22 +83,30 @@ class ListField:
             if not was_open:
                 await self.close()
             raise
-        if not was_open and not self._tab.held and await self._expanded() == "true":
-            await self.close()
+        # What only the list shows may be lost with it, where it has to be confirmed there.
+        is_done = not was_open and not self._tab.held and not any(one.is_pending for one in chosen)
+        if is_done and await self._expanded() == "true":
+            await self.close(after_choice=True)
         return chosen
 
-    async def close(self) -> None:
-        """Close the list if it is open: by a click on its field, or by Escape."""
+    async def close(self, *, after_choice: bool = False) -> None:
+        """Close the list if it is open: by a click on its field, or by Escape.
+
+        `after_choice` leaves out a click that may meet what was chosen and take that back.
+        """
         with contextlib.suppress(ActionError):
-            # A click may meet what was chosen, and what takes that back; Escape, where the list does not take
-            # it, what is around it.
-            by_keys_first = (False,) if await self._takes_text() else (False, True)
-            for by_click in by_keys_first if await self._expanded() == "true" else by_keys_first[::-1]:
+            has_parts = after_choice and await self._element.call("hasParts")
+            keys_only = has_parts or await self._takes_text()
+            # Escape, where the list does not take it, closes what is around it.
+            ways = ["escape", "focus" if keys_only else "click"]
+            for way in ways if await self._expanded() == "true" else ways[::-1]:
                 is_open = await self._expanded() == "true" or (self._opened and await self.options())
                 if self._tab.held or not is_open:
                     return
                 with contextlib.suppress(NotActionable):
-                    await (self._element.click() if by_click else self._element.input.press("Escape"))
+                    if way == "focus":
+                        await self._element.call("focus")
+                    await (self._element.click() if way == "click" else self._element.input.press("Escape"))
                     await self._tab.ask(self._tab.dom.settle(limit=POLL_SECONDS, index=self._element.index))
 
     async def _select_native(self, wanted: Sequence[str], *, multiple: bool) -> list[Chosen]:
@@ -210,29 +219,22 @@ class ListField:
 
     async def _scroll(self, wanted: str, found: dict[str, Choice]) -> Choice | None:
         """Scroll the list from its start until it has the option; what else it has is added to `found`."""
-        low, high, at = 0.0, 1.0, 0.0  # Of a list in order, between which parts of its length it is
-        with anyio.move_on_after(SCROLLING_SECONDS):
-            while await self._element.call("scrollOptions", at):
-                await self._tab.ask(
-                    self._tab.dom.settle(limit=OPENING_SECONDS / 10, index=self._element.index)
-                )
-                options = await self.options()
-                found |= {one.label: one for one in options}
-                if option := _find(options, wanted):
-                    return option
-                labels = [_in_order(one.label) for one in options]
-                is_sorted = len(labels) > 1 and labels == sorted(labels) and high - low > SMALLEST_PART
-                if not is_sorted or labels[0] <= _in_order(wanted) <= labels[-1]:
-                    at = -1.0
-                    continue
-                low, high = (at, high) if _in_order(wanted) > labels[-1] else (low, at)
-                at = (low + high) / 2
-        return None
+
+        async def show(part: float) -> tuple[Choice | None, list[str]] | None:
+            if not await self._element.call("scrollOptions", part):
+                return None
+            settling = self._tab.dom.settle(limit=OPENING_SECONDS / 10, index=self._element.index)
+            await self._tab.ask(settling)
+            options = await self.options()
+            found.update({one.label: one for one in options})
+            return _find(options, wanted), [one.label for one in options]
+
+        return await scroll_for(wanted, show, seconds=SCROLLING_SECONDS, thorough=True)
 
     async def _take(self, option: Choice, wanted: str) -> Chosen:
         before = await self._shown()
         is_chosen = option.chosen or (option.selected and self._element.role in OPEN_LISTS)
-        if is_chosen or (option.selected and _tidy(option.label) in _tidy(before)):
+        if is_chosen or (option.selected and tidy(option.label) in tidy(before)):
             return Chosen(label=option.label)
         if option.index is None:
             # The suggestions of a field's datalist are the browser's own: they are chosen by their text.
@@ -241,25 +243,28 @@ class ListField:
         since = self._tab.activity.watch()
         await Element(self._tab, self._element.input, self._tab.dom.resolve(option.index)).click()
         self._typed = None
-        shown = before
         try:
             await self._tab.rest(since, self._element.index, limit=OPENING_SECONDS)
             if self._tab.held or await self._is_menu():
                 return Chosen(label=option.label)
-            with anyio.move_on_after(LISTING_SECONDS):
-                while not self._tab.held:
-                    shown = await self._shown()
-                    if (
-                        shown != before
-                        or _tidy(option.label) in _tidy(shown)
-                        or await self._is_marked(option)
-                    ):
-                        return Chosen(label=option.label, shown=shown)
-                    await anyio.sleep(POLL_SECONDS)
+            return await self._taken(option, wanted, before)
         except StaleElement:
             self._element.is_gone = True
             return Chosen(label=option.label)
-        return Chosen(label=option.label, is_seen=_tidy(wanted) in _tidy(shown), shown=shown)
+
+    async def _taken(self, option: Choice, wanted: str, before: str) -> Chosen:
+        """What came of the click on an option, by what the field and the list show."""
+        shown, marked = before, 0
+        with anyio.move_on_after(LISTING_SECONDS):
+            while not self._tab.held and marked < MARKED_POLLS:
+                shown = await self._shown()
+                if shown != before or tidy(option.label) in tidy(shown):
+                    return Chosen(label=option.label, shown=shown)
+                marked += await self._is_marked(option)
+                await anyio.sleep(POLL_SECONDS)
+        is_pending = marked > 0 and self._element.role not in OPEN_LISTS
+        is_seen = marked > 0 or tidy(wanted) in tidy(shown)
+        return Chosen(label=option.label, is_seen=is_seen, shown=shown, is_pending=is_pending)
 
     async def _is_marked(self, option: Choice) -> bool:
         """Whether the option says that it is taken, and did not before."""
@@ -293,27 +298,18 @@ class ListField:
         return option
 
 
-def _tidy(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
-def _in_order(label: str) -> list[tuple[str, int]]:
-    """A label as people sort it: by its words, and by its numbers as numbers."""
-    return [(word, int(number or 0)) for word, number in re.findall(r"(\D+)(\d*)", f" {_tidy(label)}")]
-
-
 def _find(options: Iterable[Choice], wanted: str) -> Choice | None:
     """The option of that label or value; case and spaces count only where several differ by them."""
     options = list(options)
     exact = (option for option in options if wanted in (option.label, option.value))
-    loose = (option for option in options if _tidy(wanted) in (_tidy(option.label), _tidy(option.value)))
+    loose = (option for option in options if tidy(wanted) in (tidy(option.label), tidy(option.value)))
     return next(exact, None) or next(loose, None)
 
 
 def _nearest(options: Iterable[Choice], wanted: str, *, at_start: bool = False) -> Choice | None:
     """The only option in whose label a word begins with this text, or the label itself."""
-    pattern = re.compile(("^" if at_start else r"(?<!\w)") + re.escape(_tidy(wanted)))
-    near = [option for option in options if _tidy(wanted) and pattern.search(_tidy(option.label))]
+    pattern = re.compile(("^" if at_start else r"(?<!\w)") + re.escape(tidy(wanted)))
+    near = [option for option in options if tidy(wanted) and pattern.search(tidy(option.label))]
     return near[0] if len({option.label for option in near}) == 1 else None
 
 

@@ -227,14 +227,12 @@ class Element:
             NotActionable: it is no such thing, a radio was to be cleared, or the click changed nothing.
         """
         ready = await self.ready("check")
-        if ready.checked is None:
-            if self.role not in CHECKABLE_ROLES and not await self.call("isPlain"):
-                raise NotActionable(f"{self} cannot be checked.", hint="Use click_element on it.")
-            await self.click()
-            return None
+        is_known = ready.checked is not None
+        if not is_known and self.role not in CHECKABLE_ROLES and not await self.call("isPlain"):
+            raise NotActionable(f"{self} cannot be checked.", hint="Use click_element on it.")
         if ready.checked == checked:
             return False
-        if not checked and self.role == "radio":
+        if is_known and not checked and self.role == "radio":
             raise NotActionable(
                 f"{self} is a radio button.", hint="To clear it, choose another one of its group."
             )
@@ -242,6 +240,8 @@ class Element:
             await self.input.click(ready.x, ready.y)
         else:
             await self.press("Space")
+        if not is_known:
+            return None
         if not self.tab.held and not await self._comes_true(checked):
             state = "checked" if not checked else "unchecked"
             raise NotActionable(

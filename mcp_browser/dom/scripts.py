@@ -6,10 +6,10 @@ from importlib import resources
 
 PARTS = tuple(
     (
-        "types natives text ids bridge roles names hints styles editors states walk placing hiding gathering "
-        "controls drawings clickables regions tables media folding lazy entering reading maps covering looks "
-        "changes settling ready lists fields clipboard acting keys scrolling finding html pdf identity "
-        "secrecy vitals recorder api"
+        "types natives text ids bridge roles names hints styles editors states walk placing hiding "
+        "gathering controls drawings clickables regions tables media folding lazy undrawn entering reading "
+        "maps covering looks changes settling ready lists fields clipboard acting keys scrolling finding "
+        "html pdf identity secrecy vitals recorder api"
     ).split()
 )
 """The files of the page script in their order: each may use what those before it have set up."""

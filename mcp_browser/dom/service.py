@@ -119,6 +119,11 @@ class DomService(PageElements):
             for line in answer["found"]
         )
 
+    async def partly_drawn(self) -> list[tuple[World, int, float]]:
+        """The lists that draw only rows which are seen: world and id, and the part of its length it is at."""
+        asked = self._frames.each("partlyDrawn")
+        return [(frame.world, *one) async for frame, answer in asked for one in answer["lists"]]
+
     async def has_text(self, text: str) -> bool | None:
         """Whether a text can be read anywhere on the page; None where a frame gave no answer."""
         found = await self.find(ElementQuery(text=text), limit=0)

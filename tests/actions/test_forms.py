@@ -536,3 +536,48 @@ async def test_one_file_input_does_not_take_two(hand: Hand, upload_dir: Path) ->
     assert "takes one file" in await hand.fails(
         "upload_file", NotActionable, index=hand.index("Photo"), paths=paths
     )
+
+
+LIST_OF_BOXES = (
+    "<div id=f role=combobox tabindex=0 aria-label=Crew aria-expanded=false aria-controls=l"
+    " style='width:200px;height:30px'>{field}</div>"
+    "<div id=p hidden><ul id=l role=listbox aria-multiselectable=true><li role=option aria-selected=false>Ann"
+    "<li role=option aria-selected=false>Bob</ul>{below}</div><script>"
+    "const options = [...l.children];"
+    "const open = (on) => {{ p.hidden = !on; f.ariaExpanded = String(on) }};"
+    "f.onclick = () => open(true);"
+    "onkeydown = ({{key, target}}) => key === 'Escape' && target === f && open(false);"
+    "for (const o of options) o.onclick = () => {{"
+    " o.ariaSelected = String(o.ariaSelected !== 'true'); {chosen} }}"
+    "</script>"
+)
+
+
+async def test_a_list_that_has_to_be_confirmed_stays_open(hand: Hand) -> None:
+    await hand.open(LIST_OF_BOXES.format(field="-", below="<button>OK</button>", chosen=""))
+
+    text = await hand.do("select_option", index=hand.index("Crew"), options=["Ann", "Bob"])
+
+    assert "Its list is still open: it may have to be confirmed there." in text
+    assert await hand.js("[p.hidden, ...options.map(o => o.ariaSelected)]") == [False, "true", "true"]
+
+
+async def test_what_was_chosen_is_not_taken_back_by_closing_the_list(hand: Hand) -> None:
+    chosen = (
+        "f.innerHTML = `<button style='width:190px'>${o.innerText.trim()}</button>`;"
+        " f.firstChild.onclick = () => { f.innerHTML = '-'; o.ariaSelected = 'false' }"
+    )
+    await hand.open(LIST_OF_BOXES.format(field="-", below="", chosen=chosen))
+
+    await hand.do("select_option", index=hand.index("Crew"), options=["Ann"])
+
+    assert await hand.js("[p.hidden, f.innerText, options[0].ariaSelected]") == [True, "Ann", "true"]
+
+
+async def test_an_option_is_named_once_where_the_box_in_it_is_named_by_its_label(hand: Hand) -> None:
+    await hand.open(
+        "<ul role=listbox aria-label=Skills><li role=option aria-selected=false><label>"
+        "<input type=checkbox aria-labelledby=t><span id=t>Sewing</span></label></ul>"
+    )
+
+    assert 'option "Sewing"' in hand.told

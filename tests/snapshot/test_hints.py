@@ -157,3 +157,42 @@ async def test_a_refusal_names_the_element_as_the_snapshot_does(hand: Hand) -> N
 
     with pytest.raises(NotActionable, match=rf'^\[{line.index}\] button "" is disabled'):
         await hand.click(line.index or 0)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<label for=w>Town</label><br>"
+        "<div id=w><div role=combobox tabindex=0 aria-expanded=false>-</div></div>",
+        "<div><label>Town</label><div><div><input></div></div></div>",
+        "<p>Town:</p><div><input></div>",
+        "<h2>Town</h2><ul><li>Oslo <b>x</b></li><li><input></li></ul>",
+        "<input type=checkbox aria-label=a><table><tr><td>Town<td><input></table>",
+    ],
+)
+async def test_what_people_read_as_a_label_is_the_hint_of_a_field_without_a_name(
+    hand: Hand, html: str
+) -> None:
+    view = await hand.show(html)
+
+    assert 'hint="Town"' in view.elements[-1].states
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<button>Town</button><input>",
+        "<p style='margin-bottom:90px'>Town</p><input>",
+        f"<p>{'Town ' * 20}</p><input>",
+    ],
+)
+async def test_what_stands_near_a_field_and_is_no_label_is_no_hint(hand: Hand, html: str) -> None:
+    view = await hand.show(html)
+
+    assert not [state for state in view.elements[-1].states if state.startswith("hint=")]
+
+
+async def test_a_sign_has_its_tooltip_beside_it(hand: Hand) -> None:
+    view = await hand.show("<button title=Good>4</button><button title='Close the page'>Close</button>")
+
+    assert [one.states for one in view.elements] == [('hint="Good"',), ()]

@@ -392,3 +392,30 @@ async def test_what_changes_the_size_of_a_column_is_found_with_its_column_and_no
     text = found_in(await hand.do("find_elements", text="resize"))
 
     assert re.findall(r'in="(.*?)"', text) == ["Name", "Town", "Age"]
+
+
+async def test_a_header_that_sorts_is_an_element_beside_the_filter_in_it(hand: Hand) -> None:
+    view = await hand.show(
+        "<script>window.log = []</script><table role=grid><tr role=row>"
+        "<td role=columnheader tabindex=0 aria-sort=none aria-label='Column Age' onclick='log.push(1)'>Age"
+        "<span role=button tabindex=0 aria-label='Filter Age' onclick='event.stopPropagation()'>▾</span></td>"
+        "<td role=columnheader aria-sort=none><button>Name</button></td></tr>"
+        "<tr role=row><td role=gridcell>4</td><td role=gridcell>Ann</td></tr></table>"
+    )
+    (row, *_) = [str(node) for node in view.snapshot.nodes if "Filter Age" in str(node)]
+    assert "Age [" in row
+    assert row.count("Name") == 1
+
+    await hand.click(view.index("Age", role="columnheader"))
+
+    assert await hand.log() == [1]
+
+
+async def test_the_day_of_a_calendar_is_selected_where_its_cell_is(hand: Hand) -> None:
+    view = await hand.show(
+        "<table role=grid><tr><td role=gridcell aria-selected=true><button>7</button>"
+        "<td role=gridcell aria-selected=false><button>8</button></table>"
+    )
+
+    assert "selected" in str(view.one("7", role="button"))
+    assert "selected" not in str(view.one("8", role="button"))

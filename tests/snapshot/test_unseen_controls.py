@@ -275,3 +275,44 @@ async def test_what_opens_in_a_label_is_no_part_of_its_fields_name(hand: Hand) -
     )
 
     assert [node.name for node in view.elements] == ["Arrival", "Next", *days]
+
+
+async def test_a_range_that_only_keeps_the_value_of_a_handle_is_set_by_the_handle_s_keys(hand: Hand) -> None:
+    view = await hand.show(
+        "<label for=s>Budget</label><div id=s style='position:relative;width:200px;height:8px'>"
+        "<div id=h tabindex=0 style='position:absolute;left:20%'>"
+        "<input readonly type=range tabindex=-1 value=20 "
+        "style='position:absolute;width:100%;height:100%;clip:rect(0,0,0,0)'></div></div>"
+        "<script>h.onkeydown = ({key}) => { const r = h.firstChild;"
+        " r.value = +r.value + (key === 'ArrowRight') - (key === 'ArrowLeft') }</script>"
+    )
+    slider = view.one("", role="slider")
+    assert slider.states == ('value="20"', 'hint="Budget"')
+
+    await hand.do("input_text", index=slider.index, text="35")
+
+    assert await hand.script("h.firstChild.value") == "35"
+
+
+async def test_an_icon_that_is_a_box_to_tick_is_what_an_item_is_ticked_by(hand: Hand) -> None:
+    view = await hand.show(
+        f"{LOG}<div id=t><div class=row>"
+        "<i class='x-checkbox icon' style='display:inline-block;width:16px;height:16px'></i>"
+        "<b>Valve</b></div></div>"
+        "<script>t.firstChild.onclick = ({target}) => log.push(target.tagName)</script>"
+    )
+
+    await hand.do("set_checked", index=view.index("Valve"), checked=True)
+
+    assert await hand.log() == ["I"]
+
+
+async def test_a_field_without_a_width_is_acted_on_at_what_is_around_it(hand: Hand) -> None:
+    view = await hand.show(
+        f"{LOG}<div onclick='log.push(1)' style='width:200px;height:30px;border:1px solid'>"
+        "<input role=combobox aria-label=Crew readonly style='width:0.4px;border:0;padding:0'></div>"
+    )
+
+    await hand.click(view.index("Crew", role="combobox"))
+
+    assert await hand.log() == [1]

@@ -66,6 +66,8 @@ const methods = {
   nearest,
   scroll: scrollBox,
   scrollToText,
+  partlyDrawn,
+  scrollRows,
   html,
   pdf,
   record,

@@ -90,14 +90,18 @@ function closeClickable(own, at) {
   let controls = 0;
   let texts = 0;
   let length = 0;
+  /** How deep the control lies that the lines stand in. */
+  let within = Infinity;
   for (let i = at + 1; i < walk.lines.length; i++) {
     const inner = /** @type {Line} */ (walk.lines[i]);
     const bearer = walk.echoes.get(inner);
     if (bearer && bearer !== own) continue;
     if (inner.parts) controls += inner.parts.length;
-    if (inner.kind === "interactive") controls++;
+    const isWithin = inner.depth > within;
+    if (!isWithin) within = inner.kind === "interactive" ? inner.depth : Infinity;
+    if (inner.kind === "interactive" || inner.role === "iframe") controls++;
     else if (inner.kind !== "region") {
-      texts++;
+      if (!isWithin) texts++;
       length += inner.name.length + 1;
     }
   }
@@ -116,10 +120,10 @@ function closeClickable(own, at) {
   if (takesDrops(element) && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
     const holdsRows = walk.lines.slice(at + 1).some((line) => line.cells);
-    if (nameItems(element, at) || (controls === 0 && nameAlike(element, at)) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
+    if (nameItems(element, at) || nameAlike(element, at) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
       own.kind = "region";
       own.role = explicitRole(element).replace(/^(none|presentation|generic)$/, "") || "group";
-      if (!own.name) own.states = withHint(element, "clickable", own.states);
+      if (!own.name) own.states = withHint(element, own.role, own.states);
       return undefined;
     }
   }
@@ -141,7 +145,7 @@ function closeClickable(own, at) {
   if (controls === 0 && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
     own.kind = "region";
     own.role = "group";
-    own.states = withHint(element, "clickable", own.states);
+    own.states = withHint(element, own.role, own.states);
     return undefined;
   }
   if (controls === 0 && length <= LONGEST_CLICKABLE) {
@@ -198,10 +202,14 @@ function fillsPage(element) {
 
 /** Make elements of the texts in what listens for them, where they stand in boxes that are alike: one of them is meant by a click. @param {Element} element @param {number} at its line's place */
 function nameAlike(element, at) {
-  const lines = walk.lines.slice(at + 1).filter((line) => !walk.echoes.has(line));
+  const inner = walk.lines.slice(at + 1).filter((line) => !walk.echoes.has(line));
+  const lines = inner.filter(({ kind }) => kind !== "interactive");
   if (HAND.has(styleOf(element).cursor) || lines.some(({ kind }) => kind !== "text")) return false;
   const boxes = lines.map(({ node }) => node && Array.from(outward(node)).find((outer) => outer !== element && holds(element, outer) && hasTwin(outer)));
   if (new Set(boxes).size < 2 || boxes.some((box) => !box)) return false;
+  const controls = inner.filter(({ kind }) => kind === "interactive");
+  if (!controls.every(({ node }) => node && boxes.some((box) => box && holds(box, node)))) return false;
+  for (const control of controls) control.depth++;
   boxes.forEach((box, i) => becomeClickable(/** @type {Line} */ (lines[i]), /** @type {Element} */ (box)));
   return true;
 }

@@ -3,6 +3,8 @@
 /** What is told by what its author may have called it where it has no name. */
 const HINTED = set("button link menuitem tab img checkbox radio switch clickable");
 const LONGEST_HINT = 40;
+/** A name of so few characters may be a number or a sign, of which its tooltip says more. */
+const LONGEST_SIGN = 2;
 const CONTROLS = "a[href],button,input,select,textarea,summary,[role=button],[role=link],[tabindex],[onclick],[contenteditable]";
 
 /** What is no part of the name of a field whose label holds it: a calendar that has opened there. */
@@ -10,7 +12,8 @@ const BUTTONS = "button,[role=button]";
 
 /** States, with a hint of what a control that has no name is for. @param {Element} element @param {string} role @param {string[]} states */
 function withHint(element, role, states) {
-  const hint = HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || labelBeside(element) || calledBy(element) : "";
+  const label = FIELDS.has(role) ? labelBeside(element, CHECKED.has(role)) : "";
+  const hint = label || (HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || calledBy(element) : role === "group" ? calledBy(element) : "");
   return hint ? [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`] : states;
 }
 
@@ -25,12 +28,51 @@ function seenBelow(field, name) {
   return text && text.length <= LONGEST_HINT ? text : name;
 }
 
-/** What a label says that is tied to no field and stands with this one alone. @param {Element} field */
-function labelBeside(field) {
-  const around = closest(field, ":has(label)");
-  const labels = around ? queryAll(around, "label") : [];
+const MOST_UP_TO_LABEL = 6;
+/** So far above a field, or beside it, what is written there may be its label, CSS pixels. */
+const NEAR_FIELD = 40;
+
+/**
+ * What people read as the label of a field that has none: one for the id of what the field stands in, one that is tied to
+ * nothing and stands with this field alone, or the short text right before it; behind it for a box to tick.
+ * @param {Element} field @param {boolean} behind
+ */
+function labelBeside(field, behind = false) {
+  for (const outer of outward(field, MOST_UP_TO_LABEL)) {
+    if (outer === body() || (outer !== field && matches(outer, "form,table,[role=dialog],dialog"))) break;
+    const id = attribute(outer, "id");
+    const label = (id && queryAll(rootOf(outer), `label[for="${CSS.escape(id)}"]`)[0]) || (outer === field ? null : loneLabel(outer));
+    const text = label && isSeen(label) ? tidy(textContent(label)) : (behind && outer === field && writtenNear(field, field, true)) || writtenNear(outer, field, false);
+    if (text !== null) return text;
+  }
+  return "";
+}
+
+/** The only label in a box with one field, tied to none. @param {Element} box */
+function loneLabel(box) {
+  const labels = queryAll(box, "label");
   const label = /** @type {HTMLLabelElement | undefined} */ (labels[0]);
-  return around && label && labels.length === 1 && !label.control && queryAll(around, TYPED_INTO).length < 2 ? tidy(textContent(label)) : "";
+  return label && labels.length === 1 && !label.control && queryAll(box, TYPED_INTO).length < 2 ? label : null;
+}
+
+/** The short text right before an element or behind it, close to a field; "" where something else stands there, null where nothing does. @param {Element} element @param {Element} field @param {boolean} behind @returns {string | null} */
+function writtenNear(element, field, behind) {
+  const next = (/** @type {Node} */ node) => (behind ? nextSibling(node) : previousSibling(node));
+  for (let node = next(element); node; node = next(node)) {
+    if (isElement(node) ? !isSeen(/** @type {Element} */ (node)) || localName(/** @type {Element} */ (node)) === "br" : nodeType(node) !== 3 || isBlank(data(/** @type {Text} */ (node)))) continue;
+    const text = tidy(textContent(node)).replace(/\s*[:*]+$/, "");
+    if (!isElement(node)) return text.length <= LONGEST_HINT ? text : "";
+    const [own, box] = [rectOf(/** @type {Element} */ (node)), rectOf(field)];
+    if (own.width <= 1 || own.height <= 1) continue;
+    // Another item of the list that the field is in, such as what was chosen before.
+    if (localName(/** @type {Element} */ (node)) === "li" && localName(element) === "li") return null;
+    const isLabel = localName(/** @type {Element} */ (node)) === "label";
+    const isField = !isLabel && (matches(/** @type {Element} */ (node), CONTROLS) || query(/** @type {Element} */ (node), CONTROLS) !== null);
+    if (text === "" && !isField) continue;
+    const isNear = Math.max(box.top - own.bottom, own.top - box.bottom, box.left - own.right, own.left - box.right) <= NEAR_FIELD;
+    return isNear && !isField && WORDS.test(text) && text.length <= LONGEST_HINT ? text : "";
+  }
+  return null;
 }
 
 /** @param {Element} element @param {string} role @param {string} name @param {string[]} states @param {number} far @param {boolean} focused */
@@ -39,7 +81,9 @@ function pushControl(element, role, name, states, far, focused) {
   const own = newLine("interactive", element, id, role, cut(name, LONGEST_NAME), states, far);
   if (focused) own.marks = [...own.marks, "focused"];
   if (walk.heading) states.push(`h${walk.heading}`);
+  const tip = name.length <= LONGEST_SIGN && attribute(element, "title");
   if (name === "") own.states = withHint(element, role, states);
+  else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
 }
@@ -109,6 +153,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   const name = unseen && tag === "input" ? seenBelow(element, called) : called;
   if (isGripInRow(element, name)) return null;
   const states = statesOf(element, tag, role, name);
+  if (isInSelectedCell(element, role) && !states.includes("selected")) states.push("selected");
   pushControl(element, role, name, states, far, element === walk.active);
   if (surface && !walk.row) leadEditor(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), surface);
   if (editor) editorRead = true;
@@ -119,14 +164,22 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (frame.leaf && !saysMore(own, frame, name)) return null;
   const outer = walk.parted;
   walk.parted = PARTED.has(role);
-  const inner = enterInside(name, frame);
+  const value = name === "" && own.states.find((state) => state.startsWith('value="'));
+  const inner = enterInside(value ? value.slice(7, -1) : name, frame);
   const { close } = inner;
   inner.close = (from) => {
     walk.parted = outer;
     if (close) close(from);
+    sayInner(own, walk.lines.lastIndexOf(own) + 1);
     joinTwin(own, walk.lines.lastIndexOf(own) + 1);
   };
   return inner;
+}
+
+/** Whether a button is all of a cell that is selected, as the days of a calendar are. @param {Element} element @param {string} role */
+function isInSelectedCell(element, role) {
+  const cell = role === "button" ? parentNode(element) : null;
+  return isElement(cell) && attribute(/** @type {Element} */ (cell), "aria-selected") === "true" && childElementCount(/** @type {Element} */ (cell)) === 1;
 }
 
 /** Whether an element only changes the size of a column or row: those are found by their role, and not listed with each. @param {Element} element @param {string} name */
@@ -146,6 +199,14 @@ function saysMore(own, frame, name) {
   const unseen = styleOf(element).fontSize === "0px" || (isSuspect(frame) && isInvisible(element));
   if (!unseen && !isLigature(element, text)) own.states = [...own.states, `text=${quoted(text)}`];
   return false;
+}
+
+/** Say in a field's line what is all that stands in it, such as what there is to do. @param {Line} own @param {number} at where what is in it begins */
+function sayInner(own, at) {
+  const inner = walk.lines[at];
+  if (own.role !== "combobox" || walk.lines.length !== at + 1 || !inner || inner.kind !== "text" || walk.echoes.has(inner) || inner.name.length > LONGEST_SAID_IN) return;
+  own.states = [...own.states, `text=${quoted(inner.name)}`];
+  walk.lines.length = at;
 }
 
 /** Items in which an icon may do something else than the item. */
@@ -242,6 +303,7 @@ function canBeReached(element, tag) {
   const box = rectOf(element);
   // A component's own means against a doubled control are these two.
   const keyed = attribute(element, "tabindex") !== "-1" && !isKeptFromReaders(element);
+  if (handleOf(element)) return true;
   if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0 || keyed;
   // A click on a label opens no list.
   if (tag === "select" && !keyed) return false;

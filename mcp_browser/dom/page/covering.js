@@ -320,7 +320,7 @@ function describe(element) {
     }
   }
   labelsOfRoot = new WeakMap();
-  const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? (tag === "a" ? "link" : "clickable") : tag);
+  const shown = role || (isEditor(element, tag) ? "textbox" : known ? known.role : hasHandler(element) ? (tag === "a" ? "link" : "clickable") : tag);
   const whole = element === rootElement() || element === body();
   let name = nameOf(element, tag, shown) || (whole ? tidy(String(_title.call(document))) : "");
   if (tag === "input" && !isSeen(element)) name = seenBelow(element, name);

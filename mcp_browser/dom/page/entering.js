@@ -137,6 +137,7 @@ function enterElement(element, parent) {
   // Of what is hidden only what is shown within it is told.
   if (muted) return bits & LEAF_TAG || leaf ? null : frame;
   if (tag === "label" && !role) return enterLabel(element, frame);
+  if (tag === "canvas" && what === "region") what = "";
   switch (what) {
     case "interactive":
       return enterControl(element, tag, role, editor, unseen, frame);

@@ -29,7 +29,8 @@ function valueOf(element) {
 /** Helpers that Python can run on an element. @type {Record<string, (element: Element, ...args: any[]) => unknown>} */
 const helpers = {
   focus(element) {
-    const control = /** @type {HTMLElement} */ (controlOf(element));
+    const own = controlOf(element);
+    const control = /** @type {HTMLElement} */ (handleOf(own) || own);
     if (deepActive() !== control) _focus.call(control, { preventScroll: true });
     const active = deepActive();
     return active !== null && holds(control, active);
@@ -97,6 +98,7 @@ const helpers = {
   isPlain: (element) => isPlain(controlOf(element)),
   beforeOpening: (element) => void beforeOpening(element),
   fieldShows,
+  hasParts,
   searchField: searchFieldOf,
   innerField,
   hasLess,

@@ -80,6 +80,7 @@ function hold(number, element) {
  * @param {boolean} enter whether Enter is among the keys @param {string} letter one that is pressed with Alt, or nothing
  */
 function holdKeys(number, ruled, enter, letter) {
+  notePainted();
   const place = ruled ? targetsOfKeys(enter, letter) : { ...actingOn(deepActive(), []), ...keyPlace(deepActive()) };
   hold(number, place.frame ? undefined : deepActive());
   return { ...place, first: isFirst, frames: frameElements() };

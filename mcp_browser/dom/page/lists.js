@@ -93,7 +93,23 @@ function isOwnPart(hit, field) {
   if (localName(field) === "canvas") return isSurfaceOf(hit, field);
   if (valueKind(field) !== "text" && !matches(field, "select,[role=combobox]")) return false;
   if (closest(hit, "a,button,[role=button],[role=link],[role=option]") || inList(hit)) return false;
-  return holds(boxOfField(field), hit);
+  return holds(boxOfField(field), hit) || holds(frameOf(field), hit);
+}
+
+/** What a component puts around its field alone, as large as that: what else lies in it is drawn over the field. @param {Element} field */
+function frameOf(field) {
+  const outer = flatParent(field);
+  if (!isElement(outer)) return field;
+  const [own, around] = [rectOf(field), rectOf(/** @type {Element} */ (outer))];
+  const sides = /** @type {const} */ (["left", "top", "right", "bottom"]);
+  return sides.every((side) => Math.abs(own[side] - around[side]) <= NEAR) ? /** @type {Element} */ (outer) : field;
+}
+
+const PARTS = "a[href],button,[role=button],[role=link],[role=option]";
+/** Whether a field has parts that a click may meet, such as what takes back what was chosen. @param {Element} element */
+function hasParts(element) {
+  const field = controlOf(element);
+  return shownWithin(frameOf(field), PARTS).some((part) => part !== field && !inList(part));
 }
 
 /** What a field shows of what was chosen, without its list. @param {Element} element */
@@ -245,9 +261,7 @@ function scrollOptions(element, part) {
     const box = /** @type {Element} */ (node);
     const hidden = _scrollHeight.call(box) - _clientHeight.call(box);
     if (hidden < 4 || styleOf(box).overflowY === "visible") continue;
-    const before = box.scrollTop;
-    box.scrollTop = part < 0 ? before + _clientHeight.call(box) * 0.9 : hidden * part;
-    return box.scrollTop !== before || part === 0;
+    return scrollToPart(box, part);
   }
   return false;
 }

@@ -9,6 +9,8 @@ const LOOKS = new Map(
     ...["d", "points", "transform", "viewBox", "fill", "stroke", "x", "y", "cx", "cy", "r", "rx", "ry", "x1", "x2", "y1", "y2", "href", "xlink:href"].map((name) => [name, "drawing"]),
   ]),
 );
+/** What a component may draw its states by. */
+const DATA_STATE = /^data-.*(?:state|select|active|check|open|current|highlight|pressed|focus|hover|range)/;
 /** So many elements are kept; where more change by themselves nobody could say what an action did. */
 const MOST_LOOKS = 300;
 const FIRST_LOOKS = 3;
@@ -40,11 +42,14 @@ function noteLook(element, name, value) {
 
 /** @param {MutationRecord[]} records */
 function noteLooks(records) {
-  if (records.some((record) => record.type === "attributes" && !isSteady(record.target))) stirredAt = now();
   for (const record of records) {
     const target = /** @type {Element} */ (record.target);
-    if (record.type === "attributes") noteLook(target, /** @type {string} */ (record.attributeName), record.oldValue);
-    else if (target instanceof SVGElement) for (const node of record.addedNodes) if (isElement(node) && DRAWN.has(localName(/** @type {Element} */ (node)))) noteLook(target, "", null);
+    const name = record.attributeName || "";
+    if (record.type === "attributes") {
+      if (!LOOKS.has(name) && !DATA_STATE.test(name)) continue;
+      noteLook(target, name, record.oldValue);
+      if (!isSteady(target)) stirredAt = now();
+    } else if (target instanceof SVGElement) for (const node of record.addedNodes) if (isElement(node) && DRAWN.has(localName(/** @type {Element} */ (node)))) noteLook(target, "", null);
     if (lookedSince.size > MOST_LOOKS) {
       onlooker.disconnect();
       lookedSince = new Map();
@@ -62,7 +67,7 @@ function isStirred() {
 
 function watchLooks() {
   lookedTooMuch = false;
-  for (const root of allRoots()) onlooker.observe(root, { subtree: true, childList: true, attributeFilter: [...LOOKS.keys()], attributeOldValue: true });
+  for (const root of allRoots()) onlooker.observe(root, { subtree: true, childList: true, attributeOldValue: true });
 }
 
 /** What gives the text of editors its form, and what is selected. @typedef {{forms: Map<Element, string[]>, selected: string}} Shape */
@@ -120,6 +125,11 @@ function fingerprint(canvas) {
 function beforeInput() {
   beginInput();
   if (lookedTooMuch) watchLooks();
+  notePainted();
+}
+
+/** Keep what canvases look like, to compare it after an input. */
+function notePainted() {
   painted = new Map();
   paintedNow = true;
   for (const canvas of queryAll(document, "canvas")) {
@@ -167,7 +177,7 @@ function looksChanged(lines) {
   if (active && selected && shapeTold && selected !== shapeTold.selected) add(active, `selected ${quoted(cut(tidy(selected), LONGEST_FORM))}`);
   for (const [element, values] of lookedBefore) {
     if (!isConnected(element) || !isSeen(element)) continue;
-    for (const [name, value] of values) if (name === "" || (attribute(element, name) || "") !== (value || "")) add(element, LOOKS.get(name) || "drawing");
+    for (const [name, value] of values) if (name === "" || isOther(attribute(element, name), value, LOOKS.has(name))) add(element, LOOKS.get(name) || name || "drawing");
   }
   for (const [canvas, before] of painted) {
     const after = fingerprint(/** @type {HTMLCanvasElement} */ (canvas));
@@ -182,6 +192,9 @@ function looksChanged(lines) {
   }
   return { looks, others: found.size - looks.length };
 }
+
+/** Whether an attribute is another one; an empty class or style is none. @param {string | null} now @param {string | null} before @param {boolean} orNone */
+const isOther = (now, before, orNone) => (orNone ? (now || "") !== (before || "") : now !== before);
 
 const NEAREST_OWNER = 4;
 

@@ -204,7 +204,7 @@ function nameOf(element, tag, role) {
   if (native) return native;
   if (NAMED_BY_CONTENT.has(role) && tag !== "input") {
     const name = tidy(contentOf(element, element, 0, false));
-    if (name) return name;
+    if (name) return isDoubled(name) && query(element, "[aria-labelledby]") ? name.slice(0, name.length >> 1) : name;
   }
   if (means & TITLE) {
     const name = tidy(attribute(element, "title") || "");
@@ -214,6 +214,9 @@ function nameOf(element, tag, role) {
   if (!(means & HOLDER)) return "";
   return tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || (FIELDS.has(role) && attribute(element, "data-placeholder")) || "");
 }
+
+/** Whether a name is one text twice: a control in it is called by the text beside it. @param {string} name */
+const isDoubled = (name) => name.length % 2 === 1 && name.slice(0, name.length >> 1) === name.slice((name.length >> 1) + 1);
 
 /** @param {Element} element @param {string} tag @param {string} role */
 function nativeName(element, tag, role) {
@@ -394,7 +397,7 @@ function contentOf(element, asking, deep, hidden) {
   const add = (/** @type {Element} */ inner) => {
     if (!hidden && !isSeen(inner) && isHidden(inner)) return;
     // The native list that a component draws anew says the same once more.
-    if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select")) return;
+    if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select" || (matches(inner, BUTTONS) && attribute(asking, "contenteditable") === null))) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
     const added = textOf(inner, asking, deep + 1, hidden);
     if (!added) {

@@ -9,6 +9,7 @@ function getterOf(prototype, name) {
 const _nodeType = getterOf(Node.prototype, "nodeType");
 const _firstChild = getterOf(Node.prototype, "firstChild");
 const _nextSibling = getterOf(Node.prototype, "nextSibling");
+const _previousSibling = getterOf(Node.prototype, "previousSibling");
 const _parentNode = getterOf(Node.prototype, "parentNode");
 const _textContent = getterOf(Node.prototype, "textContent");
 const _isConnected = getterOf(Node.prototype, "isConnected");
@@ -81,6 +82,7 @@ const queryAll = (root, selector) =>
 const nodeType = (/** @type {Node} */ node) => /** @type {number} */ (_nodeType.call(node));
 const firstChild = (/** @type {Node} */ node) => /** @type {Node | null} */ (_firstChild.call(node));
 const nextSibling = (/** @type {Node} */ node) => /** @type {Node | null} */ (_nextSibling.call(node));
+const previousSibling = (/** @type {Node} */ node) => /** @type {Node | null} */ (_previousSibling.call(node));
 const parentNode = (/** @type {Node} */ node) => /** @type {Node | null} */ (_parentNode.call(node));
 const textContent = (/** @type {Node} */ node) => /** @type {string} */ (_textContent.call(node) || "");
 const isConnected = (/** @type {Node} */ node) => /** @type {boolean} */ (_isConnected.call(node));

@@ -125,6 +125,7 @@ function walkThrough(start) {
       if (walk.styled || walk.shadows > 0) gatherAdded(frame, "after");
       if (frame.block) flush();
       else if (walk.run !== "") walk.edges.push(frame.element);
+      if (frame.port !== frame.within) noteUndrawn(frame.element, frame.start);
       if (frame.close) frame.close(frame.start);
       if (frame.element === start || !walk.open.length) {
         noteGroup(frame);

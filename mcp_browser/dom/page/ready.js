@@ -15,7 +15,7 @@ function valueKind(element) {
   if (tag === "input") {
     const type = inputType(element);
     if (TEXT_TYPES.has(type)) return "text";
-    if (PICKER_TYPES.has(type)) return "picker";
+    if (PICKER_TYPES.has(type)) return handleOf(element) ? "slider" : "picker";
     if (type === "checkbox" || type === "radio") return "check";
     if (type === "file") return "file";
     return "none";
@@ -35,6 +35,14 @@ const MOST_UP_TO_TRACK = 4;
 /** Whether keys or a mouse move an element along a scale. @param {Element} element */
 const isSlider = (element) => SLIDERS.has(explicitRole(element)) && attribute(element, "aria-valuenow") !== null;
 
+const MOST_UP_TO_HANDLE = 3;
+/** The handle that takes the keys of a range which only keeps its value: it holds nothing else to use. @param {Element} element */
+function handleOf(element) {
+  if (localName(element) !== "input" || inputType(element) !== "range" || attribute(element, "tabindex") !== "-1") return null;
+  const handle = Array.from(outward(flatParent(element), MOST_UP_TO_HANDLE)).find((outer) => Number(attribute(outer, "tabindex") ?? -1) >= 0);
+  return handle && queryAll(handle, CONTROLS).length === 1 ? handle : null;
+}
+
 /** Where a slider stands, and on what: its track from its own middle, CSS pixels. @param {Element} element */
 function slider(element) {
   ask("nodes");
@@ -44,7 +52,7 @@ function slider(element) {
   const own = rectOf(element);
   const sizeOf = (/** @type {DOMRect} */ box) => (vertical ? box.height : box.width);
   let track = own;
-  for (const outer of outward(flatParent(element), MOST_UP_TO_TRACK)) if (sizeOf(track) < 3 * sizeOf(own)) track = rectOf(outer);
+  for (const outer of outward(flatParent(element), MOST_UP_TO_TRACK)) if (sizeOf(track) < 3 * (sizeOf(own) || 1)) track = rectOf(outer);
   // A track from which the handle was to be clicked is the slider itself.
   const isTrack = sizeOf(own) > 3 * (vertical ? own.width : own.height);
   if (isTrack) track = own;
@@ -232,6 +240,15 @@ function thumbOf(range) {
   return null;
 }
 
+const TICK_CLASS = /(?:^|[\s_-])check-?box(?:$|[\s_-])/i;
+const LARGEST_TICK = 40;
+/** The icon in an item that is drawn as a box to tick and says nothing of its state. @param {Element} item */
+function tickOf(item) {
+  const isTick = (/** @type {Element} */ one) => TICK_CLASS.test(attribute(one, "class") || "") && isBlank(textContent(one)) && isSeen(one) && rectOf(one).width <= LARGEST_TICK;
+  const ticks = Array.from(queryAll(item, "[class*=check i]")).filter(isTick);
+  return ticks.length === 1 ? /** @type {Element} */ (ticks[0]) : null;
+}
+
 /** @param {number} id @param {string} purpose @param {boolean} force @param {boolean} faint whether it may be transparent @returns {Promise<object>} */
 async function tryReady(id, purpose, force, faint) {
   const element = byId(id);
@@ -274,15 +291,16 @@ async function tryReady(id, purpose, force, faint) {
     if (isDisabled(control) || closest(control, '[aria-disabled="true"]')) return { problem: "disabled", ...facts };
   }
   if (purpose === "fill") {
-    if (attribute(control, "readonly") !== null && (tag === "input" || tag === "textarea")) return { problem: "readonly", ...facts };
+    if (attribute(control, "readonly") !== null && (tag === "input" || tag === "textarea") && kind !== "slider") return { problem: "readonly", ...facts };
     if (attribute(control, "aria-readonly") === "true") return { problem: "readonly", ...facts };
   }
   if (inertAround(element)) {
     const layer = layerOver(element);
     return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
   }
-  const thumb = facts.type === "range" && isClippedAway(element) ? thumbOf(element) : null;
-  const surface = thumb || surfaceOf(element, tag);
+  const thumb = facts.type === "range" && (kind === "slider" || isClippedAway(element)) ? thumbOf(element) : null;
+  const tick = purpose === "check" && facts.checked === null ? tickOf(element) : null;
+  const surface = thumb || tick || surfaceOf(element, tag);
   if (!surface && !faint && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
     const scrolled = waitsForScroll(bodyOf(element));
     if (scrolled) bringIntoView(element);
@@ -295,8 +313,11 @@ async function tryReady(id, purpose, force, faint) {
   if ((box.width < 2 || box.height < 2) && !pointsOnLine(element).length) {
     // What is hidden from the eye has a dot where nobody clicks.
     const label = labelsOf(control).find((candidate) => isSeen(candidate));
-    if (!label && (box.width < 1 || box.height < 1)) return { problem: "no-size", ...facts };
-    target = label || element;
+    const isNothing = !label && (box.width < 1 || box.height < 1);
+    // A component's field may be as wide as its text, none.
+    const field = isNothing ? boxOfField(control) : element;
+    if (isNothing && (field === control || !isSeen(field))) return { problem: "no-size", ...facts };
+    target = label || field;
     box = boxOf(target);
   }
   const scripted = isStirred();

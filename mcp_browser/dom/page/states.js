@@ -151,7 +151,7 @@ function statesOf(element, tag, role, name) {
     if (value && value !== name) states.push(`value=${isSecret(element) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
   }
   if (isDisabled(element)) states.push("disabled");
-  if (attribute(element, "aria-readonly") === "true" || ((tag === "input" || tag === "textarea") && attribute(element, "readonly") !== null)) {
+  if (attribute(element, "aria-readonly") === "true" || ((tag === "textarea" || (tag === "input" && inputType(element) !== "range")) && attribute(element, "readonly") !== null)) {
     states.push("readonly");
   }
   if (attribute(element, "aria-required") === "true" || (attribute(element, "required") !== null && tag !== "a")) states.push("required");
@@ -176,7 +176,7 @@ function heldBy(element) {
   valuing = true;
   try {
     const text = contentOf(element, element, 0, false);
-    return isEditor(element, localName(element)) ? inLines(text, /pre|break/.test(styleOf(element).whiteSpace)) : text;
+    return isEditor(element, localName(element)) ? inLines(text, /pre|break/.test(styleOf(element).whiteSpace)) : text.replaceAll(BREAK, " ");
   } finally {
     valuing = false;
   }

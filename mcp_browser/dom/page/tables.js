@@ -169,14 +169,27 @@ function isOwnCell(element, role, row) {
   const { grid, listens, few } = row.table;
   const heads = role === "columnheader" || role === "rowheader";
   const means = traits(element);
-  if (listensItself(element)) return !query(element, CONTROLS);
+  // A header's name may stand beside a control of its own, such as a filter.
+  const isFree = !query(element, CONTROLS) || (heads && besideControls(element) !== "");
+  if (listensItself(element)) return isFree;
   if (!few) return role === "columnheader" && hasHandler(element) && !query(element, CONTROLS);
   const asks =
     hasHandler(element) ||
     (means & SPECIAL && grid && attribute(element, "tabindex") !== null) ||
     (means & OTHER && heads && attribute(element, "aria-sort") !== null) ||
     (!row.clickable && ((listens && !heads) || hasHandOfItsOwn(element)) && !isBlank(textContent(element)));
-  return !!asks && !query(element, CONTROLS);
+  return !!asks && isFree;
+}
+
+/** The text in a cell beside the controls in it. @param {Element} cell */
+function besideControls(cell) {
+  let text = "";
+  for (const holder of [cell, ...queryAll(cell, "*")]) {
+    const control = holder === cell ? null : closest(holder, CONTROLS);
+    if (control && control !== cell && _contains.call(cell, control)) continue;
+    for (let node = firstChild(holder); node; node = nextSibling(node)) if (nodeType(node) === 3) text += `${data(/** @type {Text} */ (node))} `;
+  }
+  return tidy(text);
 }
 
 /** Whether a cell, rather than what it stands in, has the cursor of a hand. @param {Element} element */
@@ -276,14 +289,23 @@ function enterCell(element, tag, role, frame) {
     if (far === far) {
       const shownAs = role === "cell" && row.table.grid ? "gridcell" : role;
       // What it refers to is most often its header.
-      const name = (traits(element) & LABELLED && tidy(contentOf(element, element, 0, false))) || nameOf(element, tag, "cell");
+      const holds = own && query(element, CONTROLS) !== null;
+      const name = (holds && besideControls(element)) || (traits(element) & LABELLED && tidy(contentOf(element, element, 0, false))) || nameOf(element, tag, "cell");
       const states = statesOf(element, tag, shownAs, name).filter((state) => state === "disabled" || TELLING.test(state));
       const sort = attribute(element, "aria-sort");
       if (sort && sort !== "none") states.push(`sort=${sort}`);
       if (!own) walk.row = null;
       pushControl(element, shownAs, name, states, far, element === walk.active);
       walk.row = row;
-      if (own) return enterInside(name, frame);
+      if (own && !holds) return enterInside(name, frame);
+      if (own) {
+        const putBack = repeating(name, /** @type {Line} */ (walk.lines[walk.lines.length - 1]));
+        frame.close = () => {
+          flush();
+          putBack();
+        };
+        return frame;
+      }
     }
   }
   const before = frame.close;

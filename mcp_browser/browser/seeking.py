@@ -1,0 +1,84 @@
+"""Rows that lists draw only when they are scrolled to: a list is scrolled until the wanted one comes."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+import anyio
+
+from mcp_browser.browser.page import TabPage
+from mcp_browser.dom.worlds import World
+
+SMALLEST_PART = 1e-4  # Of a list's length, of which it is not halved any more
+SEEKING_SECONDS = 4.0  # How long the lists of a page are scrolled for a text
+
+T = TypeVar("T")
+
+
+async def scroll_for(
+    wanted: str,
+    show: Callable[[float], Awaitable[tuple[T | None, Sequence[str]] | None]],
+    *,
+    seconds: float,
+    thorough: bool = False,
+) -> T | None:
+    """Scroll a list from its start until a row is found; a list in order is halved.
+
+    Args:
+        wanted: what the row says.
+        show: scrolls to a part of the list's length (0 to 1), or on by a view (-1); returns what was found
+            there and what the rows say, None where nothing moved.
+        seconds: how long at most.
+        thorough: look through all of a list that seems to be in order, too.
+    """
+    low, high, at = 0.0, 1.0, 0.0  # Of a list in order, between which parts of its length it is
+    by_views = False
+    with anyio.move_on_after(seconds):
+        while (shown := await show(at)) is not None:
+            found, labels = shown
+            if found is not None:
+                return found
+            rows = [_in_order(label) for label in labels]
+            if by_views or len(rows) < 2 or rows != sorted(rows):  # noqa: PLR2004 - one has no order
+                by_views, at = True, -1.0
+            elif rows[0] <= _in_order(wanted) <= rows[-1]:
+                at = -1.0
+            elif high - low > SMALLEST_PART:
+                low, high = (at, high) if _in_order(wanted) > rows[-1] else (low, at)
+                at = (low + high) / 2
+            elif thorough:
+                by_views, at = True, 0.0
+            else:
+                return None
+    return None
+
+
+async def seek(tab: TabPage, text: str) -> bool:
+    """Scroll the page's lists that draw only what is seen until one has this text; else they are put back."""
+    wanted = tidy(text)
+    if not wanted:
+        return False
+    for world, box, place in await tab.ask(tab.dom.partly_drawn()):
+        show = partial(_show_rows, tab, world, box, wanted)
+        if await scroll_for(text, show, seconds=SEEKING_SECONDS):
+            return True
+        await show(place)
+    return False
+
+
+async def _show_rows(
+    tab: TabPage, world: World, box: int, wanted: str, part: float
+) -> tuple[bool | None, list[str]] | None:
+    rows: list[str] | None = (await tab.ask(world.run("scrollRows", box, part)))["rows"]
+    return None if rows is None else (any(wanted in tidy(row) for row in rows) or None, rows)
+
+
+def tidy(text: str) -> str:
+    """A text for comparing: without case, single spaces."""
+    return " ".join(text.split()).casefold()
+
+
+def _in_order(label: str) -> list[tuple[str, int]]:
+    """A label as people sort it: by its words, and by its numbers as numbers."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D+)(\d*)", f" {tidy(label)}")]
