@@ -1,0 +1,6 @@
+import { createApp, h, reactive } from "vue";
+import { Cascader, ColorPicker, TagInput, TimePicker, Transfer, TreeSelect, RangeInput, Table, InputNumber, Select } from "tdesign-vue-next";
+import "tdesign-vue-next/es/style/index.css";
+const state = (window.state = reactive({ place: "", members: ["ole"], time: "", parts: [] }));
+const bind = (key) => ({ modelValue: state[key], "onUpdate:modelValue": (value) => (state[key] = value) });
+createApp({ setup: () => () => h("main", { style: "width: 700px; padding: 20px" }, [h("h1", "Works"), h("p", "Site"), h(Cascader, { ...bind("place"), placeholder: "Pick a site", options: [{ label: "North", value: "n", children: [{ label: "Umeå", value: "umea" }, { label: "Luleå", value: "lulea" }] }, { label: "South", value: "s", children: [{ label: "Ystad", value: "ystad" }] }] }), h("p", "Parts"), h(Select, { ...bind("parts"), multiple: true, placeholder: "No parts", options: ["Beam", "Girder", "Rivet"].map((label) => ({ label, value: label })) }), h("p", "Begin of shift"), h(TimePicker, { ...bind("time"), format: "HH:mm", placeholder: "No time" }), h("p", "Crew"), h(Transfer, { modelValue: state.members, "onUpdate:modelValue": (value) => (state.members = value), title: ["Free", "On site"], data: ["Mia", "Nils", "Ole"].map((label) => ({ label, value: label.toLowerCase() })) })]) }).mount("#root");
