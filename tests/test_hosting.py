@@ -18,7 +18,7 @@ from starlette.requests import Request
 from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.sources import load_settings
 from mcp_browser.server.http.metrics import Metrics, Numbers
-from mcp_browser.server.http.middleware.refusals import Reason
+from mcp_browser.server.http.middleware.request_limits import Reason
 from mcp_browser.server.observer import Outcome
 from mcp_browser.server.startup import CLOSING_SECONDS
 from mcp_browser.settings import Settings

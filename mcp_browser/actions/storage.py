@@ -9,8 +9,7 @@ import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.listing import list_part
+from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import allowed_files

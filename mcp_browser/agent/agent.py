@@ -13,7 +13,6 @@ from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.by_model import filling_by
 from mcp_browser.agent import spans
 from mcp_browser.agent.confirming import Confirmer
-from mcp_browser.agent.decision import ActionCall, AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.gui_parser import scale_for
@@ -23,7 +22,7 @@ from mcp_browser.agent.questions import Question, with_browser
 from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.side_prompts import make_plan, read_data, sum_up
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.agent.task import ActionCall, AgentBrain, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError

@@ -20,13 +20,12 @@ from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.actions.tabs import switch_tab
 from mcp_browser.agent import spans
 from mcp_browser.agent.claims.watch import ActionWatch
-from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.record.evidence import LONGEST_PASSAGE, Evidence, Origin, Passage
 from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.agent.secrets.injection import fill_in, note_typed
+from mcp_browser.agent.secrets.injection import CheckedTyping, fill_in, note_typed
 from mcp_browser.agent.secrets.store import Secrets
-from mcp_browser.agent.secrets.typing_rule import CheckedTyping
+from mcp_browser.agent.task import ActionCall
 from mcp_browser.batch import Batch, ListedAction, Premises
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.observation import Observation

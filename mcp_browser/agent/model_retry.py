@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from mcp_browser.agent import spans
-from mcp_browser.agent.decision import Decision
+from mcp_browser.agent.task import Decision
 from mcp_browser.errors import (
     ContextTooLong,
     InvalidOutput,

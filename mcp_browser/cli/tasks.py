@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mcp_browser.agent.record.history import TaskFolder
-from mcp_browser.agent.record.report import render_report
-from mcp_browser.agent.record.script import export_script
+from mcp_browser.agent.record.report import export_script, render_report
 from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.cli.progress import show_end, show_goal, show_outcome
 from mcp_browser.errors import SettingsError

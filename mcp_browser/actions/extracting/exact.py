@@ -15,14 +15,18 @@ from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.machine_data import (
     ABOUT_THE_SITE,
     MOST_DEEP,
+    Element,
+    elements,
     entries,
+    is_leaf,
     items_in,
     listed,
+    parse,
     plain_value,
+    text_of,
     type_of,
 )
 from mcp_browser.actions.extracting.tables import tables_in
-from mcp_browser.actions.extracting.tree import Element, elements, is_leaf, parse, text_of
 from mcp_browser.text import counted, quoted
 
 _NUMBER = re.compile(

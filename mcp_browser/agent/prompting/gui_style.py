@@ -9,7 +9,6 @@ from mcp_browser.actions.mouse import hotkey, mouse_click, mouse_drag, mouse_mov
 from mcp_browser.actions.navigation import go_back, go_to_url
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.waiting import wait_for
-from mcp_browser.agent.decision import ActionCall, AgentBrain, Decision
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.prompting.gui_parser import (
     GuiAction,
@@ -20,6 +19,7 @@ from mcp_browser.agent.prompting.gui_parser import (
     scale_for,
 )
 from mcp_browser.agent.prompting.style import prompt
+from mcp_browser.agent.task import ActionCall, AgentBrain, Decision
 from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm.messages import OutputCall, OutputForm, Reply
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mcp_browser.actions.registry import ActionModel
 from mcp_browser.actions.schema import tool_schema
-from mcp_browser.agent.decision import ActionCall, AgentBrain, Decision
+from mcp_browser.agent.task import ActionCall, AgentBrain, Decision
 from mcp_browser.errors import InvalidArguments, InvalidOutput
 from mcp_browser.llm.messages import OutputForm, Reply
 

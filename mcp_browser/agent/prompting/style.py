@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from mcp_browser.actions.agent import DONE
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.decision import Decision
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.prompting.message_manager import example_output
 from mcp_browser.agent.prompting.output import AgentOutput, output_form, read_output
+from mcp_browser.agent.task import Decision
 from mcp_browser.llm.messages import OutputCall, OutputForm, Reply
 
 if TYPE_CHECKING:

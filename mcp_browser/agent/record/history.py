@@ -8,9 +8,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mcp_browser.agent.decision import ActionCall, AgentBrain
 from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict
-from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
+from mcp_browser.agent.task import ActionCall, AgentBrain, Task, TaskOutcome, TaskStatus
 from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.models import Frozen

@@ -20,7 +20,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, size_text, take_free_path
-from mcp_browser.browser.process.temporary import TemporaryFolder
+from mcp_browser.browser.process.profile import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide

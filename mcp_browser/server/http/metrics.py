@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mcp_browser.server.http.middleware.refusals import Reason
+from mcp_browser.server.http.middleware.request_limits import Reason
 from mcp_browser.server.observer import Outcome
 
 CALL_SECONDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)  # Upper limits of buckets, seconds

@@ -16,17 +16,16 @@ from starlette.routing import Route
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.app import create_server
+from mcp_browser.server.app import create_server, offers_of
 from mcp_browser.server.elicitation import PATH
 from mcp_browser.server.http.app import http_app
-from mcp_browser.server.http.auth.bind_safety import asks_who_calls, is_loopback
+from mcp_browser.server.http.auth.middleware import asks_who_calls, is_loopback
 from mcp_browser.server.http.loopback import ServerWithoutSignals
 from mcp_browser.server.http.metrics import Metrics, Numbers
 from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.middleware.refusals import OnRefusal
+from mcp_browser.server.http.middleware.request_limits import OnRefusal
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
-from mcp_browser.server.offers import offers_of
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools

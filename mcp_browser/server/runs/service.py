@@ -35,10 +35,9 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NotActionable, SettingsError, UnknownSession
 from mcp_browser.server.calls import Answer, Call, SessionLease
 from mcp_browser.server.elicitation import Mailbox, OpenForm, ViewLink, no_view
-from mcp_browser.server.runs.client import ClientModel, ClientWatcher
+from mcp_browser.server.runs.client import ClientModel, ClientWatcher, run_models
 from mcp_browser.server.runs.files import URI
-from mcp_browser.server.runs.long_calls import RunCalls
-from mcp_browser.server.runs.models import run_models
+from mcp_browser.server.runs.long_calls import RunCalls, answer, message, saved_answer
 from mcp_browser.server.runs.params import (
     GetTaskParams,
     InstructParams,
@@ -46,7 +45,6 @@ from mcp_browser.server.runs.params import (
     RunTaskParams,
     TaskParams,
 )
-from mcp_browser.server.runs.results import answer, message, saved_answer
 from mcp_browser.server.runs.run import Run, Runs, SessionTurn
 from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found
 from mcp_browser.server.sessions.sessions import Sessions

@@ -97,7 +97,7 @@ class PolledTransport:
         self.closed = True
         self._changed.wake()
 
-    async def receive(self) -> str:  # noqa: D102 - see `ViewTransport`, as for the next ones
+    async def receive(self) -> str:
         while True:
             left = self._polled + SILENT_SECONDS - time.monotonic()
             if self.closed or (left <= 0 and not self._polls):
@@ -105,20 +105,20 @@ class PolledTransport:
             with anyio.move_on_after(max(left, 1.0)):
                 return await self._from_page.receive()
 
-    async def send(self, message: dict[str, Any]) -> None:  # noqa: D102
+    async def send(self, message: dict[str, Any]) -> None:
         if self.closed or len(self._news) >= MOST_NEWS:
             raise TransportClosed
         self._news.append(message)
         self._changed.wake()
 
-    async def send_frame(self, frame: Frame) -> None:  # noqa: D102
+    async def send_frame(self, frame: Frame) -> None:
         self._frame = frame
         self._undrawn += 1
         self._changed.wake()
 
-    async def close(self, _code: int, reason: str) -> None:  # noqa: D102
+    async def close(self, _code: int, reason: str) -> None:
         self._news.append({"type": "told", "text": reason})
         self.end()
 
-    async def still_admitted(self) -> bool:  # noqa: D102 - each poll is admitted by itself
+    async def still_admitted(self) -> bool:
         return True

@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.requests import Request
 
 from mcp_browser.server.http.metrics import Metrics, Numbers, process_memory
-from mcp_browser.server.http.middleware.refusals import Reason
+from mcp_browser.server.http.middleware.request_limits import Reason
 from mcp_browser.server.observer import Outcome
 
 LABELS = ("tool", "outcome", "reason", "process", "le")

@@ -11,7 +11,7 @@ from typing import Any, cast
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol, RequestResponseCycle
 
-from mcp_browser.server.http.middleware.refusals import OnRefusal
+from mcp_browser.server.http.middleware.request_limits import OnRefusal
 
 logger = logging.getLogger(__name__)
 

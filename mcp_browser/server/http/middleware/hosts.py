@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.hosts import THIS_MACHINE, Origin
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD
-from mcp_browser.server.http.middleware.refusals import OnRefusal, Reason, refusal
+from mcp_browser.server.http.middleware.request_limits import OnRefusal, Reason, refusal
 from mcp_browser.settings import AccessSettings
 
 _ONCE = ("host", "origin", "authorization", "content-length", "content-type", "mcp-session-id")
