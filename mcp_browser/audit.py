@@ -65,11 +65,7 @@ class AuditLog:
     """Writes the events of one server into a file that only its user may read, begun anew by size."""
 
     def __init__(self, path: Path, size: int) -> None:
-        """Write to `path`; `size` is that of one file, bytes.
-
-        Raises:
-            SettingsError: it cannot be written.
-        """
+        """Write to `path`; `size` is that of one file, bytes. Raises SettingsError: it cannot be written."""
         try:
             self._handler = _PrivateFile(path, maxBytes=size, backupCount=KEPT_FILES - 1, encoding="ascii")
         except OSError as error:
@@ -107,7 +103,6 @@ class AuditLog:
             )
 
     def write(self, event: Event, **facts: Any) -> None:
-        """Add a line."""
         caller = CALLER.get()
         who = {} if caller is None else {"principal": caller.principal, "client": caller.client}
         line: dict[str, Any] = {

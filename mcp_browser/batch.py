@@ -168,7 +168,6 @@ class Batch:
 
     @property
     def parts(self) -> list[tuple[RegisteredAction, BaseModel]]:
-        """Its actions with their parameters."""
         return [(one.action, one.action.validate(one.arguments)) for one in self.entries]
 
     @property

@@ -47,15 +47,10 @@ class ActionContext:
             raise self.session.artifacts.not_written(error) from error
 
     def attach(self, *files: Artifact) -> tuple[Attachment, ...]:
-        """Files of the session as attachments of a result."""
         return tuple(Attachment.of_file(file, local=not self.session.artifacts.remote) for file in files)
 
     def one_part(self, what: str, text: str, part: int) -> ActionResult:
-        """One part of a long text as a result, counted from 1; `what` names the text.
-
-        Raises:
-            NotFound: there are fewer parts.
-        """
+        """One part of a long text as a result, counted from 1; `what` names the text. Raises NotFound."""
         parts = split_parts(text, self.room)
         if not 1 <= part <= len(parts):
             raise NotFound(f"There is no part {part}: the text has {len(parts)}.")

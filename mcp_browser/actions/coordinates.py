@@ -74,11 +74,7 @@ class Coordinates(Frozen):
 
 
 def parse_coordinates(given: object) -> Coordinates:
-    """The point that a text or a list of two or four numbers means.
-
-    Raises:
-        ValueError: it means none; the message tells how to write one.
-    """
+    """The point that a text or a list of two or four numbers means; raises ValueError."""
     match given:
         case Coordinates():
             return given

@@ -136,11 +136,7 @@ async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:
 
 
 async def whole_picture(tab: "Tab", element: Element | None = None) -> bytes:
-    """A PNG of the view, or of an element, at the screen's own resolution.
-
-    Raises:
-        NotActionable: nothing of the element is to be seen.
-    """
+    """A PNG of the view, or of an element, at the screen's own resolution; raises NotActionable."""
     clip = await _part_in_view(tab, element) if element is not None else None
     return await anyio.to_thread.run_sync(encode_whole, await tab.screenshot(clip=clip, kind="png"))
 

@@ -282,11 +282,7 @@ def _logins(ctx: ActionContext) -> Logins:
 
 
 def _site(ctx: ActionContext, url: str | None) -> str:
-    """The address that cookies are about.
-
-    Raises:
-        InvalidArguments: it is no web address, nor is the page's.
-    """
+    """The address that cookies are about; raises InvalidArguments."""
     address = url or ctx.tab.url
     if url and "://" not in url:
         address = f"https://{url}"

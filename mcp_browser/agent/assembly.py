@@ -115,11 +115,7 @@ def _import_providers() -> Any:
 
 
 def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Registry:
-    """The actions of `registry` that a task may use; a vision agent has its own.
-
-    Raises:
-        InvalidArguments: the task names an action that there is not.
-    """
+    """The actions of `registry` that a task may use; a vision agent has its own. Raises InvalidArguments."""
     registry = registry.without((DO_ACTIONS,))  # It gives a list at each step anyway
     if task.style == "gui":
         left_out = (DO_ACTIONS, *settings.exclude_actions)
@@ -155,11 +151,7 @@ def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSetting
 
 
 def check_start(task: Task, settings: Settings) -> None:
-    """Refuse a task whose first page is outside its domains.
-
-    Raises:
-        InvalidArguments: it is.
-    """
+    """Refuse a task whose first page is outside its domains. Raises InvalidArguments: it is."""
     if task.start_url is None:
         return
     try:
@@ -169,11 +161,7 @@ def check_start(task: Task, settings: Settings) -> None:
 
 
 def check_budget(budget: Budget, model: ModelInfo) -> None:
-    """Refuse a limit of cost that cannot be kept.
-
-    Raises:
-        InvalidArguments: the model's price is not known.
-    """
+    """Refuse a limit of cost that cannot be kept. Raises InvalidArguments: the model's price is not known."""
     if budget.cost is not None and not model.priced:
         raise InvalidArguments(
             f"The price of {model.name} is not known, so max_cost cannot be kept.",
@@ -182,10 +170,6 @@ def check_budget(budget: Budget, model: ModelInfo) -> None:
 
 
 def check_not_ended(status: TaskStatus) -> None:
-    """Refuse to go on with a run that has come to its end.
-
-    Raises:
-        NotActionable: it has.
-    """
+    """Refuse to go on with a run that has come to its end. Raises NotActionable: it has."""
     if status.is_final and status not in CAN_GO_ON:
         raise NotActionable(f"The task has ended ({status.value}).", hint="Start another one.")

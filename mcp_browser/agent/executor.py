@@ -64,7 +64,6 @@ class Look:
 
     @property
     def passage(self) -> Passage:
-        """The page as a text of the record."""
         return Passage(text=cut(self.text, LONGEST_PASSAGE), origin=self.origin, where=self.url)
 
 
@@ -107,11 +106,7 @@ class Executor:
         self.watch: ActionWatch | None = None  # Of the last action
 
     async def open(self, url: str) -> None:
-        """Open an address that the task names.
-
-        Raises:
-            ActionError: it cannot be opened, or leads outside the task's domains.
-        """
+        """Open an address that the task names; raises ActionError."""
         self._domains.check(url, self.controller.settings)
         self._given = url
         await self.session.plugin(NetworkLog)
@@ -120,11 +115,7 @@ class Executor:
         await self._stay_within(set(self.session.tabs))
 
     async def switch_tab(self, tab_id: int) -> None:
-        """Go on in another tab.
-
-        Raises:
-            NotFound: there is no such tab.
-        """
+        """Go on in another tab. Raises NotFound: there is no such tab."""
         await self._execute(self._own, switch_tab.__name__, {"tab": tab_id})
 
     async def look(self, *, picture: bool, shot: bool = False) -> Look:

@@ -74,11 +74,7 @@ class ModelClient:
     first_wait: float = FIRST_WAIT
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None = None) -> Reply:
-        """One answer.
-
-        Raises:
-            ModelError: neither model answers.
-        """
+        """One answer. Raises ModelError: neither model answers."""
         try:
             return await self._ask_patiently(self.model, messages, form)
         except ContextTooLong:

@@ -169,11 +169,7 @@ class Replay(TaskRun):
     sure_seconds: float = SURE_SECONDS
 
     def __post_init__(self) -> None:
-        """Check that everything is there that the recorded run needs.
-
-        Raises:
-            InvalidArguments: a secret of its is not given.
-        """
+        """Check that everything is there that the recorded run needs; raises InvalidArguments."""
         arguments = str([action.call.arguments for action in self.recorded.actions()])
         missing = sorted(set(PLACEHOLDER.findall(arguments)) - set(self.secrets.names))
         if missing:
@@ -203,7 +199,6 @@ class Replay(TaskRun):
         return len(self.recorded.steps)
 
     def outcome(self) -> TaskOutcome:
-        """What the replay has come to so far."""
         history = self.history
         steps = f"{len(history.steps)} of {counted(len(self.recorded.steps), 'step')}"
         same = "" if self.obstacle else "; each had the effect that was recorded"
@@ -315,11 +310,7 @@ class Replay(TaskRun):
         self._depart(notes, f"{action.call.name} was done in tab {wanted}, which was not the current one")
 
     async def _call(self, action: ActionRecord, notes: list[str]) -> ActionCall:
-        """The recorded call with new values, and the elements and tabs of today.
-
-        Raises:
-            NotFound: an element cannot be found again.
-        """
+        """The recorded call with new values, and the elements and tabs of today; raises NotFound."""
         arguments: dict[str, Any] = copy.deepcopy(self.variables.put_in(action.call.arguments))
         if isinstance(tab := arguments.get("tab"), int):
             arguments["tab"] = self._tabs.get(tab, tab)
@@ -344,11 +335,7 @@ class Replay(TaskRun):
     async def _check_means_the_same(
         self, call: ActionCall, wanted: ElementRecord, located: Located, now: str
     ) -> None:
-        """Ask the person where an element may mean something else by now.
-
-        Raises:
-            NotActionable: nobody agrees to take it for the recorded one.
-        """
+        """Ask the person where an element may mean something else by now; raises NotActionable."""
         if same_meaning(wanted, located):
             return
         change = self.secrets.hide(f"{call.name} was recorded on {wanted}, which is now {now}")

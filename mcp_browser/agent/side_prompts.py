@@ -157,21 +157,13 @@ VERDICT_FORM = _form(
 
 
 async def make_plan(model_client: ModelClient, conversation: Sequence[Message]) -> str:
-    """The next steps, in a model's words.
-
-    Raises:
-        ModelError: it does not answer.
-    """
+    """The next steps, in a model's words. Raises ModelError: it does not answer."""
     request = [system(prompt("planner")), user(_as_text(conversation[1:]), *conversation[-1].images)]
     return (await model_client.ask(request)).text.strip()[:LONGEST_PLAN]
 
 
 async def sum_up(model_client: ModelClient, memories: Sequence[Message], task: Task) -> str:
-    """What happened so far, in few words.
-
-    Raises:
-        ModelError: it does not answer.
-    """
+    """What happened so far, in few words. Raises ModelError: it does not answer."""
     request = [system(prompt("summary")), user(f"Task: {task.text}\n\n{_as_text(memories)}")]
     return (await model_client.ask(request)).text.strip()[:LONGEST_SUMMARY]
 

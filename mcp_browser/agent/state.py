@@ -69,7 +69,6 @@ class LoopDetector(BaseModel):
 
     @property
     def same_pages(self) -> int:
-        """For how many steps the page has been the same."""
         return sum(1 for _ in takewhile(lambda page: page == self.pages[-1], reversed(self.pages)))
 
     @property

@@ -27,11 +27,7 @@ StorageState = dict[str, Any]  # Playwright's storage state: `cookies` and `orig
 
 
 def origin_of(address: str) -> str:
-    """The origin of an address, or of a host.
-
-    Raises:
-        InvalidArguments: it has none.
-    """
+    """The origin of an address, or of a host. Raises InvalidArguments: it has none."""
     origin = hosts.origin_of(address if "://" in address else f"https://{address}")
     if origin == "null":
         raise InvalidArguments(f"{cut_address(address)!r} has no origin such as https://example.com.")
@@ -47,7 +43,6 @@ class OpenStorage:
         self._id = {"securityOrigin": origin, "isLocalStorage": area == "local"}
 
     async def items(self) -> dict[str, str]:
-        """Everything in it, by keys."""
         answer = await send(self._cdp, "DOMStorage.getDOMStorageItems", storageId=self._id)
         return {str(key): str(value) for key, value in answer["entries"]}
 
@@ -62,7 +57,6 @@ class OpenStorage:
                 )
 
     async def clear(self) -> None:
-        """Remove everything."""
         await send(self._cdp, "DOMStorage.clear", storageId=self._id)
 
 
@@ -129,11 +123,7 @@ async def clear_site(session: "BrowserSession", origin: str | None) -> None:
 
 
 async def read_state(context: BrowserContext) -> StorageState:
-    """Cookies, local storage and IndexedDB of every site.
-
-    Raises:
-        NotActionable: a page does not tell.
-    """
+    """Cookies, local storage and IndexedDB of every site. Raises NotActionable: a page does not tell."""
     try:
         return cast("StorageState", await context.storage_state(indexed_db=True))
     except PlaywrightError as error:
@@ -159,11 +149,7 @@ async def put_state(session: "BrowserSession", state: StorageState) -> None:
 
 
 def parse_state(content: bytes, *, name: str) -> StorageState:
-    """A storage state from a file's content.
-
-    Raises:
-        InvalidArguments: it is none.
-    """
+    """A storage state from a file's content. Raises InvalidArguments: it is none."""
     try:
         value: Any = json.loads(content) if len(content) <= LARGEST_STATE else None
     except (ValueError, RecursionError):
@@ -178,11 +164,7 @@ def parse_state(content: bytes, *, name: str) -> StorageState:
 
 
 def read_file(path: Path) -> bytes:
-    """What is in a file.
-
-    Raises:
-        NotFound: it cannot be read.
-    """
+    """What is in a file. Raises NotFound: it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:

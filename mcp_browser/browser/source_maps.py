@@ -119,11 +119,7 @@ class SourceMaps(SessionPlugin):
 
 
 def parse_map(text: str) -> dict[str, Any] | None:
-    """A source map, or None where it is none.
-
-    Raises:
-        ValueError: it is no JSON.
-    """
+    """A source map, or None where it is none. Raises ValueError: it is no JSON."""
     # Servers may put a line before it that keeps it from being run as a script.
     value: Any = json.loads(text.partition("\n")[2] if text.startswith(")]}'") else text)
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None

@@ -79,11 +79,7 @@ class Commands:
         )
 
     def action(self, name: str) -> RegisteredAction:
-        """Return an action.
-
-        Raises:
-            SettingsError: there is none of that name.
-        """
+        """Return an action. Raises SettingsError: there is none of that name."""
         if name not in self.registry:
             names = [action.name for action in self.registry]
             word = name.partition("_")[0]

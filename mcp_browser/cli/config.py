@@ -217,7 +217,6 @@ def _is_ours(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 def _backed_up(path: Path) -> Path:
-    """A copy of the file, beside it."""
     number = 1
     while (backup := path.with_name(f"{path.name}.bak{'' if number == 1 else number}")).exists():
         number += 1

@@ -58,11 +58,7 @@ class Finding:
 
 
 def doctor(loaded: LoadedSettings) -> int:
-    """Print the report; the exit code, 1 where something is broken.
-
-    Raises:
-        SettingsError: the actions that the settings name cannot be offered.
-    """
+    """Print the report; the exit code, 1 where something is broken. Raises SettingsError."""
     console = Console(soft_wrap=True, highlight=False)
     findings = list(_findings(loaded.settings))
     console.print(Text(f"mcp-browser {__version__}", style="bold"))

@@ -16,11 +16,7 @@ from mcp_browser.settings import Settings
 
 
 def serve(settings: Settings) -> NoReturn:
-    """Serve until the client has gone or a signal comes, then end the process.
-
-    Raises:
-        SettingsError: the server cannot be started as the settings want it.
-    """
+    """Serve until the client has gone or a signal comes, then end the process; raises SettingsError."""
     begin(settings)
     over_http = settings.server.http or settings.server.sse
     # The client is answered while the rest is imported.

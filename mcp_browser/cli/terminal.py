@@ -58,11 +58,7 @@ Result = dict[str, Any]  # What the client prints
 
 
 def show_help(words: Sequence[str]) -> NoReturn:
-    """Print the help of `do`, or of an action, and exit.
-
-    Raises:
-        SettingsError: there is no such action or setting, or no word at all.
-    """
+    """Print the help of `do`, or of an action, and exit; raises SettingsError."""
     if not words:
         raise SettingsError(_NO_ACTION)
     _, settings, rest = split([word for word in session_of(words)[1] if word not in ("-h", "--help")])
@@ -73,11 +69,7 @@ def show_help(words: Sequence[str]) -> NoReturn:
 
 
 def _loaded(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> LoadedSettings:
-    """The settings for a session, with whole paths.
-
-    Raises:
-        SettingsError: one is wrong.
-    """
+    """The settings for a session, with whole paths. Raises SettingsError: one is wrong."""
     asked = parse_arguments(words)
     if asked.command != "serve" or asked.flags.get("http") or asked.flags.get("sse"):
         raise SettingsError("settings, then one action: mcp-browser do [SETTINGS] ACTION [ARGUMENTS].")

@@ -52,11 +52,7 @@ def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int
 
 
 def _address(url: str, settings: Settings) -> str:
-    """The address to open; that of a file where it is a file's path.
-
-    Raises:
-        BlockedUrl: files may not be opened.
-    """
+    """The address to open; that of a file where it is a file's path. Raises BlockedUrl."""
     path = Path(url).expanduser()
     if "://" in url or not (path.is_file() or url.startswith((".", "/", "~"))):
         return url

@@ -299,11 +299,7 @@ class DomService(PageElements):
         )
 
     async def scroll_to_text(self, text: str, *, nth: int = 1) -> FoundText:
-        """Bring the nth line that holds a text into view.
-
-        Raises:
-            NotFound: there is no such line.
-        """
+        """Bring the nth line that holds a text into view. Raises NotFound: there is no such line."""
         matches = 0
         found: FoundText | None = None
         missed: list[Missed] = []

@@ -212,11 +212,7 @@ _FINISHES: dict[str, Literal["stop", "length", "filtered", "other"]] = {
 def own_model(
     model: object, mode: OutputMode, context_window: int | None, temperature: float | None
 ) -> ProviderModel:
-    """A model that a program has made with pydantic-ai.
-
-    Raises:
-        NoModel: it is none.
-    """
+    """A model that a program has made with pydantic-ai. Raises NoModel: it is none."""
     if isinstance(model, Model):
         return ProviderModel(
             cast("Model", model), mode=mode, context_window=context_window, temperature=temperature

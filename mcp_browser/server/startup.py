@@ -54,11 +54,7 @@ class Traces:
         self._provider: TracerProvider | None = None
 
     def start(self) -> None:
-        """Send spans from now on where the environment says, if it does.
-
-        Raises:
-            SettingsError: the exporter is unknown, or its packages are missing.
-        """
+        """Send spans from now on where the environment says, if it does; raises SettingsError."""
         name = exporter_name()
         if name is None:
             return
@@ -227,11 +223,7 @@ def _check_files(settings: Settings) -> None:
 
 
 async def _check_device(manager: BrowserManager) -> None:
-    """Find the device that the settings name, which only Playwright's driver knows.
-
-    Raises:
-        SettingsError: there is none of that name.
-    """
+    """Find the device that the settings name, which only Playwright's driver knows; raises SettingsError."""
     if manager.settings.browser.device is not None:
         with suppress(BrowserUnavailable):  # The first call says why.
             try:

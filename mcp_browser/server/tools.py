@@ -105,7 +105,6 @@ class Tools:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all tools."""
         return frozenset((*self._own, *(action.name for action in self._controller.registry)))
 
     @cached_property
@@ -121,7 +120,6 @@ class Tools:
 
     @property
     def has_apps(self) -> bool:
-        """Whether a tool has an MCP App."""
         return any(tool.ui is not None for tool in self._own.values())
 
     @cached_property
@@ -391,7 +389,6 @@ def call_result(
 
 
 def failed(text: str) -> types.CallToolResult:
-    """The result of a call that has failed."""
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 

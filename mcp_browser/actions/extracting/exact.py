@@ -37,7 +37,6 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def numbers_in(text: str) -> list[int | float]:
-    """The numbers in a text."""
     return [number for found in _NUMBER.findall(text) if (number := _parsed(found)) is not None]
 
 
@@ -291,11 +290,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _converted(schema: Schema, value: Any) -> Any:
-    """A value as the schema wants it.
-
-    Raises:
-        _Unfit: it cannot be had from it.
-    """
+    """A value as the schema wants it. Raises _Unfit: it cannot be had from it."""
     kind, form, text = schema.get("type"), schema.get("format"), shown(value)
     element = value if isinstance(value, Element) else None
     if kind in ("number", "integer"):

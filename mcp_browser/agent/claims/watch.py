@@ -106,7 +106,6 @@ class ActionWatch:
     """
 
     def __init__(self, session: BrowserSession, log: NetworkLog, before: "ActionWatch | None" = None) -> None:
-        """Begin, after the action of `before`."""
         self._session = session
         self._log = log
         # What happened since the evidence before was read, while the model thought, belongs to this action.

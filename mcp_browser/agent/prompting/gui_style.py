@@ -53,7 +53,6 @@ class GuiStyle:
         self._model = model
 
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
-        """The rules and the action space."""
         del registry, max_actions
         return prompt("gui")
 
@@ -62,7 +61,6 @@ class GuiStyle:
         return None
 
     def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> "GuiTurn":
-        """A request about the picture that was looked at."""
         del registry, page
         picture = look.images[0] if look.images else None
         size = (picture.width, picture.height) if picture else None
@@ -107,7 +105,6 @@ class GuiTurn:
         return Decision(brain=brain, calls=calls)
 
     def remembered(self, reply: Reply, decision: Decision) -> OutputCall | str:
-        """The text, as it was."""
         del decision
         return reply.text
 
@@ -119,11 +116,7 @@ class GuiTurn:
 
 
 def as_call(action: GuiAction, point: Point) -> ActionCall:
-    """An action of the vision agent's as one of ours.
-
-    Raises:
-        InvalidOutput: there is no such action, or an argument is missing or wrong.
-    """
+    """An action of the vision agent's as one of ours; raises InvalidOutput."""
     make = _CALLS.get(action.name)
     if make is None:
         known = ", ".join(_SHOWN)

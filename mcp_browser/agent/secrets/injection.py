@@ -36,11 +36,7 @@ class CheckedTyping:
         self._expected.append(place)
 
     def check(self, place: KeyPlace | None, text: str) -> None:
-        """Return if this text may be typed there.
-
-        Raises:
-            NotActionable: it was decided upon for another place.
-        """
+        """Return if this text may be typed there; raises NotActionable."""
         documents = self._documents_of(text)
         if documents and (place is None or place.page not in documents):
             raise NotActionable("The focus has moved to another document.")

@@ -45,11 +45,7 @@ class OneTimePassword(BaseModel):
 
     @classmethod
     def parse(cls, text: str) -> "OneTimePassword":
-        """From a key in Base32, or from an authenticator's `otpauth://totp/…` address.
-
-        Raises:
-            ValueError: it is neither.
-        """
+        """From a key in Base32, or from an authenticator's `otpauth://totp/…` address; raises ValueError."""
         if not text.startswith("otpauth:"):
             return cls(key=_decoded(text))
         parts = urlsplit(text)
@@ -64,7 +60,6 @@ class OneTimePassword(BaseModel):
         )
 
     def now(self) -> str:
-        """The code of this moment."""
         return self.at(time.time())
 
     def at(self, seconds: float) -> str:

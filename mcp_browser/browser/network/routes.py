@@ -37,11 +37,7 @@ class UrlPattern:
     """
 
     def __init__(self, text: str) -> None:
-        """Read a pattern.
-
-        Raises:
-            InvalidArguments: it is empty, too long, or no regular expression.
-        """
+        """Read a pattern. Raises InvalidArguments: it is empty, too long, or no regular expression."""
         if not text or len(text) > LONGEST:
             raise InvalidArguments(f"A URL pattern has 1 to {LONGEST} characters.")
         self.text = text
@@ -54,7 +50,6 @@ class UrlPattern:
         return self.text
 
     def matches(self, url: str) -> bool:
-        """Whether an address is meant."""
         return self.regex.search(url[:LONGEST_URL]) is not None
 
 
@@ -137,11 +132,7 @@ class Routes(SessionPlugin):
         return rule
 
     async def remove(self, number: int | None) -> list[MockRule]:
-        """Remove one route, or all; those that were removed.
-
-        Raises:
-            NotFound: there is no such route.
-        """
+        """Remove one route, or all; those that were removed. Raises NotFound: there is no such route."""
         if number is not None and number not in self._rules:
             there = "; ".join(map(str, self._rules.values())) or "none"
             raise NotFound(f"There is no route {number}.", hint=f"Routes: {there}.")
@@ -151,7 +142,6 @@ class Routes(SessionPlugin):
         return gone
 
     async def opened(self, context: BrowserContext) -> None:
-        """Route what comes from a new context, too."""
         for rule in self._rules.values():
             await self._put(rule, context)
 

@@ -60,11 +60,7 @@ def address_and_headers(endpoint: str) -> tuple[str, dict[str, str]]:
 
 @contextlib.contextmanager
 def grid_environment(endpoint: str) -> Generator[None]:
-    """Within this context, a driver that is started has its browsers of a grid.
-
-    Raises:
-        BrowserUnavailable: what the environment says already cannot be read.
-    """
+    """Within this context, a driver that is started has its browsers of a grid; raises BrowserUnavailable."""
     _json_variable(_CAPABILITIES)
     address, headers = address_and_headers(endpoint)
     wanted = {_URL: address} | ({_HEADERS: json.dumps(headers)} if headers else {})
@@ -166,11 +162,7 @@ class Launcher:
         self._closed = False
 
     async def driver(self) -> "Playwright":
-        """Playwright's driver, started where it does not run.
-
-        Raises:
-            BrowserUnavailable: it cannot be started.
-        """
+        """Playwright's driver, started where it does not run; raises BrowserUnavailable."""
         return self._driver or await self._start()
 
     async def launch(self) -> "Browser":

@@ -96,7 +96,6 @@ class ContextPool:
 
     @property
     def browsers(self) -> "list[Browser]":
-        """The shared browsers that run."""
         return [shared.browser for shared in self._shared]
 
     @contextlib.asynccontextmanager
@@ -160,11 +159,7 @@ class ContextPool:
         await finish(self._launcher.try_again(have_one))
 
     async def use_device(self) -> None:
-        """Put what the settings' device has under what they say themselves.
-
-        Raises:
-            NotFound: there is no such device.
-        """
+        """Put what the settings' device has under what they say themselves; raises NotFound."""
         settings = self._settings.browser
         if settings.device is None or self._has_device:
             return
@@ -439,11 +434,7 @@ class Browsers:
         return self.egress.admit(settings.egress, remote=self._remote) if self.egress else None
 
     async def start(self) -> None:
-        """Start Playwright's driver and see to it that there is a browser.
-
-        Raises:
-            BrowserNotFound: there is none.
-        """
+        """Start Playwright's driver and see to it that there is a browser; raises BrowserNotFound."""
         if self._settings.browser.starts_browser:
             find_browser(self._settings.browser)
         await self._launcher.driver()

@@ -217,7 +217,6 @@ class TemporaryFolder:
             self._lock.close()
 
     def remove(self) -> None:
-        """Delete the folder with all that is in it."""
         self._lock.close()
         shutil.rmtree(self.path, ignore_errors=True)
 

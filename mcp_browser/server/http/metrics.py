@@ -51,12 +51,10 @@ class Metrics:
         ProcessCollector(registry=self._registry)
 
     def called(self, tool: str, outcome: Outcome, seconds: float) -> None:
-        """A call has been answered."""
         self._calls.labels(tool, outcome).inc()
         self._seconds.labels(tool).observe(seconds)
 
     def refused(self, reason: Reason) -> None:
-        """A request or connection was not served."""
         self._refusals.labels(reason).inc()
 
     async def show(self, request: Request) -> Response:

@@ -147,11 +147,7 @@ def http_middleware(
     settings_of: SettingsOf | None = None,
     view: "LiveView | None" = None,
 ) -> list[Middleware]:
-    """What a request goes through before it reaches the app.
-
-    Raises:
-        SettingsError: the tokens cannot be used.
-    """
+    """What a request goes through before it reaches the app; raises SettingsError."""
     prefix = settings.server.path_prefix
     everybodys = ["/healthz", "/readyz", *(["/metrics"] if settings.access.open_metrics else [])]
     endpoints = [path for path, on in (("/mcp", settings.server.http), ("/sse", settings.server.sse)) if on]
@@ -169,11 +165,7 @@ def http_middleware(
 
 
 def listen(settings: ServerSettings) -> socket.socket:
-    """A socket that listens where the settings say.
-
-    Raises:
-        SettingsError: that is not possible, in one line.
-    """
+    """A socket that listens where the settings say; raises SettingsError."""
     host, port = settings.host.strip("[]"), settings.port
     try:
         family, _, _, _, address = socket.getaddrinfo(

@@ -150,11 +150,7 @@ class SessionTurn:
         self.holder: str | None = None
 
     def check_free(self) -> None:
-        """Refuse where a run works in the session.
-
-        Raises:
-            NotActionable: one does; the message names it.
-        """
+        """Refuse where a run works in the session. Raises NotActionable: one does; the message names it."""
         if self.holder is not None:
             raise NotActionable(
                 f"Task {self.holder} works in this session.",

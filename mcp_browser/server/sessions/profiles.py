@@ -125,17 +125,12 @@ class NamedProfile:
                 logger.error("The profile %s cannot be written: %s", self.name, error)
 
     async def put(self, state: StorageState) -> None:
-        """Keep this state instead of what was kept.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Keep this state instead of what was kept. Raises OSError: it cannot be written."""
         async with self._keeping:
             await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)
             self.state = state
 
     def release(self) -> None:
-        """Let other sessions have it."""
         self._lock.release()
 
 

@@ -157,11 +157,7 @@ class Sessions:
         return True
 
     async def named(self, handle: str | None) -> HeldSession:
-        """Return the session of that handle, by default the default one.
-
-        Raises:
-            UnknownSession: there is none.
-        """
+        """Return the session of that handle, by default the default one; raises UnknownSession."""
         name = handle or DEFAULT
         held = self._held.get(name)
         if held is not None and not held.session.closed:
@@ -262,7 +258,6 @@ async def logged(work: Coroutine[Any, Any, None]) -> None:
 
 
 def in_words(seconds: float) -> str:
-    """A time in words."""
     for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
         if seconds >= size:
             number = f"{seconds / size:g}"

@@ -35,9 +35,7 @@ class ViewTransport(Protocol):
         """Return the next message of the page, as JSON; what is no text is empty."""
         ...
 
-    async def send(self, message: dict[str, Any], /) -> None:
-        """Send the page a message."""
-        ...
+    async def send(self, message: dict[str, Any], /) -> None: ...
 
     async def send_frame(self, frame: Frame, /) -> None:
         """Send the page a frame; it answers once it has drawn it."""
@@ -66,7 +64,6 @@ class PolledTransport:
         self.closed = False
 
     def put(self, message: str) -> None:
-        """Take a message of the page, as JSON."""
         self._polled = time.monotonic()
         with suppress(anyio.WouldBlock, anyio.BrokenResourceError):
             self._to_viewer.send_nowait(message)

@@ -179,7 +179,6 @@ class Viewer:
         self._changed.wake()
 
     async def _tell(self) -> None:
-        """Tell what has changed."""
         while True:
             sessions = self._visible()
             if self._watched is not None and self._watched not in sessions:
