@@ -136,11 +136,7 @@ def _open_log(path: Path, size: int) -> AuditLog:
 
 
 def audit_log_of(settings: Settings) -> AuditLog | None:
-    """The log that the settings want, the same for all parts of a server; None where they want none.
-
-    Raises:
-        SettingsError: it cannot be written.
-    """
+    """The log that the settings want, the same for all parts of a server, or None; raises SettingsError."""
     path = settings.server.audit_log
     return None if path is None else _open_log(path.absolute(), settings.server.audit_log_size * 1_000_000)
 

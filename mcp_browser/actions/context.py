@@ -36,11 +36,7 @@ class ActionContext:
         return self.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
 
     async def keep(self, content: bytes, name: str, **options: Any) -> Artifact:
-        """Keep something as a file of the session; `options` are those of `Artifacts.add`.
-
-        Raises:
-            NotActionable: it cannot be written.
-        """
+        """Keep something as a file of the session, by options of `Artifacts.add`; raises NotActionable."""
         try:
             return await self.session.artifacts.add(content, name, **options)
         except OSError as error:

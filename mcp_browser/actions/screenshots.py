@@ -81,11 +81,7 @@ async def take_screenshot(
 
 
 async def made_picture(ctx: ActionContext, content: bytes | Shot, **options: Any) -> tuple[Attachment, Size]:
-    """A picture as the settings want pictures, as an attachment; `options` are those of `make_picture`.
-
-    Raises:
-        OSError, ValueError: the content is no picture.
-    """
+    """A picture as the settings want pictures, with options of `make_picture`; raises OSError, ValueError."""
     wanted = ctx.settings.screenshots
     options |= {"format": wanted.screenshot_format, "quality": wanted.screenshot_quality}
     picture = await anyio.to_thread.run_sync(

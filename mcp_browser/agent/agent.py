@@ -180,11 +180,7 @@ class AgentRun(TaskRun):
         self._save()
 
     async def query(self, look: Look, last_because: str | None, notes: list[str]) -> ModelAnswer:
-        """Ask the model what to do on the page; `last_because` is why this is the last step, where it is.
-
-        Raises:
-            ModelError: there is no decision.
-        """
+        """Ask the model what to do; `last_because` is why this is the last step. Raises ModelError."""
         for text in self.control.take_instructions():
             self.messages.add_task(text)
             self.state.told.append(text)

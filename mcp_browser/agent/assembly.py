@@ -41,11 +41,7 @@ class RunModels:
 def agent_run(
     history: AgentHistory, models: RunModels, registry: Registry, settings: Settings, **parts: Any
 ) -> AgentRun:
-    """Make a run of the task in `history`, which may use the actions of `registry`; `parts` are its others.
-
-    Raises:
-        InvalidArguments: the task names an action that there is not.
-    """
+    """Make a run of the task in `history`; `parts` are its others. Raises InvalidArguments."""
     task, seconds, judge = history.task, settings.agent.model_timeout, models.judge
     model = models.model.info
     style: PlannerStyle = StructuredStyle(window=model.context_window)
@@ -133,11 +129,7 @@ def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Regis
 
 
 def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSettings) -> Registry:
-    """The actions by which a recording is done again: what a person did is more than is offered, perhaps.
-
-    Raises:
-        InvalidArguments: the task names an action that there is not.
-    """
+    """The actions to do a recording again: a person may do more than is offered. Raises InvalidArguments."""
     registry = actions_for(recorded.task, registry, settings)
     if recorded.model:
         return registry

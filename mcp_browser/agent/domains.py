@@ -31,12 +31,7 @@ class Domains:
         return not self._patterns or scheme in ("", "about", "chrome-error") or is_on(url, self._patterns)
 
     def check(self, url: str, settings: Settings, *, base: str = "") -> None:
-        """Refuse an address as somebody wrote it; `base` is that of the current page.
-
-        Raises:
-            BlockedUrl: it is outside, or of a kind that is not opened.
-            NavigationError: it is no address.
-        """
+        """Refuse an address as written; `base` is the current page's. Raises BlockedUrl, NavigationError."""
         address = check_url(url, settings, base=base) if self._patterns else ""
         if not self.allow(address):
             raise self.outside(address)

@@ -93,12 +93,7 @@ class ModelClient:
         form: OutputForm | None,
         read: Callable[[Reply], Decision],
     ) -> ModelAnswer:
-        """One decision; where the answer cannot be read, the model gets the reason and is asked again.
-
-        Raises:
-            InvalidOutput: no answer can be read.
-            ModelError: the model does not answer.
-        """
+        """One decision; after an answer that cannot be read, asked again with why. Raises ModelError."""
         asked = list(messages)
         for left in range(REPAIRS, -1, -1):
             reply = await self.ask(asked, form=form)

@@ -346,12 +346,7 @@ class Replay(TaskRun):
             )
 
     async def _find(self, wanted: ElementRecord) -> Located:
-        """A recorded element, as soon as it is there.
-
-        Raises:
-            NotFound: it cannot be found within the limit.
-            DialogOpen: a dialog holds the page.
-        """
+        """A recorded element, as soon as it is there; raises NotFound in the end, DialogOpen."""
         started = time.monotonic()
         while True:
             tab = self.session.current_tab

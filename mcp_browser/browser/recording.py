@@ -129,12 +129,7 @@ class _Recording:
         self.file = file
 
     async def finish(self) -> None:
-        """Have the whole file written.
-
-        Raises:
-            ActionError: there is nothing to write.
-            OSError: it cannot be written.
-        """
+        """Have the whole file written; raises ActionError where there is nothing to write, OSError."""
         raise NotImplementedError
 
 

@@ -61,12 +61,7 @@ class OpenStorage:
 
 
 async def open_storage(tab: Tab, area: Area, origin: str | None) -> OpenStorage:
-    """The storage of an origin that the tab has open, in itself or in a frame; by default of its page.
-
-    Raises:
-        NotFound: nothing of that origin is open in the tab.
-        NotActionable: the page has no storage.
-    """
+    """The storage of an origin that the tab, or a frame of it, has open; raises NotFound, NotActionable."""
     wanted = origin_of(origin or tab.url) if origin or tab.url.startswith(("http", "file")) else None
     if wanted is None:
         raise NotActionable(
@@ -101,11 +96,7 @@ async def cookies_of(context: BrowserContext, *, url: str | None, name: str | No
 
 
 async def clear_site(session: "BrowserSession", origin: str | None) -> None:
-    """Delete all that one origin has stored, cookies of its host included, or all that any site has.
-
-    Raises:
-        NotActionable: the browser is one of the user's own.
-    """
+    """Delete what an origin, or any site, has stored, cookies too. Raises NotActionable: the user's."""
     _spare_own_chrome(session)
     tab = session.current_tab
     await send(tab.cdp, "Storage.clearDataForOrigin", origin=origin or "*", storageTypes="all")
@@ -132,12 +123,7 @@ async def read_state(context: BrowserContext) -> StorageState:
 
 
 async def put_state(session: "BrowserSession", state: StorageState) -> None:
-    """Replace what sites have stored with a storage state.
-
-    Raises:
-        InvalidArguments: the browser does not take it.
-        NotActionable: it is one of the user's own.
-    """
+    """Replace what sites have stored by a storage state; raises InvalidArguments, NotActionable."""
     # Playwright clears the browser's cache before it comes to what is refused there.
     _spare_own_chrome(session)
     try:

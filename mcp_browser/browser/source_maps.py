@@ -92,11 +92,7 @@ class SourceMaps(SessionPlugin):
         return await asyncio.to_thread(lambda: parse_map(fetched.text)) if fetched is not None else None
 
     async def _fetch(self, tab: Tab, url: str) -> Fetched | None:
-        """A resource as the page gets it, from the cache where it is there; None where it cannot be had.
-
-        Raises:
-            BlockedUrl: the address is not allowed.
-        """
+        """A resource as the page gets it, from the cache where it is there, or None; raises BlockedUrl."""
         cdp, frame = tab.cdp, tab.main_frame_id
         if frame is None or not url.startswith(("http://", "https://")):
             return None

@@ -147,11 +147,7 @@ def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> bool
 
 
 def changed(path: Path, change: Callable[[str, Path], str | None], *, what: str, done: str) -> bool:
-    """Change a client's file, say so, and keep the file as it was beside it; whether that could be done.
-
-    Raises:
-        SettingsError: the file cannot be read or written.
-    """
+    """Change a client's file, say so, keep a copy; whether it could be. Raises SettingsError."""
     # A configuration that is kept elsewhere and linked here stays a link.
     path = path.resolve()
     try:

@@ -32,11 +32,7 @@ def serve(settings: Settings) -> NoReturn:
 
 
 def begin(settings: Settings) -> None:
-    """Set up logs and signals; read the files of secrets once, so that what is wrong in them shows now.
-
-    Raises:
-        SettingsError: a file of secrets cannot be used.
-    """
+    """Set up logs and signals; read files of secrets, to show what is wrong. Raises SettingsError."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=settings.server.log_level.upper(), handlers=[handler])

@@ -25,13 +25,7 @@ WIDE = 140  # Characters of a line where there is no terminal
 
 
 def tasks(settings: Settings, given: Mapping[str, Any]) -> int:
-    """Do what is asked for with saved runs; the exit code.
-
-    Raises:
-        SettingsError: no task is named where one is needed.
-        NotFound: there is no such task.
-        NotActionable: it is at work, or has ended.
-    """
+    """Do what is asked for with saved runs; the exit code. Raises SettingsError, NotFound, NotActionable."""
     runs = SavedRuns.of(settings.agent)
     do, names = given.get("do", "list"), given.get("names", [])
     if do == "list":

@@ -87,11 +87,7 @@ def _loaded(words: Sequence[str], environment: Mapping[str, str] = os.environ) -
 
 
 def serve() -> NoReturn:
-    """Serve the session that standard input names, until it is stopped, idle for long, or a signal comes.
-
-    Raises:
-        SettingsError: the server cannot be started as the settings want it.
-    """
+    """Serve the session that standard input names, until it is stopped, idle for long, or a signal comes."""
     asked = json.load(sys.stdin)
     settings_words = split(asked["words"])[1]
     loaded = _loaded(settings_words)
@@ -255,11 +251,7 @@ class Background:
         return {"output": "\n".join(outputs)}
 
     def _check(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Refuse settings that are others than those that the session has begun with.
-
-        Raises:
-            SettingsError: some are.
-        """
+        """Refuse settings other than those that the session has begun with; raises SettingsError."""
         asked = (list(words), dict(environment), os.getcwd())  # noqa: PTH109 - a text
         if not (words or environment) or asked in self.accepted:
             return
@@ -279,11 +271,7 @@ class Background:
         self.accepted.append(asked)
 
     def _calls(self, text: str, whole: TerminalCommand) -> list[TerminalCommand]:
-        """Read commands, one a line; those that may stand in a list are made lists of.
-
-        Raises:
-            SettingsError: one of them is wrong, and nothing was done.
-        """
+        """Read commands, one a line, as lists where they may be; else raises SettingsError."""
         commands: list[TerminalCommand] = []
         for number, line in enumerate(text.splitlines(), 1):
             try:

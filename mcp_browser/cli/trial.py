@@ -19,11 +19,7 @@ from mcp_browser.settings import Settings
 
 
 def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int:
-    """Open a page, print its snapshot and save a screenshot; the exit code.
-
-    Raises:
-        ActionError: there is no browser and none could be had, or the page could not be opened.
-    """
+    """Open a page, print its snapshot and save a screenshot; the exit code. Raises ActionError."""
     settings = loaded.settings
     if url is not None:
         url = _address(url, settings)

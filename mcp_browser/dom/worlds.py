@@ -66,12 +66,7 @@ class World:
         self.is_main = False  # Whether it is that of the page itself
 
     async def run(self, method: str, *args: Any) -> Any:
-        """Return what a method of the page script returns: one evaluation, three where the document is new.
-
-        Raises:
-            FrameGone: there is no such frame any more.
-            DeadlineExceeded: the page does not answer.
-        """
+        """Return what a method of the page script returns; raises FrameGone, DeadlineExceeded."""
         call = f"{API}.run({json.dumps(method)},{json.dumps(args)})"
         for _ in range(MOST_TRIES):
             try:

@@ -47,11 +47,7 @@ class Prompts:
         )
 
     async def get(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """What a prompt says.
-
-        Raises:
-            MCPError: -32602, there is no such prompt, or an argument is missing, unknown or cannot be.
-        """
+        """What a prompt says. Raises MCPError -32602: no such prompt, or an argument is missing or wrong."""
         known = self._offered(ctx)
         if (prompt := known.get(params.name)) is None:
             there = ", ".join(known) or "none"

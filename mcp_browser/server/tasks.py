@@ -281,11 +281,7 @@ async def _follow(ctx: Context, begin: anyio.Event, call: LongCall) -> None:
 
 
 def require_tasks(ctx: Context) -> None:
-    """Check that the request may be answered with a handle.
-
-    Raises:
-        MCPError: -32021, its client has not declared the extension.
-    """
+    """Check that the request may be answered with a handle. Raises MCPError -32021: undeclared."""
     if not takes_tasks(ctx):
         needed = types.ClientCapabilities(extensions={EXTENSION: {}})
         data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=needed)

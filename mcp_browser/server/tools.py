@@ -85,11 +85,7 @@ class Tools:
         *,
         observer: CallObserver | None = None,
     ) -> None:
-        """Offer the controller's actions, then the server's own tools.
-
-        Raises:
-            ValueError: two tools have one name, or an action has an argument `session` of its own.
-        """
+        """Offer the controller's actions, then the server's tools. Raises ValueError: names clash."""
         self._controller = controller
         self._sessions = sessions
         self._observer = observer

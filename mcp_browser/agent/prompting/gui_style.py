@@ -82,11 +82,7 @@ class GuiTurn:
         self._only_done = only_done
 
     def read(self, reply: Reply) -> Decision:
-        """The decision in a model's text.
-
-        Raises:
-            InvalidOutput: there is no action that can be done; the message tells the model how to write one.
-        """
+        """The decision in a model's text; raises InvalidOutput, which says how to write one."""
         prediction = parse_prediction(reply.text)
         actions = prediction.actions
         if self._only_done:

@@ -74,11 +74,7 @@ def read_output(reply: Reply, model: type[AgentOutput]) -> Decision:
 
 
 def object_in(reply: Reply) -> dict[str, Any]:
-    """Return the JSON object in a model's answer: of the form it filled in, or within its text.
-
-    Raises:
-        InvalidOutput: there is none; the message asks the model for it.
-    """
+    """Return the JSON object in a model's answer, in its form or its text; raises InvalidOutput."""
     if reply.call is not None and isinstance(reply.call.arguments, dict):
         return reply.call.arguments
     text = reply.call.arguments if reply.call is not None else reply.text

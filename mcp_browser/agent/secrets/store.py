@@ -181,11 +181,7 @@ class Secrets:
         return Secrets({name: one for name, one in self._secrets.items() if one.usable_by(principal)})
 
     def only(self, names: Iterable[str]) -> "Secrets":
-        """Those of these names.
-
-        Raises:
-            InvalidArguments: there is none of a name; the message lists the names that there are.
-        """
+        """Those of these names; raises InvalidArguments, which lists the names that there are."""
         chosen: dict[str, Secret] = {}
         for name in names:
             if name not in self._secrets:

@@ -213,11 +213,7 @@ class Artifacts:
         raise NotFound(f"The session has no file {name[:300]}.", hint=f"It has: {there_are[:1000]}.")
 
     def find(self, uri: str) -> Artifact:
-        """The file at an address.
-
-        Raises:
-            NotFound: it is not there, not whole yet, or no longer kept; the message says which.
-        """
+        """The file at an address; raises NotFound, which says whether it is gone or not whole yet."""
         match = URI.fullmatch(uri)
         number = int(match["number"]) if match is not None and match["key"] == self.key else 0
         if artifact := self._kept.get(number):
@@ -280,11 +276,7 @@ class Artifacts:
         suffix: str = "",
         default: str = "file",
     ) -> Artifact:
-        """Take in bytes, or a whole file, which is moved; by default its type goes by its name.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Take in bytes, or a whole file, which is moved; type by its name. Raises OSError."""
         pending = self.reserve(name, kind=kind, suffix=suffix, default=default)
         try:
             if isinstance(content, bytes):

@@ -37,11 +37,7 @@ def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, where they are missing; only its user may look into them.
-
-    Raises:
-        OSError: it cannot be made.
-    """
+    """Make a folder, and those above it, where they are missing, for its user alone; raises OSError."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(mode=OWNERS_FOLDER, exist_ok=True)
 

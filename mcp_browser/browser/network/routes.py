@@ -114,11 +114,7 @@ class Routes(SessionPlugin):
     async def add(
         self, pattern: UrlPattern, *, method: str | None, answer: MockAnswer | None, times: int | None
     ) -> MockRule:
-        """Answer requests, or block them where there is no answer.
-
-        Raises:
-            InvalidArguments: there are too many routes, or the browser does not take the pattern.
-        """
+        """Answer requests, or block them where there is no answer; raises InvalidArguments."""
         if len(self._rules) >= MOST:
             raise InvalidArguments(f"There are {MOST} routes already.", hint="Remove some with remove_route.")
         self._log = await self._session.plugin(NetworkLog)

@@ -21,11 +21,7 @@ LOGIN_SECONDS = 10.0
 
 
 async def log_in(context: "BrowserContext", admitted: "ProxySession") -> None:
-    """Make the context known to the proxy by an empty page, which stays; nothing of it is seen there.
-
-    Raises:
-        BrowserUnavailable: the browser does not use the proxy.
-    """
+    """Make the context known to the proxy by an empty page, which stays; raises BrowserUnavailable."""
     page = context.pages[0] if context.pages else await context.new_page()
     cdp = await context.new_cdp_session(page)
     credentials = {

@@ -44,11 +44,7 @@ _UNREACHABLE = re.compile(r"\b(?:E[A-Z_]{4,}|socket hang up|certificate)\b")
 
 
 def address_and_headers(endpoint: str) -> tuple[str, dict[str, str]]:
-    """A grid's address without the credentials in it, and the headers that every request to it has.
-
-    Raises:
-        BrowserUnavailable: the headers in the environment cannot be read.
-    """
+    """A grid's address without credentials, and the headers of every request; raises BrowserUnavailable."""
     parts = urlsplit(endpoint)
     host = parts.netloc.rpartition("@")[2]
     headers: dict[str, str] = _json_variable(_HEADERS)
@@ -181,11 +177,7 @@ class Launcher:
 
     @property
     def shares_profile(self) -> bool:
-        """Whether the browser of the profile is one for all servers with that profile.
-
-        Raises:
-            BrowserNotFound: there is none.
-        """
+        """Whether the profile's browser is one for all its servers; raises BrowserNotFound."""
         return self.egress is None and can_share(self._settings, find_browser(self._settings))
 
     async def launch_profile(self, folder: "Path", options: "Mapping[str, Any]") -> "BrowserContext":
@@ -228,11 +220,7 @@ class Launcher:
         return Relay(self._settings.connect or "", self._settings.connect_tabs)
 
     async def join_own_chrome(self) -> "Browser":
-        """Connect to the user's own browser, to see what is a session's own there.
-
-        Raises:
-            BrowserUnavailable: there is none, or its user has not allowed it.
-        """
+        """Connect to the user's own browser, of which a session sees its own; raises BrowserUnavailable."""
         address = await self.own_chrome.address()
         chromium = (await self.driver()).chromium
         return await chromium.connect_over_cdp(address, is_local=True, timeout=LAUNCH_SECONDS * 1000)

@@ -142,11 +142,7 @@ class ContextPool:
             self.contexts -= 1
 
     async def ready(self) -> None:
-        """See to it that a browser runs or can be reached, for contexts to come.
-
-        Raises:
-            BrowserUnavailable: none could be found, started or reached.
-        """
+        """Have a browser run, or reach one, for contexts to come; raises BrowserUnavailable."""
 
         async def have_one() -> None:
             if self._settings.browser.cdp_endpoint is not None:

@@ -48,11 +48,7 @@ class HttpServer:
         manager: BrowserManager,
         listener: socket.socket,
     ) -> None:
-        """Make the app; nothing is served yet.
-
-        Raises:
-            SettingsError: the actions or the certificate that the settings name cannot be used.
-        """
+        """Make the app; nothing is served yet. Raises SettingsError for actions or a certificate."""
         self._settings = settings
         self._listener = listener
         settings_of = SettingsOf(settings)

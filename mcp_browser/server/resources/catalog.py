@@ -142,11 +142,7 @@ class Resources:
     async def subscribe(
         self, ctx: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
-        """Notify the connection when a resource changes. One that is not there yet may come.
-
-        Raises:
-            MCPError: -32602, too many subscriptions.
-        """
+        """Notify the connection of changes of a resource. Raises MCPError -32602: too many."""
         uris = self._follower(ctx).uris
         if len(uris) >= MOST_SUBSCRIPTIONS and params.uri not in uris:
             raise MCPError(types.INVALID_PARAMS, f"More than {MOST_SUBSCRIPTIONS} subscriptions.")

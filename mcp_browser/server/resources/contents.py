@@ -150,12 +150,7 @@ class SessionFiles:
         ]
 
     async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
-        """A file, or the part of it that the address asks for.
-
-        Raises:
-            NotFound: the caller has no such file, or it is not whole yet.
-            MCPError: the part is outside the file, or the file is to be read in parts.
-        """
+        """A file, or the part of it that the address asks for; raises NotFound, MCPError."""
         address = uri.partition("?")[0]
         match = URI.fullmatch(address)
         if match is None:

@@ -164,12 +164,7 @@ class ClientModel:
         self.info = ModelInfo(name="client:sampling")
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
-        """One answer of the client's model.
-
-        Raises:
-            ModelTimedOut: there was none in time.
-            ModelRefused: the client, or its person, will not answer.
-        """
+        """One answer of the client's model; raises ModelTimedOut, ModelRefused also by its person."""
         request = types.CreateMessageRequest(params=self._params(messages, form))
         try:
             with anyio.fail_after(seconds):

@@ -75,12 +75,7 @@ class TaskFiles:
         ]
 
     async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
-        """A file, or the part of it that the address asks for.
-
-        Raises:
-            NotFound: the caller has no such file.
-            MCPError: the part is outside the file, or the file is to be read in parts.
-        """
+        """A file, or the part of it that the address asks for; raises NotFound, MCPError."""
         match = URI.fullmatch(uri.partition("?")[0])
         if match is None:
             return None

@@ -63,11 +63,7 @@ class Run:
         return self._task is not None and not self._task.done()
 
     def begin(self, hold_session: Callable[[], AbstractAsyncContextManager[object]]) -> None:
-        """Let the agent work, or go on after it has stopped; `hold_session` keeps others out meanwhile.
-
-        Raises:
-            NotActionable: another server works on it.
-        """
+        """Let the agent work, or go on, with others kept out by `hold_session`; raises NotActionable."""
         self.lock.take()
         self.outcome = None
         self.turn += 1

@@ -106,11 +106,7 @@ class SavedRuns:
         return self.folder / identifier
 
     def find(self, identifier: str, principal: Principal) -> SavedRun:
-        """The run of that identifier, if it is this caller's.
-
-        Raises:
-            NotFound: there is none; the message is the same where another caller has it.
-        """
+        """The run of that identifier, if it is this caller's; raises NotFound, also for another's."""
         path, record = self._of_owner(identifier, principal)
         try:
             return SavedRun(path, record, TaskFolder(path).history())

@@ -323,11 +323,7 @@ class RunService:
     def _replay(
         self, call: Call, lease: SessionLease, params: ReplayTaskParams, recorded: AgentHistory
     ) -> Run:
-        """Make a run that does a recorded one again, in the session lent to the call.
-
-        Raises:
-            InvalidArguments: there is no such variable or secret, or one is missing.
-        """
+        """Make a run that does a recorded one again, in the session lent; raises InvalidArguments."""
         task = recorded.task.model_copy(update={"secrets": tuple(params.secrets)})
         history = AgentHistory(id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id)
         path = self.saved.folder_of(history.id)
@@ -405,11 +401,7 @@ class RunService:
         return self.saved.find(identifier, call.principal).history
 
     async def _history_in(self, session: BrowserSession, file: str) -> AgentHistory:
-        """Read the history that a file holds: one that the session may upload.
-
-        Raises:
-            ActionError: there is no such file, it may not be read, or it holds no history.
-        """
+        """Read the history in a file that the session may upload; raises ActionError."""
         (path,) = await files_to_give(ActionContext(session=session, settings=self._settings), [file])
         content = await anyio.to_thread.run_sync(path.read_bytes)
         try:

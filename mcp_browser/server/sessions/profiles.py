@@ -41,12 +41,7 @@ class Profiles:
         return sorted(path.parent.name for path in self._folder.glob(f"*/{_FILE}"))
 
     async def acquire(self, name: str) -> "NamedProfile":
-        """Take a profile for one session; a name that there is not yet is a new one.
-
-        Raises:
-            InvalidArguments: this cannot be a name.
-            ProfileInUse: another session has it.
-        """
+        """Take a profile, perhaps a new one, for one session; raises InvalidArguments, ProfileInUse."""
         folder = self._folder / _checked(name)
         lock = ProfileLock(folder)
         try:
@@ -64,12 +59,7 @@ class Profiles:
             raise
 
     def load(self, name: str) -> StorageState:
-        """A copy of what is kept in a profile.
-
-        Raises:
-            InvalidArguments: this cannot be a name.
-            NotFound: nothing was kept under it.
-        """
+        """A copy of what is kept in a profile; raises InvalidArguments for a name, NotFound."""
         state = _read(self._folder / _checked(name) / _FILE)
         if state is None:
             names = self.names()

@@ -187,12 +187,7 @@ def may_take(session: BrowserSession) -> bool:
 
 
 async def perform(message: Input, session: BrowserSession) -> None:
-    """Do in a session what a person does; whether they have it is known already.
-
-    Raises:
-        ActionError: it cannot be done; the message says why.
-        PlaywrightError: the browser did not understand it, or the tab has gone.
-    """
+    """Do in a session what a person does, who is known to have it; raises ActionError, PlaywrightError."""
     if session.tab_in_use is None:
         if not isinstance(message, Go):
             raise NotActionable("The browser has ended. Open an address: that starts it again.")

@@ -244,11 +244,7 @@ class Relay:
         self._secret = ""
 
     async def address(self) -> str:
-        """Where Playwright connects to; the user's browser is connected to where it is not.
-
-        Raises:
-            BrowserUnavailable: there is none, or its user has not allowed it, not yet maybe.
-        """
+        """Where Playwright connects to; connects to the user's browser first. Raises BrowserUnavailable."""
         if self._tabs is None:
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
@@ -351,11 +347,7 @@ class Relay:
 
 
 async def connect_to(browser: OwnBrowser) -> "ClientConnection":
-    """Connect to a browser of the user's; where it asks its user, this waits for the answer.
-
-    Raises:
-        BrowserUnavailable: it refuses, or what listens there is not that browser.
-    """
+    """Connect to the user's browser, once they allow it; raises BrowserUnavailable."""
     file = browser.folder / FILE
     try:
         return await connect(browser.address, open_timeout=ALLOWING_SECONDS, proxy=None, **OPTIONS)

@@ -215,12 +215,7 @@ class Authentication:
         return None
 
     async def _caller(self, token: str) -> _Caller:
-        """Whom a token stands for.
-
-        Raises:
-            TokenRefused: for nobody.
-            IssuerUnreachable: that cannot be told now.
-        """
+        """Whom a token stands for; raises TokenRefused, IssuerUnreachable."""
         name = self._tokens.name_of(token)
         if name is not None:
             principal = Principal(name=name, id=repr(("token", name)))

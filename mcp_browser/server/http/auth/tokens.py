@@ -131,14 +131,7 @@ def new_token() -> str:
 
 
 def add_token(path: Path, name: str) -> str:
-    """Make a token and write its hash into a file, which is made where there is none.
-
-    Returns:
-        The token, which nothing else holds.
-
-    Raises:
-        SettingsError: the name cannot be one, or the file cannot be used.
-    """
+    """Make a token, add its hash to a file, and return it: nothing else has it. Raises SettingsError."""
     token = new_token()
     named = _named(name, token, "the command line")
     if path.suffix.lower() == ".toml":
