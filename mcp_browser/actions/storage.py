@@ -14,7 +14,7 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import allowed_files
 from mcp_browser.browser.files.artifacts import IN_CLEAR
-from mcp_browser.browser.files.atomic import write_whole
+from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.session_services import Logins
 from mcp_browser.browser.site_data import (

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import tomlkit
 
-from mcp_browser.browser.files.atomic import write_whole
+from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.cli.client_files import nested, parsed, with_entry
 from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Launch, Transport
 from mcp_browser.errors import SettingsError

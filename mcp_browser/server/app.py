@@ -21,9 +21,8 @@ from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.policy import load_policy
-from mcp_browser.server.calls import Answer, Call, ServerTool
+from mcp_browser.server.calls import Answer, Call, OnCall, ServerTool
 from mcp_browser.server.elicitation import OpenForm, ViewLink, no_view
-from mcp_browser.server.observer import CallObserver
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
@@ -224,7 +223,7 @@ def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
     session_tools: Sequence[ServerTool] = (),
     open_form: OpenForm | None = None,
     view: "tuple[ViewLink, ViewApp] | None" = None,
-    observer: CallObserver | None = None,
+    on_call: OnCall | None = None,
 ) -> tuple[Offers, list[ResourceProvider]]:
     """Make the offers of a server, and the resources that go with them. Raises as `Offers` does."""
     files = TaskFiles(sessions)
@@ -241,7 +240,7 @@ def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
             *person.tools(settings),
             *(app.tools(settings) if app is not None else ()),
         )
-        tools = Tools(controller, sessions, own, observer=observer)
+        tools = Tools(controller, sessions, own, on_call=on_call)
         return Offer(tools=tools, runs=runs, person=person)
 
     resources: list[ResourceProvider] = [SessionFiles(manager, sessions), files]

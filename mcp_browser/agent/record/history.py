@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict
 from mcp_browser.agent.task import ActionCall, AgentBrain, Task, TaskOutcome, TaskStatus
-from mcp_browser.browser.files.atomic import write_whole
+from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotFound

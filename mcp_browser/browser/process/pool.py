@@ -12,8 +12,8 @@ import anyio.to_thread
 
 from mcp_browser.browser.concurrency import SingleFlight, begin, finish, within
 from mcp_browser.browser.devices import find_device
+from mcp_browser.browser.egress.policy import log_in
 from mcp_browser.browser.process.divide.shared_profile import warn_of_others
-from mcp_browser.browser.process.egress_login import log_in
 from mcp_browser.browser.process.launch import browser_settings, context_options, find_browser, proxy_options
 from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher
 from mcp_browser.browser.process.profile import ProfileLock, profile_folder

@@ -79,7 +79,7 @@ class HttpServer:
                 session_tools=session_tools(self.sessions),
                 open_form=forms.asking,
                 view=(view.link_to, view.app) if view is not None else None,
-                observer=metrics,
+                on_call=metrics.called,
             )
         except ValueError as error:
             raise SettingsError(f"actions: {error}.") from error
