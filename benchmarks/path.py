@@ -29,14 +29,14 @@ from rich.console import Console
 import mcp_browser
 from benchmarks.egress import replaced
 from benchmarks.report import machine, markdown_table
-from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.executor import Executor
 from mcp_browser.agent.secrets.store import Secret, Secrets
+from mcp_browser.agent.task import ActionCall
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.controller import Controller
+from mcp_browser.server.app import registry_of
 from mcp_browser.server.http.serving import HttpServer, listen
-from mcp_browser.server.offers import registry_of
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, BrowserSettings, ServerSettings, Settings
 from tests.support.servers import server_of

@@ -17,11 +17,10 @@ from mcp_browser.agent.assembly import (
     with_settings_models,
 )
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
-from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.record.history import AgentHistory, StepRecord, TaskFolder, new_task_id
 from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.task import Budget, Task, TaskOutcome
+from mcp_browser.agent.task import ActionCall, Budget, Task, TaskOutcome
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NoModel
 from mcp_browser.llm.messages import ChatModel

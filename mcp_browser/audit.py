@@ -65,11 +65,7 @@ class AuditLog:
     """Writes the events of one server into a file that only its user may read, begun anew by size."""
 
     def __init__(self, path: Path, size: int) -> None:
-        """Write to `path`; `size` is that of one file, bytes.
-
-        Raises:
-            SettingsError: it cannot be written.
-        """
+        """Write to `path`; `size` is that of one file, bytes. Raises SettingsError: it cannot be written."""
         try:
             self._handler = _PrivateFile(path, maxBytes=size, backupCount=KEPT_FILES - 1, encoding="ascii")
         except OSError as error:
@@ -107,7 +103,6 @@ class AuditLog:
             )
 
     def write(self, event: Event, **facts: Any) -> None:
-        """Add a line."""
         caller = CALLER.get()
         who = {} if caller is None else {"principal": caller.principal, "client": caller.client}
         line: dict[str, Any] = {
@@ -141,11 +136,7 @@ def _open_log(path: Path, size: int) -> AuditLog:
 
 
 def audit_log_of(settings: Settings) -> AuditLog | None:
-    """The log that the settings want, the same for all parts of a server; None where they want none.
-
-    Raises:
-        SettingsError: it cannot be written.
-    """
+    """The log that the settings want, the same for all parts of a server, or None; raises SettingsError."""
     path = settings.server.audit_log
     return None if path is None else _open_log(path.absolute(), settings.server.audit_log_size * 1_000_000)
 

@@ -67,11 +67,7 @@ class Premises:
                     self._shown[tab.id, index] = node
 
     async def check(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> None:
-        """Let an action begin for which the page is as it was shown; its caller holds the session.
-
-        Raises:
-            PremiseGone: it is not.
-        """
+        """Let an action begin if the page is as it was shown, else raise PremiseGone; in the session."""
         session = self._session
         if self._handed_back is None:
             self._handed_back = session.takeover.ended
@@ -168,7 +164,6 @@ class Batch:
 
     @property
     def parts(self) -> list[tuple[RegisteredAction, BaseModel]]:
-        """Its actions with their parameters."""
         return [(one.action, one.action.validate(one.arguments)) for one in self.entries]
 
     @property
@@ -285,11 +280,7 @@ class Batch:
 def entries_of(
     action: RegisteredAction, params: Any, registry: Registry, *, alone: bool, position: int = 1
 ) -> list[ListedAction]:
-    """The actions that one is carried out as; with `alone` also those that are refused in a caller's list.
-
-    Raises:
-        ActionError: one of them cannot be; it is named by its position.
-    """
+    """The actions that one is carried out as, `alone` ones where admitted; raises ActionError."""
     assert action.expansion is not None
     if action.expansion.lenient:
         return _of_same(action, params, position)
@@ -326,11 +317,7 @@ def _of_same(action: RegisteredAction, params: BaseModel, position: int = 1) -> 
 
 
 def only(action: ActionModel | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The name and the arguments in an action model, or a mapping that names one action.
-
-    Raises:
-        InvalidArguments: it names none or several.
-    """
+    """The name and arguments in an action model, or a mapping with one action; raises InvalidArguments."""
     if isinstance(action, ActionModel):
         return action.chosen()
     match [*action.items()]:

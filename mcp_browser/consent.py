@@ -67,11 +67,7 @@ Act = Callable[[Collection[str] | None, Paused | None], Awaitable[T]]
 
 
 async def with_consent(act: Act[T], ask: Ask) -> T:
-    """Carry out an action, asking the person for what it needs a yes to, before that is done.
-
-    Raises:
-        Refused: the person has said no, or nobody can be asked.
-    """
+    """Carry out an action, first asking the person for what needs a yes; raises Refused."""
     granted: set[str] = set()
     paused: Paused | None = None
     for _ in range(MOST_ROUNDS):
@@ -118,11 +114,7 @@ class PolicyGate:
         self._has_acted = False
 
     def begin(self, arguments: Mapping[str, Any]) -> None:
-        """Check what can be known before the action runs.
-
-        Raises:
-            ConsentNeeded, Refused: it may not run, or not yet.
-        """
+        """Check what can be known before the action runs; raises ConsentNeeded, Refused."""
         self._arguments = arguments
         if self._action.reach == "elements":
             return
@@ -179,7 +171,6 @@ class PolicyGate:
         raise ConsentNeeded(Wanted(f"Allow {what}?{because}{self._details()}", frozenset(asked)))
 
     def passed(self) -> None:
-        """Input has gone through."""
         self._has_acted = True
 
     @property

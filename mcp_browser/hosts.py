@@ -148,11 +148,7 @@ def _names(text: str, to: Origin) -> bool:
 
 
 def ascii_host(host: str) -> str:
-    """A name, or a glob of names, as browsers write it: in lower case, other letters by Punycode (UTS 46).
-
-    Raises:
-        ValueError: no name has such letters.
-    """
+    """A name, or a glob of names, as browsers write it: lower case, Punycode (UTS 46). Raises ValueError."""
     host = host.rstrip(".").lower()
     if host.isascii():
         return host

@@ -41,11 +41,7 @@ class Rules:
     """The settings that calls are carried out under, with the policy and the audit log that they name."""
 
     def __init__(self, settings: Settings, *, exports: bool) -> None:
-        """Follow the settings; with `exports` the actions of a session are kept as code to be asked for.
-
-        Raises:
-            SettingsError: the policy cannot be read, or the audit log cannot be written.
-        """
+        """Follow the settings; with `exports` the actions are kept as code. Raises SettingsError."""
         self.settings = settings
         self.audit = audit_log_of(settings)
         self.policy = load_policy(settings.tools.policy) if settings.tools.policy is not None else None

@@ -136,11 +136,7 @@ class Policy(BaseModel):
         )
 
     def check_actions(self, known: tuple[str, ...]) -> None:
-        """Refuse a rule about actions that there are not.
-
-        Raises:
-            SettingsError: naming it.
-        """
+        """Refuse a rule about actions that there are not. Raises SettingsError: naming it."""
         for number, rule in enumerate(self.rule, 1):
             for pattern in rule.actions:
                 if not fnmatch.filter(known, pattern):
@@ -152,11 +148,7 @@ class Policy(BaseModel):
 
 @functools.cache
 def load_policy(path: Path) -> Policy:
-    """The policy of a TOML file; it is read once.
-
-    Raises:
-        SettingsError: it cannot be read, or a rule is wrong; in one line.
-    """
+    """The policy of a TOML file; it is read once. Raises SettingsError."""
     try:
         return Policy.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:

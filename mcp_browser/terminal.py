@@ -80,11 +80,7 @@ def folder() -> str:
 
 
 def checked(path: str) -> None:
-    """Let a folder be used that only this user may enter.
-
-    Raises:
-        Unusable: it is somebody else's, or others may enter it.
-    """
+    """Let a folder be used that only this user may enter; raises Unusable."""
     if sys.platform == "win32":
         return
     status = os.lstat(path)
@@ -272,11 +268,7 @@ def _lock() -> Generator[None]:
 
 
 def _start(name: str, words: Sequence[str]) -> None:
-    """Start the server of a session, unless another command has done so meanwhile.
-
-    Raises:
-        Unusable: it does not start; the text is what it says.
-    """
+    """Start the server of a session, unless another command has done so meanwhile; raises Unusable."""
     import subprocess  # most commands find a server
 
     with _lock():

@@ -17,9 +17,9 @@ from starlette.requests import Request
 
 from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.sources import load_settings
+from mcp_browser.server.calls import CallOutcome
 from mcp_browser.server.http.metrics import Metrics, Numbers
-from mcp_browser.server.http.middleware.refusals import Reason
-from mcp_browser.server.observer import Outcome
+from mcp_browser.server.http.middleware.request_limits import Reason
 from mcp_browser.server.startup import CLOSING_SECONDS
 from mcp_browser.settings import Settings
 from tests.support.kubernetes import FOLDERS, chart, problems, render, rendered
@@ -318,7 +318,7 @@ def queries() -> Iterator[str]:
 def test_alerts_and_dashboard_ask_for_figures_that_there_are() -> None:
     known = figures()
     values = {
-        "outcome": set(get_args(Outcome)),
+        "outcome": set(get_args(CallOutcome)),
         "reason": set(get_args(Reason)),
         "process": {"server", "children"},
     }

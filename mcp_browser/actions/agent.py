@@ -29,11 +29,7 @@ class CallUserParams(ActionParams):
 
 
 def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
-    """The actions of an agent: `done`, its `data` fitting `output_schema`, and `call_user`.
-
-    Raises:
-        InvalidArguments: the schema is not a JSON schema, or not whole in itself.
-    """
+    """The actions of an agent: `done`, its `data` fitting `output_schema`, and `call_user`."""
     registry = Registry(group="agent")
     schema = AnswerSchema(output_schema) if output_schema is not None else None
     model = _done_params(schema)

@@ -123,12 +123,7 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
 async def _baseline(
     ctx: ActionContext, params: CompareScreenshotsParams, kept: Mapping[str, str]
 ) -> bytes | None:
-    """The picture to compare with; None where the page's is to be kept.
-
-    Raises:
-        NotFound: there is no such file.
-        InvalidArguments: it lies where no file may be read.
-    """
+    """The picture to compare with; None where the page's is to be kept. Raises NotFound, InvalidArguments."""
     if params.baseline is not None:
         (path,) = await files_to_give(ctx, [params.baseline])
     elif params.replace or params.name not in kept:

@@ -69,11 +69,7 @@ def actions_from_file(path: Path) -> Source:
 
 
 def actions_from_entry_points() -> list[Source]:
-    """The actions of installed packages, sorted by the names of their entry points.
-
-    Raises:
-        SettingsError: an entry point cannot be loaded, or is not a registry.
-    """
+    """The actions of installed packages, sorted by the names of their entry points; raises SettingsError."""
     sources: list[Source] = []
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
         source = f"entry point {ENTRY_POINTS}: {entry.name} = {entry.value}"

@@ -176,7 +176,6 @@ class Script:
             self._last = code
 
     def lines(self) -> list[str]:
-        """All lines so far."""
         return [line for part in self._parts for line in (part.lines() if isinstance(part, Code) else part)]
 
     def render(self, template: str, **values: Any) -> str:
@@ -199,7 +198,6 @@ class Script:
         )
 
     def statement(self, expression: str) -> list[str]:
-        """An expression as the lines of a statement."""
         return self.language.statement.format(expression).split("\n")
 
     def call(self, target: str, method: str, *arguments: Any, **options: Any) -> str:
@@ -280,22 +278,14 @@ class Code:
         self._opened = opened[0] if opened else None
 
     def record(self, argument: str = "index") -> ElementRecord:
-        """The element that an argument means, as it was recorded.
-
-        Raises:
-            NoEquivalent: it has not been recorded.
-        """
+        """The element that an argument means, as it was recorded; raises NoEquivalent."""
         for record in self.action.elements:
             if record.argument == argument:
                 return record
         raise NoEquivalent("its element was not recorded")
 
     def element(self, argument: str = "index") -> Expression:
-        """That element, as code finds it.
-
-        Raises:
-            NoEquivalent: it has not been recorded, or no locator finds it.
-        """
+        """That element, as code finds it; raises NoEquivalent."""
         record = self.record(argument)
         alone = self.action.locators.get(argument)
         found = [alone] if alone is not None else locators(record)
@@ -314,11 +304,7 @@ class Code:
         return {"x": round(x * record.width), "y": round(y * record.height)}
 
     def tab(self, number: int) -> str:
-        """The variable of a tab.
-
-        Raises:
-            NoEquivalent: the tab was there before.
-        """
+        """The variable of a tab. Raises NoEquivalent: the tab was there before."""
         if number not in self._script.tabs:
             raise NoEquivalent("its tab was open before")
         return self._script.tabs[number]

@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.listing import list_part
+from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.collectors import LEVELS, Entry, Location

@@ -1,5 +1,6 @@
 """What an action is given to work with."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +8,7 @@ from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import Settings
-from mcp_browser.text import CHARACTERS_A_TOKEN
+from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
@@ -35,26 +36,17 @@ class ActionContext:
         return self.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
 
     async def keep(self, content: bytes, name: str, **options: Any) -> Artifact:
-        """Keep something as a file of the session; `options` are those of `Artifacts.add`.
-
-        Raises:
-            NotActionable: it cannot be written.
-        """
+        """Keep something as a file of the session, by options of `Artifacts.add`; raises NotActionable."""
         try:
             return await self.session.artifacts.add(content, name, **options)
         except OSError as error:
             raise self.session.artifacts.not_written(error) from error
 
     def attach(self, *files: Artifact) -> tuple[Attachment, ...]:
-        """Files of the session as attachments of a result."""
         return tuple(Attachment.of_file(file, local=not self.session.artifacts.remote) for file in files)
 
     def one_part(self, what: str, text: str, part: int) -> ActionResult:
-        """One part of a long text as a result, counted from 1; `what` names the text.
-
-        Raises:
-            NotFound: there are fewer parts.
-        """
+        """One part of a long text as a result, counted from 1; `what` names the text. Raises NotFound."""
         parts = split_parts(text, self.room)
         if not 1 <= part <= len(parts):
             raise NotFound(f"There is no part {part}: the text has {len(parts)}.")
@@ -87,3 +79,53 @@ def split_parts(text: str, size: int) -> list[str]:
         while start < len(text) and text[start] == "\n":
             start += 1
     return [*parts, text[start:]]
+
+
+def list_part(  # noqa: PLR0913 - options, all by keyword
+    ctx: ActionContext,
+    entries: Sequence[str],
+    *,
+    what: str,
+    part: int,
+    data: Sequence[dict[str, Any]] | None = None,
+    dropped: int = 0,
+    note: str = "",
+) -> ActionResult:
+    """Part `part`, from 1, of a list as a result; `what` names one of its entries.
+
+    An entry's further lines are indented, so that none can be taken for another entry. `data` are the same
+    entries for programs; `dropped` is how many are not kept any more; `note` says something about the list,
+    for its heading.
+
+    Raises:
+        NotFound: there is no such part.
+    """
+    heading = counted(len(entries), what)
+    if dropped:
+        heading += f" ({dropped:,} older ones are not kept)"
+    heading += f" ({note})" if note else ""
+    told = [clean_text(entry).replace("\n", "\n  ") for entry in entries]
+    parts = list(_parts(told, ctx.room // 2))
+    if not 1 <= part <= len(parts):
+        raise NotFound(f"There is no part {part}: the list has {len(parts)}.")
+    heading += part_of(part, len(parts))
+    known: dict[str, Any] = {"count": len(entries), "part": part, "parts": len(parts)}
+    if data is not None:
+        known |= {f"{what}s": list(data[parts[part - 1]]), "dropped": dropped, "note": note}
+    return ActionResult(
+        extracted_content=f"{heading}{':' if entries else '.'}",
+        page_content="\n".join(told[parts[part - 1]]) if entries else None,
+        data=known,
+        data_is_whole=data is not None,
+    )
+
+
+def _parts(entries: Sequence[str], size: int) -> Iterator[slice]:
+    """Which entries stand together, so that they have at most `size` characters; one at least."""
+    start = length = 0
+    for place, entry in enumerate(entries):
+        length += len(entry) + 1
+        if length > size and place > start:
+            yield slice(start, place)
+            start, length = place, len(entry) + 1
+    yield slice(start, len(entries))

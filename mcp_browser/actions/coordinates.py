@@ -54,11 +54,7 @@ class Coordinates(Frozen):
         return self.text
 
     def in_view(self, view: Size, *, shown: Size | None = None) -> tuple[int, int]:
-        """The point in the view, in whole CSS pixels; `shown` is the last picture's size.
-
-        Raises:
-            InvalidArguments: the point is not on the picture.
-        """
+        """The point in whole CSS pixels; `shown` is the last picture's size. Raises InvalidArguments."""
         picture = self.size or shown or view
         x, y = (self.x * picture.width, self.y * picture.height) if self.normalised else (self.x, self.y)
         if not (0 <= x <= picture.width and 0 <= y <= picture.height):
@@ -74,11 +70,7 @@ class Coordinates(Frozen):
 
 
 def parse_coordinates(given: object) -> Coordinates:
-    """The point that a text or a list of two or four numbers means.
-
-    Raises:
-        ValueError: it means none; the message tells how to write one.
-    """
+    """The point that a text or a list of two or four numbers means; raises ValueError."""
     match given:
         case Coordinates():
             return given

@@ -295,12 +295,7 @@ async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
 
 
 async def print_page(ctx: ActionContext, **options: Any) -> bytes:
-    """The page as a PDF; `options` are those of Chromium's `Page.printToPDF`.
-
-    Raises:
-        NotActionable: this browser cannot print.
-        InvalidArguments: there are no such pages.
-    """
+    """The page as a PDF, by options of `Page.printToPDF`; raises NotActionable, InvalidArguments."""
     tab = ctx.tab
     await tab.await_pictures(PICTURES_SECONDS)
     try:
@@ -319,11 +314,7 @@ async def print_page(ctx: ActionContext, **options: Any) -> bytes:
 async def saved_page(
     ctx: ActionContext, content: bytes, name: str | None, *, suffix: str, kind: str
 ) -> ActionResult:
-    """Keep what has been made of the page as a file of the session; the result names it.
-
-    Raises:
-        NotActionable: it cannot be written.
-    """
+    """Keep what was made of the page as a file, which the result names; raises NotActionable."""
     artifact = await ctx.keep(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
     more = f" {IN_CLEAR}" if kind in {"pdf", "mhtml"} else ""  # Pictures have them painted over
     return ActionResult(

@@ -28,12 +28,7 @@ MOST_LISTED = 5
 async def with_indexes(
     session: BrowserSession, arguments: Mapping[str, Any], params: BaseModel, *, limit: float
 ) -> Mapping[str, Any]:
-    """The arguments with indexes in the places of names; each is waited for, `limit` seconds at most.
-
-    Raises:
-        NotFound: a name means no element, or several; the message lists them, or the nearest.
-        DialogOpen: a dialog holds the page.
-    """
+    """The arguments with indexes for names, each waited for `limit` seconds; raises NotFound, DialogOpen."""
     names = [
         (at, name) for at, name in element_arguments(params.model_dump()) if isinstance(name, ElementName)
     ]

@@ -12,8 +12,7 @@ from urllib.parse import unquote, urlsplit
 import anyio
 from pydantic import Field, field_validator
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.listing import list_part
+from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
@@ -172,11 +171,7 @@ class UrlFilter(ActionParams):
     url: str | None = Field(None, description=URL)
 
     def matcher(self) -> Callable[[Exchange], bool]:
-        """Whether a request is meant.
-
-        Raises:
-            InvalidArguments: the URL pattern cannot be read.
-        """
+        """Whether a request is meant. Raises InvalidArguments: the URL pattern cannot be read."""
         pattern = UrlPattern(self.url) if self.url else None
         return lambda exchange: pattern is None or pattern.matches(exchange.url)
 
@@ -188,11 +183,7 @@ class RequestFilter(UrlFilter):
     status: str | None = Field(None, pattern=STATUS, description="404, 4xx, failed, pending")
 
     def matcher(self) -> Callable[[Exchange], bool]:
-        """Whether a request is meant.
-
-        Raises:
-            InvalidArguments: the URL pattern cannot be read.
-        """
+        """Whether a request is meant. Raises InvalidArguments: the URL pattern cannot be read."""
         has_url = super().matcher()
         method = self.method.upper() if self.method else None
 

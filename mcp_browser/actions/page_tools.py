@@ -78,11 +78,7 @@ async def _call(ctx: ActionContext, frame: "Frame", params: CallPageToolParams) 
 async def answer_of(
     ctx: ActionContext, name: str, asked: asyncio.Future[Any], seconds: float
 ) -> ActionResult:
-    """What a tool of the page answers; where a dialog keeps it from that, the tab remembers it.
-
-    Raises:
-        ScriptFailed: it has failed.
-    """
+    """What a tool of the page answers; where a dialog keeps it from that, the tab remembers it."""
     # Where nobody waits for it any more, an error is nobody's.
     asked.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:

@@ -112,13 +112,7 @@ async def _at_point(session: BrowserSession, point: str) -> ElementRecord | None
 
 
 async def locator_of(tab: "Tab", index: int, known: ElementRecord | None = None) -> ElementLocator:
-    """The best locator that finds this element and no other, of those for its record as `known`.
-
-    Raises:
-        NotFound: the index was never given.
-        StaleElement: the element is gone.
-        NotActionable: no locator of Playwright's finds it alone.
-    """
+    """The best locator that finds this element alone; raises NotFound, StaleElement, NotActionable."""
     record = known or await tab.ask(tab.dom.identities.record(index))
     for candidate in locators(record):
         try:

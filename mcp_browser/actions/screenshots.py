@@ -81,11 +81,7 @@ async def take_screenshot(
 
 
 async def made_picture(ctx: ActionContext, content: bytes | Shot, **options: Any) -> tuple[Attachment, Size]:
-    """A picture as the settings want pictures, as an attachment; `options` are those of `make_picture`.
-
-    Raises:
-        OSError, ValueError: the content is no picture.
-    """
+    """A picture as the settings want pictures, with options of `make_picture`; raises OSError, ValueError."""
     wanted = ctx.settings.screenshots
     options |= {"format": wanted.screenshot_format, "quality": wanted.screenshot_quality}
     picture = await anyio.to_thread.run_sync(
@@ -136,11 +132,7 @@ async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:
 
 
 async def whole_picture(tab: "Tab", element: Element | None = None) -> bytes:
-    """A PNG of the view, or of an element, at the screen's own resolution.
-
-    Raises:
-        NotActionable: nothing of the element is to be seen.
-    """
+    """A PNG of the view, or of an element, at the screen's own resolution; raises NotActionable."""
     clip = await _part_in_view(tab, element) if element is not None else None
     return await anyio.to_thread.run_sync(encode_whole, await tab.screenshot(clip=clip, kind="png"))
 

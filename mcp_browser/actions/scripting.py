@@ -1,17 +1,170 @@
 """A caller's own JavaScript, in the page."""
 
+import asyncio
+import contextlib
 import json
 import re
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pydantic import Field
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+from pydantic import Field, JsonValue
 
 from mcp_browser.actions.code import Code
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.evaluation import evaluate
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import is_context_gone
+from mcp_browser.dom.models import Frozen
 from mcp_browser.dom.named import OptionalIndex
-from mcp_browser.errors import DialogOpen
+from mcp_browser.dom.scripts import evaluate_script_source
+from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, ScriptFailed
+from mcp_browser.text import cut_address, one_line, quoted
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.tab import Tab
+
+# The caller's text begins on the first line, so that lines count as they do in it.
+_EXPRESSION = (
+    "(function () { const element = this === window ? undefined : this; return { element, run: async () => (",
+    "\n) } })",
+)
+_BODY = (_EXPRESSION[0][:-1] + "{", "\n} } })")
+
+_GIVEN = frozenset(("value", "isUndefined", "isCut"))
+_SPOILT = "The script gave no answer: the page has replaced built-ins of its own that it needs."
+
+_OWN_PLACE = re.compile(r"<anonymous>:(\d+):(\d+)\)?$", re.MULTILINE)
+_OTHER_PLACE = re.compile(r"\b((?:https?|file|blob|data):\S+:\d+:\d+)\)?$", re.MULTILINE)
+
+CONTROL_SECONDS = 2.0
+LONGEST_THROWN = 1_000  # How much of what a script has thrown is told, characters
+
+
+class Evaluation(Frozen):
+    """What a script has given, as JSON, cut where `is_cut`; nothing where it has `left_page` first."""
+
+    value: JsonValue = None
+    is_undefined: bool = False
+    is_cut: bool = False
+    left_page: bool = False
+
+
+async def evaluate(
+    tab: "Tab", script: str, *, index: int | None, seconds: float, characters: int
+) -> Evaluation:
+    """Run an expression, a function, or a function's body in the page; promises are awaited.
+
+    The script finds the element at `index` as `element`, and runs in its frame; a function takes it too.
+
+    Raises:
+        ScriptFailed: it threw, or it is no JavaScript; the message tells the line.
+        DeadlineExceeded: it did not end in `seconds`; one that runs without end is stopped.
+        DialogOpen: it has opened a dialog and waits for the answer.
+        StaleElement: the element is gone.
+    """
+    box = None
+    try:
+        async with asyncio.timeout(seconds):
+            box = await tab.guarded(_box(*await tab.ask(tab.dom.in_page(index)), script))
+            prefix, answer = box.prefix, await tab.guarded(box.run(characters))
+    except TimeoutError as error:
+        raise await _too_long(tab, index, seconds) from error
+    except PlaywrightError as error:
+        if is_context_gone(error):
+            return Evaluation(left_page=True)
+        raise
+    finally:
+        if box is not None and not tab.held:
+            with contextlib.suppress(PlaywrightError, ActionError, TimeoutError):
+                async with asyncio.timeout(CONTROL_SECONDS):
+                    await tab.guarded(send(box.session, "Runtime.releaseObject", objectId=box.object))
+    if "thrown" in answer:
+        raise _failure(answer, prefix)
+    return Evaluation(value=answer["value"], is_undefined=answer["isUndefined"], is_cut=answer["isCut"])
+
+
+class _Box(NamedTuple):
+    """A script in the page, ready to run but not run yet, and how many characters of ours precede it."""
+
+    session: CDPSession
+    object: str
+    prefix: int
+
+    async def run(self, characters: int) -> dict[str, Any]:
+        given = await send(
+            self.session,
+            "Runtime.callFunctionOn",
+            objectId=self.object,
+            functionDeclaration=f"function (limit) {{ return ({evaluate_script_source()})(this, limit) }}",
+            arguments=[{"value": characters}],
+            returnByValue=True,
+            awaitPromise=True,
+            userGesture=True,
+        )
+        if "exceptionDetails" in given:
+            raise ScriptFailed(f"The script failed: {_told(given['exceptionDetails'])}.")
+        answer = given["result"].get("value")
+        if not isinstance(answer, dict) or not ("thrown" in answer or answer.keys() >= _GIVEN):
+            raise ScriptFailed(_SPOILT, hint="Look with get_state, or get_html.")
+        return cast("dict[str, Any]", answer)
+
+
+async def _box(session: CDPSession, element: str | None, script: str) -> _Box:
+    details: dict[str, Any] = {}
+    for prefix, suffix in (_EXPRESSION, _BODY):
+        declaration = prefix + script + suffix
+        given = await (
+            send(session, "Runtime.evaluate", expression=f"{declaration}()")
+            if element is None
+            else send(
+                session, "Runtime.callFunctionOn", objectId=element, functionDeclaration=declaration[1:-1]
+            )
+        )
+        if "exceptionDetails" not in given and "objectId" in given["result"]:
+            return _Box(session, given["result"]["objectId"], len(prefix))
+        details = given.get("exceptionDetails", details)
+    if not details:
+        raise ScriptFailed(_SPOILT, hint="Look with get_state, or get_html.")
+    line = int(details["lineNumber"]) + 1
+    column = int(details["columnNumber"]) + 1 - (len(_BODY[0]) if line == 1 else 0)
+    where = f"line {min(line, script.count(chr(10)) + 1)}, column {max(1, column)}"
+    raise ScriptFailed(
+        f"The script is no JavaScript: {_told(details)} ({where}).",
+        hint="Give an expression, a function, or statements that end with return.",
+    )
+
+
+def _told(details: dict[str, Any]) -> str:
+    text = str(details.get("exception", {}).get("description") or details["text"])
+    return one_line(text.partition("\n")[0].rstrip("."), LONGEST_THROWN)
+
+
+def _failure(answer: dict[str, Any], prefix: int) -> ScriptFailed:
+    thrown = quoted(str(answer["thrown"]), LONGEST_THROWN)
+    thrown = thrown if answer.get("isError") else f"threw {thrown}"
+    stack = str(answer.get("stack", ""))
+    where = ""
+    if own := _OWN_PLACE.search(stack):
+        line = int(own[1])
+        where = f" (line {line}, column {max(1, int(own[2]) - (prefix if line == 1 else 0))}"
+        other = _OTHER_PLACE.search(stack[: own.start()])
+        where += f", in {cut_address(other[1])})" if other else ")"
+    return ScriptFailed(f"The script failed: {thrown}{where}.")
+
+
+async def _too_long(tab: "Tab", index: int | None, seconds: float) -> DeadlineExceeded:
+    if await tab.dom.break_off(index):
+        return DeadlineExceeded(
+            f"The script did not end within {seconds:g} s and was stopped; the page goes on.",
+            hint="It may have done a part of its work: look with get_state.",
+        )
+    return DeadlineExceeded(
+        f"The script still waits for something after {seconds:g} s; it is not waited for any longer.",
+        hint="Give a longer timeout, or do not await what never comes.",
+    )
+
 
 scripting = Registry(group="scripting")
 

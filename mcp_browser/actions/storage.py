@@ -9,13 +9,12 @@ import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.listing import list_part
+from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import allowed_files
 from mcp_browser.browser.files.artifacts import IN_CLEAR
-from mcp_browser.browser.files.atomic import write_whole
+from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.session_services import Logins
 from mcp_browser.browser.site_data import (
@@ -283,11 +282,7 @@ def _logins(ctx: ActionContext) -> Logins:
 
 
 def _site(ctx: ActionContext, url: str | None) -> str:
-    """The address that cookies are about.
-
-    Raises:
-        InvalidArguments: it is no web address, nor is the page's.
-    """
+    """The address that cookies are about; raises InvalidArguments."""
     address = url or ctx.tab.url
     if url and "://" not in url:
         address = f"https://{url}"

@@ -7,7 +7,7 @@ import anyio.to_thread
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext, split_parts
-from mcp_browser.actions.markdown import to_markdown
+from mcp_browser.actions.extraction import to_markdown
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.files.artifacts import Artifact
@@ -173,8 +173,8 @@ async def _fill_rest(schema: "AnswerSchema", filled: "Filled", content: str) -> 
 
 
 def _tables(page: str) -> "list[Table]":
+    from mcp_browser.actions.extracting.machine_data import parse  # noqa: PLC0415
     from mcp_browser.actions.extracting.tables import tables_in  # noqa: PLC0415
-    from mcp_browser.actions.extracting.tree import parse  # noqa: PLC0415
 
     return tables_in(parse(clean_text(page)))
 

@@ -309,12 +309,7 @@ def _report(said: str) -> str:
 
 
 async def _aria_snapshot(ctx: ActionContext, target: _Target, seconds: float) -> str:
-    """The region as Playwright's Aria snapshot, without what secret fields hold.
-
-    Raises:
-        NotFound: there is no such element.
-        InvalidArguments: there are several, or the region is too long.
-    """
+    """The region as Playwright's Aria snapshot, without secret fields; raises NotFound, InvalidArguments."""
     try:
         taken = await ctx.tab.ask(
             target.locator.aria_snapshot(timeout=max(1.0, seconds * 1000)), limit=seconds + SLACK

@@ -49,11 +49,7 @@ async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path
 
 
 def decode_data_uri(uri: str) -> tuple[str, bytes]:
-    """Name and content of a `data:` URI; the name is its parameter `name`, percent-encoded.
-
-    Raises:
-        InvalidArguments: it is none.
-    """
+    """Name (the parameter `name`, percent-encoded) and content of a `data:` URI; raises InvalidArguments."""
     match = _DATA.match(uri)
     if match is None:
         raise InvalidArguments(
@@ -76,12 +72,7 @@ def decode_data_uri(uri: str) -> tuple[str, bytes]:
 
 
 def allowed_files(paths: Iterable[str], folders: Iterable[Path]) -> list[Path]:
-    """The files that paths name, with links followed, if all of them lie in the allowed folders.
-
-    Raises:
-        NotFound: there is no such file.
-        InvalidArguments: a path leads out of the allowed folders, or to a folder.
-    """
+    """The files at paths, if all lie in the allowed folders; raises NotFound, InvalidArguments."""
     allowed = [folder.expanduser().resolve() for folder in folders]
     files: list[Path] = []
     for path in paths:

@@ -128,11 +128,7 @@ async def _holds(condition: Condition) -> bool:
 
 
 def stop_at_dialog(ctx: ActionContext) -> None:
-    """End a wait where a dialog holds the page.
-
-    Raises:
-        DialogOpen: one is open.
-    """
+    """End a wait where a dialog holds the page. Raises DialogOpen: one is open."""
     dialog = ctx.tab.dialog
     if dialog is not None:
         raise DialogOpen(

@@ -13,7 +13,6 @@ from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.by_model import filling_by
 from mcp_browser.agent import spans
 from mcp_browser.agent.confirming import Confirmer
-from mcp_browser.agent.decision import ActionCall, AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.gui_parser import scale_for
@@ -23,7 +22,7 @@ from mcp_browser.agent.questions import Question, with_browser
 from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.side_prompts import make_plan, read_data, sum_up
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.agent.task import ActionCall, AgentBrain, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
@@ -181,11 +180,7 @@ class AgentRun(TaskRun):
         self._save()
 
     async def query(self, look: Look, last_because: str | None, notes: list[str]) -> ModelAnswer:
-        """Ask the model what to do on the page; `last_because` is why this is the last step, where it is.
-
-        Raises:
-            ModelError: there is no decision.
-        """
+        """Ask the model what to do; `last_because` is why this is the last step. Raises ModelError."""
         for text in self.control.take_instructions():
             self.messages.add_task(text)
             self.state.told.append(text)
@@ -218,7 +213,6 @@ class AgentRun(TaskRun):
             self._save()
 
     def outcome(self) -> TaskOutcome:
-        """Return the outcome so far."""
         result = self._answer.result if self._answer is not None else None
         return TaskOutcome(
             id=self.history.id,

@@ -11,7 +11,7 @@ from mcp_browser.actions.catalog import default_registry, read_only
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.executor import Domains
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
@@ -41,11 +41,7 @@ class RunModels:
 def agent_run(
     history: AgentHistory, models: RunModels, registry: Registry, settings: Settings, **parts: Any
 ) -> AgentRun:
-    """Make a run of the task in `history`, which may use the actions of `registry`; `parts` are its others.
-
-    Raises:
-        InvalidArguments: the task names an action that there is not.
-    """
+    """Make a run of the task in `history`; `parts` are its others. Raises InvalidArguments."""
     task, seconds, judge = history.task, settings.agent.model_timeout, models.judge
     model = models.model.info
     style: PlannerStyle = StructuredStyle(window=model.context_window)
@@ -115,11 +111,7 @@ def _import_providers() -> Any:
 
 
 def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Registry:
-    """The actions of `registry` that a task may use; a vision agent has its own.
-
-    Raises:
-        InvalidArguments: the task names an action that there is not.
-    """
+    """The actions of `registry` that a task may use; a vision agent has its own. Raises InvalidArguments."""
     registry = registry.without((DO_ACTIONS,))  # It gives a list at each step anyway
     if task.style == "gui":
         left_out = (DO_ACTIONS, *settings.exclude_actions)
@@ -137,11 +129,7 @@ def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Regis
 
 
 def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSettings) -> Registry:
-    """The actions by which a recording is done again: what a person did is more than is offered, perhaps.
-
-    Raises:
-        InvalidArguments: the task names an action that there is not.
-    """
+    """The actions to do a recording again: a person may do more than is offered. Raises InvalidArguments."""
     registry = actions_for(recorded.task, registry, settings)
     if recorded.model:
         return registry
@@ -155,11 +143,7 @@ def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSetting
 
 
 def check_start(task: Task, settings: Settings) -> None:
-    """Refuse a task whose first page is outside its domains.
-
-    Raises:
-        InvalidArguments: it is.
-    """
+    """Refuse a task whose first page is outside its domains. Raises InvalidArguments: it is."""
     if task.start_url is None:
         return
     try:
@@ -169,11 +153,7 @@ def check_start(task: Task, settings: Settings) -> None:
 
 
 def check_budget(budget: Budget, model: ModelInfo) -> None:
-    """Refuse a limit of cost that cannot be kept.
-
-    Raises:
-        InvalidArguments: the model's price is not known.
-    """
+    """Refuse a limit of cost that cannot be kept. Raises InvalidArguments: the model's price is not known."""
     if budget.cost is not None and not model.priced:
         raise InvalidArguments(
             f"The price of {model.name} is not known, so max_cost cannot be kept.",
@@ -182,10 +162,6 @@ def check_budget(budget: Budget, model: ModelInfo) -> None:
 
 
 def check_not_ended(status: TaskStatus) -> None:
-    """Refuse to go on with a run that has come to its end.
-
-    Raises:
-        NotActionable: it has.
-    """
+    """Refuse to go on with a run that has come to its end. Raises NotActionable: it has."""
     if status.is_final and status not in CAN_GO_ON:
         raise NotActionable(f"The task has ended ({status.value}).", hint="Start another one.")

@@ -1,13 +1,16 @@
 """The agent's way to the page: looking at it, and carrying out actions within the task's limits."""
 
+import contextlib
 import io
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
+from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry
@@ -20,29 +23,88 @@ from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.actions.tabs import switch_tab
 from mcp_browser.agent import spans
 from mcp_browser.agent.claims.watch import ActionWatch
-from mcp_browser.agent.decision import ActionCall
-from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.record.evidence import LONGEST_PASSAGE, Evidence, Origin, Passage
 from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.agent.secrets.injection import fill_in, note_typed
+from mcp_browser.agent.secrets.injection import CheckedTyping, fill_in, note_typed
 from mcp_browser.agent.secrets.store import Secrets
-from mcp_browser.agent.secrets.typing_rule import CheckedTyping
+from mcp_browser.agent.task import ActionCall
 from mcp_browser.batch import Batch, ListedAction, Premises
+from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
 from mcp_browser.consent import Ask, Paused, nobody, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomChanges
-from mcp_browser.errors import ActionError, PremiseGone, TakenOver
+from mcp_browser.errors import ActionError, BlockedUrl, PremiseGone, TakenOver
+from mcp_browser.hosts import is_on
 from mcp_browser.llm.messages import ImageBlock
-from mcp_browser.privacy.addresses import redact_addresses
+from mcp_browser.privacy.addresses import MARK, redact_addresses
 from mcp_browser.rendering import ImagePart, TextPart, render_error, render_result
-from mcp_browser.text import cut, in_texts
+from mcp_browser.settings import Settings
+from mcp_browser.text import cut, cut_address, in_texts
 
 if TYPE_CHECKING:
     from mcp_browser.dom.identities import ElementRecord
+
+MOST_LEFT = 5  # How many pages in a row are left before it is given up
+
+
+class Domains:
+    """Hosts that a task keeps to: globs; none means any."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = tuple(patterns)
+
+    def allow(self, url: str) -> bool:
+        """Whether a page may be shown. An empty one, and one that could not be loaded, are nobody's."""
+        url = url.replace(MARK, "")  # It is no part of a host.
+        scheme = urlsplit(url).scheme
+        return not self._patterns or scheme in ("", "about", "chrome-error") or is_on(url, self._patterns)
+
+    def check(self, url: str, settings: Settings, *, base: str = "") -> None:
+        """Refuse an address as written; `base` is the current page's. Raises BlockedUrl, NavigationError."""
+        address = check_url(url, settings, base=base) if self._patterns else ""
+        if not self.allow(address):
+            raise self.outside(address)
+
+    def outside(self, url: str) -> BlockedUrl:
+        """The error for an address outside."""
+        return BlockedUrl(
+            f"{cut_address(url)} is outside the domains of this task.",
+            hint=f"Stay on {', '.join(self._patterns)}.",
+        )
+
+    async def leave(self, session: BrowserSession, *, tabs: Collection[int]) -> str | None:
+        """Leave the current page if it is outside; its address, or None where it is not.
+
+        A tab that is none of `tabs` is closed; another one goes back, or to an empty page. No action of the
+        registry is used for that, since the task may not have it.
+
+        Raises:
+            BlockedUrl: it cannot be left.
+        """
+        left: str | None = None
+        for _ in range(MOST_LEFT):
+            async with session.lock:
+                tab = session.tab_in_use
+                if tab is None or self.allow(tab.url):
+                    return left
+                left = left or tab.url
+                await self._leave(session, tab, close=tab.id not in tabs)
+        raise self.outside(left or "The page")
+
+    async def _leave(self, session: BrowserSession, tab: Tab, *, close: bool) -> None:
+        if not close:
+            for go in (tab.back, lambda: tab.goto("about:blank")):
+                with contextlib.suppress(ActionError, PlaywrightError):
+                    await go()
+                if self.allow(tab.url):
+                    return
+        await session.close_tab(tab.id)
+
 
 SHOT_SIDE = 800  # Longest side of a picture for people, pixels
 SHOT_QUALITY = 60
@@ -65,7 +127,6 @@ class Look:
 
     @property
     def passage(self) -> Passage:
-        """The page as a text of the record."""
         return Passage(text=cut(self.text, LONGEST_PASSAGE), origin=self.origin, where=self.url)
 
 
@@ -108,11 +169,7 @@ class Executor:
         self.watch: ActionWatch | None = None  # Of the last action
 
     async def open(self, url: str) -> None:
-        """Open an address that the task names.
-
-        Raises:
-            ActionError: it cannot be opened, or leads outside the task's domains.
-        """
+        """Open an address that the task names; raises ActionError."""
         self._domains.check(url, self.controller.settings)
         self._given = url
         await self.session.plugin(NetworkLog)
@@ -121,11 +178,7 @@ class Executor:
         await self._stay_within(set(self.session.tabs))
 
     async def switch_tab(self, tab_id: int) -> None:
-        """Go on in another tab.
-
-        Raises:
-            NotFound: there is no such tab.
-        """
+        """Go on in another tab. Raises NotFound: there is no such tab."""
         await self._execute(self._own, switch_tab.__name__, {"tab": tab_id})
 
     async def look(self, *, picture: bool, shot: bool = False) -> Look:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from mcp_browser.agent import spans
-from mcp_browser.agent.decision import Decision
+from mcp_browser.agent.task import Decision
 from mcp_browser.errors import (
     ContextTooLong,
     InvalidOutput,
@@ -74,11 +74,7 @@ class ModelClient:
     first_wait: float = FIRST_WAIT
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None = None) -> Reply:
-        """One answer.
-
-        Raises:
-            ModelError: neither model answers.
-        """
+        """One answer. Raises ModelError: neither model answers."""
         try:
             return await self._ask_patiently(self.model, messages, form)
         except ContextTooLong:
@@ -97,12 +93,7 @@ class ModelClient:
         form: OutputForm | None,
         read: Callable[[Reply], Decision],
     ) -> ModelAnswer:
-        """One decision; where the answer cannot be read, the model gets the reason and is asked again.
-
-        Raises:
-            InvalidOutput: no answer can be read.
-            ModelError: the model does not answer.
-        """
+        """One decision; after an answer that cannot be read, asked again with why. Raises ModelError."""
         asked = list(messages)
         for left in range(REPAIRS, -1, -1):
             reply = await self.ask(asked, form=form)

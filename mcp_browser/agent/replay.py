@@ -3,6 +3,7 @@
 import copy
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,11 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.recording import element_arguments, place_of
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.agent.claims.comparing import Difference, difference
-from mcp_browser.agent.decision import ActionCall
+from mcp_browser.agent.record.evidence import NUMBER, Evidence, Sent
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.secrets.store import PLACEHOLDER
-from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.agent.task import ActionCall, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.dom.identities import ElementRecord, Located
 from mcp_browser.dom.worlds import FrameGone
@@ -27,6 +27,89 @@ from mcp_browser.text import counted, quoted
 
 if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome, Look
+
+NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Both sides; `certain` where the second cannot mean the same."""
+
+    what: str
+    recorded: str
+    now: str
+    certain: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.what} differs: recorded {self.recorded}, now {self.now}"
+
+
+def difference(recorded: ActionRecord, now: ActionRecord, variables: Variables) -> Difference | None:
+    """The gravest difference in what an action caused; None where there is none."""
+    before, after = recorded.evidence, now.evidence or Evidence()
+    if before is None:
+        return Difference("Evidence", "none was kept", "the action was done", certain=False)
+    before = Evidence.model_validate(variables.put_in(before.model_dump(mode="json")))
+    found = [
+        *_sent(before, after),
+        *_unlike("The address", variables.put_in(recorded.url), now.url),
+        # Another value may be the one that was there already.
+        *(_changed(recorded, now) if recorded.call.arguments == now.call.arguments else ()),
+        *_paired("A dialog", [f"{one.kind} {one.message}" for one in before.dialogs],
+                 [f"{one.kind} {one.message}" for one in after.dialogs]),
+        *_paired("A download", [f"{one.name} {_ended(one.error)}" for one in before.downloads],
+                 [f"{one.name} {_ended(one.error)}" for one in after.downloads]),
+    ]  # fmt: skip
+    return min(found, key=lambda one: not one.certain, default=None)
+
+
+def _ended(error: str | None) -> str:
+    return "failed" if error else "saved"
+
+
+def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
+    if recorded.changed is not None and now.changed is not None and recorded.changed is not now.changed:
+        sides = ("the page changed", "it did not")
+        first, second = sides if recorded.changed else sides[::-1]
+        yield Difference("The effect on the page", first, second, certain=recorded.changed)
+
+
+def _sent(before: Evidence, after: Evidence) -> Iterator[Difference]:
+    """Requests of the same shape belong together, in their order."""
+    left = [one for one in after.sent if one.weighs]
+    for old in (one for one in before.sent if one.weighs):
+        alike = [one for one in left if one.shape == old.shape]
+        new = next((one for one in alike if one.outcome == old.outcome), alike[0] if alike else None)
+        if new is None:
+            others = "; ".join(map(_brief, left)) or f"{NOTHING} was sent"
+            yield Difference("What was sent", _brief(old), others, certain=old.method != "GET")
+            continue
+        left.remove(new)
+        if new.outcome != old.outcome and old.status is not None:
+            yield Difference("What was sent", _brief(old), _brief(new), certain=new.failed or old.failed)
+        else:
+            yield from _unlike("What was sent", _brief(old), _brief(new))
+    for new in left:
+        if new.method != "GET" or new.failed:
+            yield Difference("What was sent", NOTHING, _brief(new), certain=new.failed)
+
+
+def _brief(sent: Sent) -> str:
+    return f"{sent.method} {sent.url} → {sent.outcome}"
+
+
+def _paired(what: str, before: list[str], after: list[str]) -> Iterator[Difference]:
+    for number in range(max(len(before), len(after))):
+        old, new = (side[number] if number < len(side) else NOTHING for side in (before, after))
+        yield from _unlike(what, old, new)
+
+
+def _unlike(what: str, old: str, new: str) -> Iterator[Difference]:
+    """A difference, unless both say the same; of numbers and identifiers alone nobody knows what it means."""
+    if old != new:
+        certain = re.sub(NUMBER, "…", old) != re.sub(NUMBER, "…", new)
+        yield Difference(what, old or NOTHING, new or NOTHING, certain)
+
 
 ELEMENT_SECONDS = 10.0  # How long an element may take to appear
 SURE_SECONDS = 0.7  # How long an element quite as recorded is waited for before another one is taken
@@ -86,11 +169,7 @@ class Replay(TaskRun):
     sure_seconds: float = SURE_SECONDS
 
     def __post_init__(self) -> None:
-        """Check that everything is there that the recorded run needs.
-
-        Raises:
-            InvalidArguments: a secret of its is not given.
-        """
+        """Check that everything is there that the recorded run needs; raises InvalidArguments."""
         arguments = str([action.call.arguments for action in self.recorded.actions()])
         missing = sorted(set(PLACEHOLDER.findall(arguments)) - set(self.secrets.names))
         if missing:
@@ -120,7 +199,6 @@ class Replay(TaskRun):
         return len(self.recorded.steps)
 
     def outcome(self) -> TaskOutcome:
-        """What the replay has come to so far."""
         history = self.history
         steps = f"{len(history.steps)} of {counted(len(self.recorded.steps), 'step')}"
         same = "" if self.obstacle else "; each had the effect that was recorded"
@@ -232,11 +310,7 @@ class Replay(TaskRun):
         self._depart(notes, f"{action.call.name} was done in tab {wanted}, which was not the current one")
 
     async def _call(self, action: ActionRecord, notes: list[str]) -> ActionCall:
-        """The recorded call with new values, and the elements and tabs of today.
-
-        Raises:
-            NotFound: an element cannot be found again.
-        """
+        """The recorded call with new values, and the elements and tabs of today; raises NotFound."""
         arguments: dict[str, Any] = copy.deepcopy(self.variables.put_in(action.call.arguments))
         if isinstance(tab := arguments.get("tab"), int):
             arguments["tab"] = self._tabs.get(tab, tab)
@@ -261,11 +335,7 @@ class Replay(TaskRun):
     async def _check_means_the_same(
         self, call: ActionCall, wanted: ElementRecord, located: Located, now: str
     ) -> None:
-        """Ask the person where an element may mean something else by now.
-
-        Raises:
-            NotActionable: nobody agrees to take it for the recorded one.
-        """
+        """Ask the person where an element may mean something else by now; raises NotActionable."""
         if same_meaning(wanted, located):
             return
         change = self.secrets.hide(f"{call.name} was recorded on {wanted}, which is now {now}")
@@ -276,12 +346,7 @@ class Replay(TaskRun):
             )
 
     async def _find(self, wanted: ElementRecord) -> Located:
-        """A recorded element, as soon as it is there.
-
-        Raises:
-            NotFound: it cannot be found within the limit.
-            DialogOpen: a dialog holds the page.
-        """
+        """A recorded element, as soon as it is there; raises NotFound in the end, DialogOpen."""
         started = time.monotonic()
         while True:
             tab = self.session.current_tab

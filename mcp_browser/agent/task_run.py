@@ -173,7 +173,6 @@ class TaskRun(ABC):
     # -- people
 
     async def _report(self, step: int, **more: Any) -> None:
-        """Report progress to the watcher."""
         await self.watcher.progressed(Progress(step=step, steps=self.most_steps, **more))
 
     async def _report_status(self) -> None:
@@ -196,7 +195,6 @@ class TaskRun(ABC):
 
     @property
     def _wants_shot(self) -> bool:
-        """Whether a picture of each page is kept for people."""
         return self.folder is not None and self.step_pictures
 
     def _record(self, number: int, look: Look | None, started: datetime, **more: Any) -> None:
@@ -272,7 +270,6 @@ class TaskRun(ABC):
 
 def _texts(history: AgentHistory, folder: Path, own: Registry) -> dict[str, str]:
     # Imported late: a template library is wanted only once a run has ended.
-    from mcp_browser.agent.record.report import REPORT_FILE, render_report  # noqa: PLC0415
-    from mcp_browser.agent.record.script import SCRIPT_FILE, export_script  # noqa: PLC0415
+    from mcp_browser.agent.record.report import REPORT_FILE, SCRIPT_FILE, export_script, render_report  # noqa: PLC0415  # noqa: PLC0415
 
     return {REPORT_FILE: render_report(history, folder), SCRIPT_FILE: export_script(history, own)}

@@ -89,11 +89,7 @@ class Chord(NamedTuple):
 
 
 def chord_of(keys: str) -> Chord | None:
-    """What a combination of keys, as Playwright writes it, does with the clipboard; None for nothing.
-
-    Raises:
-        InvalidArguments: it does other things as well.
-    """
+    """What keys do with the clipboard; None for nothing. Raises InvalidArguments: more than that."""
     held: set[str] = set()
     others = 0
     found: list[Chord] = []

@@ -63,7 +63,6 @@ class Condition:
         self._next = asyncio.Event()
 
     def wake(self) -> None:
-        """Wake those who wait now."""
         self._next.set()
         self._next = asyncio.Event()
 
@@ -106,7 +105,6 @@ class FairSemaphore:
         return sum(map(len, self._waiting.values()))
 
     async def take(self, owner: str) -> None:
-        """Wait for a turn of this owner's."""
         if owner not in self._waiting and self._may_begin(owner):
             self._running[owner] += 1
             return

@@ -10,11 +10,7 @@ NAMED = 8  # How many names of devices an error lists
 
 
 def find_device(name: str, devices: Mapping[str, Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]]:
-    """The name and the description of a device, whatever the case of its name.
-
-    Raises:
-        NotFound: there is none of that name; the message names some that are like it.
-    """
+    """Name and description of a device, whatever the case; raises NotFound, which names similar."""
     names = {known.lower(): known for known in devices}
     found = names.get(" ".join(name.lower().split()))
     if found is None:

@@ -85,11 +85,7 @@ class BrowserManager:
         await anyio.to_thread.run_sync(import_module, "mcp_browser.browser.session")
 
     async def start(self) -> None:
-        """Start Playwright's driver and see to it that there is a browser.
-
-        Raises:
-            BrowserNotFound: there is none.
-        """
+        """Start Playwright's driver and see to it that there is a browser; raises BrowserNotFound."""
         await self._browsers.start()
 
     @property

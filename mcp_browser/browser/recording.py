@@ -129,12 +129,7 @@ class _Recording:
         self.file = file
 
     async def finish(self) -> None:
-        """Have the whole file written.
-
-        Raises:
-            ActionError: there is nothing to write.
-            OSError: it cannot be written.
-        """
+        """Have the whole file written; raises ActionError where there is nothing to write, OSError."""
         raise NotImplementedError
 
 
@@ -352,7 +347,6 @@ class Recordings(SessionPlugin):
         await self._until_written()
 
     async def closed(self) -> None:
-        """Write the files whole."""
         for kind in list(self._under_way):
             await self._end(kind, "The session ends")
         await self._until_written()

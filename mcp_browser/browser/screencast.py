@@ -106,11 +106,7 @@ class Screencast:
 
     @contextlib.asynccontextmanager
     async def watch(self) -> AsyncGenerator[Watching]:
-        """The frames of the tab from now on, the one that it shows now first.
-
-        Raises:
-            NotActionable: the settings want no pictures.
-        """
+        """The frames of the tab from now on, the one that it shows now first; raises NotActionable."""
         if self._settings.screenshots.screenshots == "never":
             raise NotActionable("Screenshots are switched off (screenshots=never).")
         first = self._last[0] if self._last is not None and self._last[1] == self._values() else None

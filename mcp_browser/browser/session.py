@@ -13,7 +13,7 @@ from mcp_browser.browser.addresses import blocked_page, check_url, may_show
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.downloads import DownloadInfo
 from mcp_browser.browser.observation import Effect, Observation
-from mcp_browser.browser.process.temporary import remove_leftovers_once
+from mcp_browser.browser.process.profile import remove_leftovers_once
 from mcp_browser.browser.session_life import SessionLife, State
 from mcp_browser.browser.session_plugins import C
 from mcp_browser.browser.settling import ActionScope

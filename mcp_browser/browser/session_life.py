@@ -236,11 +236,7 @@ class SessionLife:
 
     @property
     def context(self) -> BrowserContext:
-        """Playwright's context.
-
-        Raises:
-            BrowserUnavailable: the session is not open.
-        """
+        """Playwright's context. Raises BrowserUnavailable: the session is not open."""
         if self.services.context is None:
             raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
         return self.services.context
@@ -276,7 +272,6 @@ class SessionLife:
     # -- opening and closing
 
     def notice(self, text: str) -> None:
-        """Tell a sentence with the next result."""
         self._observations.notice(text)
 
     def handed_back(self, told: str, moved: bool) -> None:

@@ -27,11 +27,7 @@ StorageState = dict[str, Any]  # Playwright's storage state: `cookies` and `orig
 
 
 def origin_of(address: str) -> str:
-    """The origin of an address, or of a host.
-
-    Raises:
-        InvalidArguments: it has none.
-    """
+    """The origin of an address, or of a host. Raises InvalidArguments: it has none."""
     origin = hosts.origin_of(address if "://" in address else f"https://{address}")
     if origin == "null":
         raise InvalidArguments(f"{cut_address(address)!r} has no origin such as https://example.com.")
@@ -47,7 +43,6 @@ class OpenStorage:
         self._id = {"securityOrigin": origin, "isLocalStorage": area == "local"}
 
     async def items(self) -> dict[str, str]:
-        """Everything in it, by keys."""
         answer = await send(self._cdp, "DOMStorage.getDOMStorageItems", storageId=self._id)
         return {str(key): str(value) for key, value in answer["entries"]}
 
@@ -62,17 +57,11 @@ class OpenStorage:
                 )
 
     async def clear(self) -> None:
-        """Remove everything."""
         await send(self._cdp, "DOMStorage.clear", storageId=self._id)
 
 
 async def open_storage(tab: Tab, area: Area, origin: str | None) -> OpenStorage:
-    """The storage of an origin that the tab has open, in itself or in a frame; by default of its page.
-
-    Raises:
-        NotFound: nothing of that origin is open in the tab.
-        NotActionable: the page has no storage.
-    """
+    """The storage of an origin that the tab, or a frame of it, has open; raises NotFound, NotActionable."""
     wanted = origin_of(origin or tab.url) if origin or tab.url.startswith(("http", "file")) else None
     if wanted is None:
         raise NotActionable(
@@ -107,11 +96,7 @@ async def cookies_of(context: BrowserContext, *, url: str | None, name: str | No
 
 
 async def clear_site(session: "BrowserSession", origin: str | None) -> None:
-    """Delete all that one origin has stored, cookies of its host included, or all that any site has.
-
-    Raises:
-        NotActionable: the browser is one of the user's own.
-    """
+    """Delete what an origin, or any site, has stored, cookies too. Raises NotActionable: the user's."""
     _spare_own_chrome(session)
     tab = session.current_tab
     await send(tab.cdp, "Storage.clearDataForOrigin", origin=origin or "*", storageTypes="all")
@@ -129,11 +114,7 @@ async def clear_site(session: "BrowserSession", origin: str | None) -> None:
 
 
 async def read_state(context: BrowserContext) -> StorageState:
-    """Cookies, local storage and IndexedDB of every site.
-
-    Raises:
-        NotActionable: a page does not tell.
-    """
+    """Cookies, local storage and IndexedDB of every site. Raises NotActionable: a page does not tell."""
     try:
         return cast("StorageState", await context.storage_state(indexed_db=True))
     except PlaywrightError as error:
@@ -142,12 +123,7 @@ async def read_state(context: BrowserContext) -> StorageState:
 
 
 async def put_state(session: "BrowserSession", state: StorageState) -> None:
-    """Replace what sites have stored with a storage state.
-
-    Raises:
-        InvalidArguments: the browser does not take it.
-        NotActionable: it is one of the user's own.
-    """
+    """Replace what sites have stored by a storage state; raises InvalidArguments, NotActionable."""
     # Playwright clears the browser's cache before it comes to what is refused there.
     _spare_own_chrome(session)
     try:
@@ -159,11 +135,7 @@ async def put_state(session: "BrowserSession", state: StorageState) -> None:
 
 
 def parse_state(content: bytes, *, name: str) -> StorageState:
-    """A storage state from a file's content.
-
-    Raises:
-        InvalidArguments: it is none.
-    """
+    """A storage state from a file's content. Raises InvalidArguments: it is none."""
     try:
         value: Any = json.loads(content) if len(content) <= LARGEST_STATE else None
     except (ValueError, RecursionError):
@@ -178,11 +150,7 @@ def parse_state(content: bytes, *, name: str) -> StorageState:
 
 
 def read_file(path: Path) -> bytes:
-    """What is in a file.
-
-    Raises:
-        NotFound: it cannot be read.
-    """
+    """What is in a file. Raises NotFound: it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:

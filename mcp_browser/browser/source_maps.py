@@ -92,11 +92,7 @@ class SourceMaps(SessionPlugin):
         return await asyncio.to_thread(lambda: parse_map(fetched.text)) if fetched is not None else None
 
     async def _fetch(self, tab: Tab, url: str) -> Fetched | None:
-        """A resource as the page gets it, from the cache where it is there; None where it cannot be had.
-
-        Raises:
-            BlockedUrl: the address is not allowed.
-        """
+        """A resource as the page gets it, from the cache where it is there, or None; raises BlockedUrl."""
         cdp, frame = tab.cdp, tab.main_frame_id
         if frame is None or not url.startswith(("http://", "https://")):
             return None
@@ -119,11 +115,7 @@ class SourceMaps(SessionPlugin):
 
 
 def parse_map(text: str) -> dict[str, Any] | None:
-    """A source map, or None where it is none.
-
-    Raises:
-        ValueError: it is no JSON.
-    """
+    """A source map, or None where it is none. Raises ValueError: it is no JSON."""
     # Servers may put a line before it that keeps it from being run as a script.
     value: Any = json.loads(text.partition("\n")[2] if text.startswith(")]}'") else text)
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None

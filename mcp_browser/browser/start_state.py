@@ -50,11 +50,7 @@ class StartState(SessionPlugin):
 
 
 def check(settings: "BrowserSettings") -> None:
-    """Read what the settings name, before a browser starts.
-
-    Raises:
-        SettingsError: a file cannot be read, or holds something else.
-    """
+    """Read what the settings name, before a browser starts; raises SettingsError."""
     for script in settings.init_scripts:
         _read("init-script", script)
     if settings.cookies is not None:
@@ -88,11 +84,7 @@ def headers_of(given: Sequence[str]) -> dict[str, str]:
 
 
 def read_storage_state(path: Path) -> dict[str, Any]:
-    """Playwright's storage state from a file: cookies, and local storage of origins.
-
-    Raises:
-        SettingsError: it cannot be read, or is none.
-    """
+    """Playwright's storage state from a file: cookies, and local storage of origins; raises SettingsError."""
     text = _read("storage-state", path)
     try:
         state = json.loads(text)

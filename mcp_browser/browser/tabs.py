@@ -145,7 +145,6 @@ class Tabs:
         self._closing: set[int] = set()
 
     def switch_to(self, tab: Tab | None) -> None:
-        """Make a tab the current one."""
         self.current = tab
         self.switched.wake()
 
@@ -175,11 +174,7 @@ class Tabs:
             task.cancel()
 
     def by_id(self, tab_id: int) -> Tab:
-        """The tab with an id.
-
-        Raises:
-            NotFound: there is no such tab; the message lists those that there are.
-        """
+        """The tab with an id; raises NotFound."""
         try:
             return self._open[tab_id]
         except KeyError:
@@ -191,11 +186,7 @@ class Tabs:
         return tab.main_frame_id in self.lent
 
     async def open(self, *, opener: int | None = None) -> Tab:
-        """Open an empty tab.
-
-        Raises:
-            BrowserUnavailable: the browser opens none.
-        """
+        """Open an empty tab. Raises BrowserUnavailable: the browser opens none."""
         async with self._services.openings:
             return await self._open_in_turn(opener=opener)
 

@@ -182,11 +182,7 @@ class Arguments:
 
 
 def parse_arguments(words: Sequence[str]) -> Arguments:
-    """Read a command line. `--help` and `--version` print and exit.
-
-    Raises:
-        SettingsError: a flag or command is unknown, or lacks its value.
-    """
+    """Read a command line. `--help` and `--version` print and exit. Raises SettingsError."""
     for option in all_options().values():
         if option.variable_only and any(word.partition("=")[0] == option.flag for word in words):
             raise SettingsError(
@@ -229,7 +225,6 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are settings that are wrong."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise it."""
         unknown = re.search(r"argument COMMAND: invalid choice: '(.*?)' ", message)
         if unknown is not None:
             near = did_you_mean(unknown[1], COMMANDS)

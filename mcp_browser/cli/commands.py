@@ -50,11 +50,7 @@ class Commands:
         self.registry = registry
 
     def parse(self, words: Sequence[str], before: Sequence[str] = ()) -> TerminalCommand:
-        """Read a command; `before` are words for the output that stood before the action's name.
-
-        Raises:
-            SettingsError: there is no such action, or it takes other arguments.
-        """
+        """Read a command; `before` are words for the output before its name. Raises SettingsError."""
         name, *rest = words
         if name == FROM_STDIN:
             action, parser = None, Parser(prog="mcp-browser do -", allow_abbrev=False)
@@ -79,11 +75,7 @@ class Commands:
         )
 
     def action(self, name: str) -> RegisteredAction:
-        """Return an action.
-
-        Raises:
-            SettingsError: there is none of that name.
-        """
+        """Return an action. Raises SettingsError: there is none of that name."""
         if name not in self.registry:
             names = [action.name for action in self.registry]
             word = name.partition("_")[0]

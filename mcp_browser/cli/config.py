@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import tomlkit
 
-from mcp_browser.browser.files.atomic import write_whole
+from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.cli.client_files import nested, parsed, with_entry
 from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Launch, Transport
 from mcp_browser.errors import SettingsError
@@ -147,11 +147,7 @@ def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> bool
 
 
 def changed(path: Path, change: Callable[[str, Path], str | None], *, what: str, done: str) -> bool:
-    """Change a client's file, say so, and keep the file as it was beside it; whether that could be done.
-
-    Raises:
-        SettingsError: the file cannot be read or written.
-    """
+    """Change a client's file, say so, keep a copy; whether it could be. Raises SettingsError."""
     # A configuration that is kept elsewhere and linked here stays a link.
     path = path.resolve()
     try:
@@ -217,7 +213,6 @@ def _is_ours(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 def _backed_up(path: Path) -> Path:
-    """A copy of the file, beside it."""
     number = 1
     while (backup := path.with_name(f"{path.name}.bak{'' if number == 1 else number}")).exists():
         number += 1

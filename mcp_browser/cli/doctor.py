@@ -18,11 +18,9 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_browser import __version__
-from mcp_browser.browser.process.divide.own_browser import find_own_browser
-from mcp_browser.browser.process.divide.own_relay import allows, list_tabs
+from mcp_browser.browser.process.divide.own_relay import allows, find_own_browser, list_tabs
 from mcp_browser.browser.process.divide.shared_profile import sharers_of
 from mcp_browser.browser.process.driver import driver_problem
-from mcp_browser.browser.process.grid import address_and_headers
 from mcp_browser.browser.process.launch import (
     BrowserChoice,
     browser_version,
@@ -32,6 +30,7 @@ from mcp_browser.browser.process.launch import (
     runs_headless,
     uses_sandbox,
 )
+from mcp_browser.browser.process.launcher import address_and_headers
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
 from mcp_browser.browser.start_state import check
 from mcp_browser.cli.install import show, start_problem
@@ -59,11 +58,7 @@ class Finding:
 
 
 def doctor(loaded: LoadedSettings) -> int:
-    """Print the report; the exit code, 1 where something is broken.
-
-    Raises:
-        SettingsError: the actions that the settings name cannot be offered.
-    """
+    """Print the report; the exit code, 1 where something is broken. Raises SettingsError."""
     console = Console(soft_wrap=True, highlight=False)
     findings = list(_findings(loaded.settings))
     console.print(Text(f"mcp-browser {__version__}", style="bold"))

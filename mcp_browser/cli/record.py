@@ -30,11 +30,7 @@ HOW = (
 
 
 def record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
-    """Record until the person ends it, and write what they did; the exit code.
-
-    Raises:
-        ActionError: there is no browser, or the page could not be opened.
-    """
+    """Record until the person ends it, and write what they did; the exit code. Raises ActionError."""
     return asyncio.run(_record(loaded, given))
 
 

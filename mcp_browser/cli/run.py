@@ -57,13 +57,7 @@ _Begun = tuple[Coroutine[Any, Any, TaskOutcome], Control]
 
 
 def run(settings: Settings, given: Mapping[str, Any]) -> int:
-    """Do a task, or one again, and print its answer; the exit code.
-
-    Raises:
-        SettingsError: an option is wrong.
-        ModelError: there is no model.
-        ActionError: there is no browser, or the task names what there is not.
-    """
+    """Do a task, or one again; the exit code. Raises SettingsError, ModelError, ActionError."""
     if ("task" in given) == ("replay" in given):
         raise SettingsError('say what is to be done: mcp-browser run "…", or --replay FOLDER.')
     identifier = new_task_id()

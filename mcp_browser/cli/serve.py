@@ -16,11 +16,7 @@ from mcp_browser.settings import Settings
 
 
 def serve(settings: Settings) -> NoReturn:
-    """Serve until the client has gone or a signal comes, then end the process.
-
-    Raises:
-        SettingsError: the server cannot be started as the settings want it.
-    """
+    """Serve until the client has gone or a signal comes, then end the process; raises SettingsError."""
     begin(settings)
     over_http = settings.server.http or settings.server.sse
     # The client is answered while the rest is imported.
@@ -36,11 +32,7 @@ def serve(settings: Settings) -> NoReturn:
 
 
 def begin(settings: Settings) -> None:
-    """Set up logs and signals; read the files of secrets once, so that what is wrong in them shows now.
-
-    Raises:
-        SettingsError: a file of secrets cannot be used.
-    """
+    """Set up logs and signals; read files of secrets, to show what is wrong. Raises SettingsError."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=settings.server.log_level.upper(), handlers=[handler])

@@ -23,11 +23,7 @@ NAME = "mcp-browser"
 
 
 def skill(settings: Settings, given: Mapping[str, Any]) -> int:
-    """Print the skill, or write it to where a client looks for skills; the exit code.
-
-    Raises:
-        SettingsError: there is no such client, or the file cannot be written.
-    """
+    """Print the skill, or write it to where a client looks for one; the exit code. Raises SettingsError."""
     command = "mcp-browser" if shutil.which("mcp-browser") else shlex.join(program())
     text = skill_text(load_actions(settings.tools), command)
     if "write" not in given:

@@ -275,11 +275,7 @@ def with_all_tools(loaded: LoadedSettings) -> LoadedSettings:
 
 
 def make_folders(loaded: LoadedSettings) -> None:
-    """Make the folders that the settings name for files, so that none turns out later not to be usable.
-
-    Raises:
-        SettingsError: one cannot be made, or not be written to.
-    """
+    """Make the folders for files that the settings name, and try to write there; raises SettingsError."""
     for settings in loaded.settings.variants:
         for name, folder in (
             ("output_dir", settings.files.output_dir),

@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mcp_browser.agent.record.history import TaskFolder
-from mcp_browser.agent.record.report import render_report
-from mcp_browser.agent.record.script import export_script
+from mcp_browser.agent.record.report import export_script, render_report
 from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.cli.progress import show_end, show_goal, show_outcome
 from mcp_browser.errors import SettingsError
@@ -26,13 +25,7 @@ WIDE = 140  # Characters of a line where there is no terminal
 
 
 def tasks(settings: Settings, given: Mapping[str, Any]) -> int:
-    """Do what is asked for with saved runs; the exit code.
-
-    Raises:
-        SettingsError: no task is named where one is needed.
-        NotFound: there is no such task.
-        NotActionable: it is at work, or has ended.
-    """
+    """Do what is asked for with saved runs; the exit code. Raises SettingsError, NotFound, NotActionable."""
     runs = SavedRuns.of(settings.agent)
     do, names = given.get("do", "list"), given.get("names", [])
     if do == "list":

@@ -58,11 +58,7 @@ Result = dict[str, Any]  # What the client prints
 
 
 def show_help(words: Sequence[str]) -> NoReturn:
-    """Print the help of `do`, or of an action, and exit.
-
-    Raises:
-        SettingsError: there is no such action or setting, or no word at all.
-    """
+    """Print the help of `do`, or of an action, and exit; raises SettingsError."""
     if not words:
         raise SettingsError(_NO_ACTION)
     _, settings, rest = split([word for word in session_of(words)[1] if word not in ("-h", "--help")])
@@ -73,11 +69,7 @@ def show_help(words: Sequence[str]) -> NoReturn:
 
 
 def _loaded(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> LoadedSettings:
-    """The settings for a session, with whole paths.
-
-    Raises:
-        SettingsError: one is wrong.
-    """
+    """The settings for a session, with whole paths. Raises SettingsError: one is wrong."""
     asked = parse_arguments(words)
     if asked.command != "serve" or asked.flags.get("http") or asked.flags.get("sse"):
         raise SettingsError("settings, then one action: mcp-browser do [SETTINGS] ACTION [ARGUMENTS].")
@@ -95,11 +87,7 @@ def _loaded(words: Sequence[str], environment: Mapping[str, str] = os.environ) -
 
 
 def serve() -> NoReturn:
-    """Serve the session that standard input names, until it is stopped, idle for long, or a signal comes.
-
-    Raises:
-        SettingsError: the server cannot be started as the settings want it.
-    """
+    """Serve the session that standard input names, until it is stopped, idle for long, or a signal comes."""
     asked = json.load(sys.stdin)
     settings_words = split(asked["words"])[1]
     loaded = _loaded(settings_words)
@@ -263,11 +251,7 @@ class Background:
         return {"output": "\n".join(outputs)}
 
     def _check(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Refuse settings that are others than those that the session has begun with.
-
-        Raises:
-            SettingsError: some are.
-        """
+        """Refuse settings other than those that the session has begun with; raises SettingsError."""
         asked = (list(words), dict(environment), os.getcwd())  # noqa: PTH109 - a text
         if not (words or environment) or asked in self.accepted:
             return
@@ -287,11 +271,7 @@ class Background:
         self.accepted.append(asked)
 
     def _calls(self, text: str, whole: TerminalCommand) -> list[TerminalCommand]:
-        """Read commands, one a line; those that may stand in a list are made lists of.
-
-        Raises:
-            SettingsError: one of them is wrong, and nothing was done.
-        """
+        """Read commands, one a line, as lists where they may be; else raises SettingsError."""
         commands: list[TerminalCommand] = []
         for number, line in enumerate(text.splitlines(), 1):
             try:
@@ -347,9 +327,8 @@ class Background:
 
     def _filling(self, command: TerminalCommand, session: "BrowserSession", secret: str) -> Prepare:
         """Return what puts secrets in the places of their names, as in the agent's actions."""
-        from mcp_browser.agent.secrets.injection import fill_in  # noqa: PLC0415 - seldom wanted
+        from mcp_browser.agent.secrets.injection import CheckedTyping, fill_in  # noqa: PLC0415 - seldom wanted
         from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets  # noqa: PLC0415
-        from mcp_browser.agent.secrets.typing_rule import CheckedTyping  # noqa: PLC0415
 
         action, file = command.action, self.loaded.settings.agent.secrets
         assert action is not None

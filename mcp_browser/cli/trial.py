@@ -19,11 +19,7 @@ from mcp_browser.settings import Settings
 
 
 def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int:
-    """Open a page, print its snapshot and save a screenshot; the exit code.
-
-    Raises:
-        ActionError: there is no browser and none could be had, or the page could not be opened.
-    """
+    """Open a page, print its snapshot and save a screenshot; the exit code. Raises ActionError."""
     settings = loaded.settings
     if url is not None:
         url = _address(url, settings)
@@ -52,11 +48,7 @@ def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int
 
 
 def _address(url: str, settings: Settings) -> str:
-    """The address to open; that of a file where it is a file's path.
-
-    Raises:
-        BlockedUrl: files may not be opened.
-    """
+    """The address to open; that of a file where it is a file's path. Raises BlockedUrl."""
     path = Path(url).expanduser()
     if "://" in url or not (path.is_file() or url.startswith((".", "/", "~"))):
         return url

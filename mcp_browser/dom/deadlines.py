@@ -19,11 +19,7 @@ def extra_seconds(elements: int) -> float:
 
 
 async def within(work: Awaitable[T], limit: Callable[[], float]) -> T:
-    """The outcome of `work`, which may take `limit()` seconds: that may grow meanwhile.
-
-    Raises:
-        TimeoutError: it has taken longer.
-    """
+    """The outcome of `work`, which may take `limit()` seconds: that may grow. Raises TimeoutError."""
     begun = time.monotonic()
     task = asyncio.ensure_future(work)
     try:

@@ -88,12 +88,7 @@ class PageElements(PageReader):
         self.person = PersonReports(self._frames, self._references)
 
     async def describe(self, index: int) -> DomNode:
-        """An element as it is now.
-
-        Raises:
-            StaleElement: it is gone; the message names the nearest match.
-            NotFound: the index was never given.
-        """
+        """An element as it is now; raises StaleElement, which names the nearest match, NotFound."""
         ref = self.resolve(index)
         answer = await self._ask(ref, "describe", ref.id)
         return self._references.shown(answer["node"], ref.world, ref.document)
@@ -139,11 +134,7 @@ class PageElements(PageReader):
         )
 
     async def call(self, index: int, function: str, *args: JsonValue) -> Any:
-        """Run a helper of the page script on an element: focus, setValue, selectText, options, text, …
-
-        Raises:
-            StaleElement: the element is gone.
-        """
+        """Run a helper of the page script on an element: focus, setValue, text, …; raises StaleElement."""
         ref = self.resolve(index)
         answer = await self._ask(ref, "call", ref.id, function, args)
         value = answer["value"]
@@ -154,7 +145,6 @@ class PageElements(PageReader):
         return value
 
     async def window(self) -> WindowState:
-        """Return the size of the view and whether it is shown."""
         return WindowState.model_validate(await (await self._frames.main()).world.run("window"))
 
     async def in_page(self, index: int | None) -> tuple[CDPSession, str | None]:
@@ -176,11 +166,7 @@ class PageElements(PageReader):
             raise await self._stale(ref) from error
 
     async def set_files(self, index: int, paths: Sequence[Path], *, by_content: bool) -> None:
-        """Give files to a file input; `by_content` where the browser cannot read the paths itself.
-
-        Raises:
-            StaleElement: it is gone.
-        """
+        """Give files to a file input; `by_content` where paths cannot be read. Raises StaleElement."""
         ref = self.resolve(index)
         target = (await self._ask(ref, "ready", ref.id, "upload", False)).get("target", ref.id)
         if by_content:
@@ -252,12 +238,7 @@ class PageElements(PageReader):
         return node
 
     async def typed_at(self, index: int | None = None) -> KeyPlace:
-        """Return what gets what is typed: an element, or what has the keyboard.
-
-        Raises:
-            NotActionable: the frame that has the keyboard cannot be asked.
-            StaleElement: the element is gone.
-        """
+        """What gets typed text: an element, or what has the keyboard; raises NotActionable, StaleElement."""
         if index is not None:
             ref = self.resolve(index)
             return key_place(ref.world, await self._ask(ref, "keyPlaceOf", ref.id))

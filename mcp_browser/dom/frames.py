@@ -84,7 +84,6 @@ class Shown:
 
 
 def known(answer: dict[str, Any]) -> Known:
-    """What is kept of an answer."""
     stands = {owner: (place, depth, far) for owner, place, depth, far in answer["frames"]}
     return Known(answer["number"], answer["doc"], answer["count"], stands, answer["title"])
 
@@ -229,7 +228,6 @@ class Frames:
         self._main: FrameState | None = None
 
     async def main(self) -> FrameState:
-        """The main frame."""
         if self._main is None:
             self._main = FrameState(world=await self.worlds.main())
         return self._main
@@ -313,7 +311,6 @@ class Frames:
             rest += [(child, [*way, (frame, owner)]) for owner, child in frame.children.items()]
 
     def way_to(self, world: World) -> Way:
-        """The way to a world that has been met."""
         for frame, way in self.known():
             if frame.world is world:
                 return way

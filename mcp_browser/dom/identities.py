@@ -72,12 +72,7 @@ class Identities:
         self._ask = ask
 
     async def record(self, index: int) -> ElementRecord:
-        """What the element of an index can be found again by.
-
-        Raises:
-            NotFound: the index was never given.
-            StaleElement: the element is gone.
-        """
+        """What the element of an index can be found again by; raises NotFound, StaleElement."""
         ref: ElementRef = self._references[index]
         answer = await self._ask(ref, "record", ref.id)
         x, y, width, height = answer["box"]
@@ -101,11 +96,7 @@ class Identities:
         )
 
     async def locate(self, record: ElementRecord) -> Located:
-        """The element that a record means: in its own frame where it can be found there, else in any other.
-
-        Raises:
-            NotFound: none fits, or several fit equally well.
-        """
+        """The element of a record, first in its own frame. Raises NotFound: none, or several alike."""
         wanted = record.model_dump(
             include={"role", "name", "tag", "attributes", "text", "context", "twins", "path"}
         )

@@ -241,16 +241,11 @@ class TargetReader:
         return KeyTargets([*found, await self._unknown()], None)
 
     async def of(self, ref: ElementRef, *, enter: bool = False) -> list[Target]:
-        """What acting on an element acts on; with `enter`, pressing Enter in it as well.
-
-        Raises:
-            StaleElement: it is gone.
-        """
+        """What acting on an element acts on; with `enter`, pressing Enter in it, too. Raises StaleElement."""
         answer = await self._ask(ref, "targetsOf", ref.id, enter)
         return targets_of(answer)
 
     async def page(self) -> Target:
-        """The page as a whole."""
         return Target(**await (await self._frames.main()).world.run("whose"))
 
     async def _within(self, frame: FrameState, owner: int) -> FrameState | None:

@@ -30,11 +30,7 @@ class ElementName(str):
 
 
 def reference(text: str) -> ElementName | int:
-    """The name or the index that a text is; an index may stand in brackets.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """The name or the index that a text is; an index may stand in brackets. Raises ValueError: it is none."""
     if index := re.fullmatch(r"\*?\[(\d+)\]|(\d+)", text.strip()):
         return int(index[1] or index[2])
     if (parts := _NAMED.fullmatch(text.strip())) is None:

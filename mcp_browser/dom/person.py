@@ -35,11 +35,7 @@ class PersonReports:
             await self.meet()
 
     async def meet(self) -> None:
-        """Find the frames that have come.
-
-        Raises:
-            FrameGone: the page goes to other addresses meanwhile.
-        """
+        """Find the frames that have come. Raises FrameGone: the page goes to other addresses meanwhile."""
         async for frame, answer in self._frames.each("recordPerson", self._name):
             if answer["doc"] not in self._places:
                 paths: list[str] = []
@@ -59,11 +55,7 @@ class PersonReports:
             pass
 
     async def record(self, report: Report) -> ElementRecord:
-        """The element of a report, with an index.
-
-        Raises:
-            FrameGone: it is not known which frame reports.
-        """
+        """The element of a report, with an index. Raises FrameGone: it is not known which frame reports."""
         element, document = report["element"], report["doc"]
         if report["top"]:
             place = (await self._frames.main()).world, ()

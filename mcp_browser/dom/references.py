@@ -52,12 +52,7 @@ class References:
         self._next = 1
 
     def __getitem__(self, index: int) -> ElementRef:
-        """What an index stands for.
-
-        Raises:
-            NotFound: it was never given.
-            StaleElement: its document was left so long ago that it has been forgotten.
-        """
+        """What an index stands for; raises NotFound, StaleElement where its document was left long ago."""
         known = self._by_index.get(index)
         if known is None and 0 < index < self._next:
             raise StaleElement(

@@ -66,12 +66,7 @@ class World:
         self.is_main = False  # Whether it is that of the page itself
 
     async def run(self, method: str, *args: Any) -> Any:
-        """Return what a method of the page script returns: one evaluation, three where the document is new.
-
-        Raises:
-            FrameGone: there is no such frame any more.
-            DeadlineExceeded: the page does not answer.
-        """
+        """Return what a method of the page script returns; raises FrameGone, DeadlineExceeded."""
         call = f"{API}.run({json.dumps(method)},{json.dumps(args)})"
         for _ in range(MOST_TRIES):
             try:
@@ -81,11 +76,7 @@ class World:
         raise FrameGone
 
     async def add(self, name: str, source: str) -> None:
-        """Run a library in this world, unless its global `name` is there.
-
-        Raises:
-            FrameGone: there is no such frame any more.
-        """
+        """Run a library in this world, unless its global `name` is there; raises FrameGone."""
         for _ in range(MOST_TRIES):
             with contextlib.suppress(WorldLost):
                 if not await self._evaluate(f"String(typeof globalThis.{name} === 'object')"):
@@ -94,11 +85,7 @@ class World:
         raise FrameGone
 
     async def object_of(self, backend_node: int) -> int:
-        """The page script's id of a node that CDP knows.
-
-        Raises:
-            FrameGone: it has left the document.
-        """
+        """The page script's id of a node that CDP knows. Raises FrameGone: it has left the document."""
         await self.run("doc")
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
@@ -148,11 +135,7 @@ class World:
         return bool(roots)
 
     async def object(self, element_id: int) -> str:
-        """Return the CDP object id of an element that the page script knows.
-
-        Raises:
-            KeyError: it is gone.
-        """
+        """Return the CDP object id of an element that the page script knows. Raises KeyError: it is gone."""
         found = await send(
             self.session,
             "Runtime.evaluate",
@@ -162,11 +145,7 @@ class World:
         return str(found["result"]["objectId"])
 
     async def object_in_page(self, element_id: int) -> str:
-        """Return the CDP object id of the same element in the page's own world.
-
-        Raises:
-            KeyError: it is gone.
-        """
+        """Return the CDP object id of the same element in the page's own world; raises KeyError."""
         node = await send(self.session, "DOM.describeNode", objectId=await self.object(element_id))
         found = await send(self.session, "DOM.resolveNode", backendNodeId=node["node"]["backendNodeId"])
         return str(found["object"]["objectId"])
@@ -275,7 +254,6 @@ class Listening:
         self._begun.append((session, added["identifier"]))
 
     async def end(self) -> None:
-        """Listen no more."""
         for session, identifier in self._begun:
             session.remove_listener("Runtime.bindingCalled", self._on_call)
             with contextlib.suppress(PlaywrightError):

@@ -4,7 +4,7 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from inspect import signature
 from typing import Any, Literal, cast
@@ -37,7 +37,49 @@ from mcp_browser.llm.messages import (
     assistant,
     system,
 )
-from mcp_browser.llm.outline import outline
+
+_TYPES = {"string": "text", "boolean": "true or false", "null": "null"}
+
+
+def outline(schema: Mapping[str, Any]) -> str:
+    """The shape that a schema describes: names, types, choices and descriptions."""
+    return _shape(schema, schema.get("$defs", {}))
+
+
+def _shape(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
+    match schema:
+        case {"$ref": str(reference)}:
+            shape = _shape(named.get(reference.rpartition("/")[2], {}), named)
+        case {"enum": [*choices]}:
+            shape = " | ".join(map(_quoted, choices))
+        case {"const": choice}:
+            shape = _quoted(choice)
+        case {"anyOf": [*several]} | {"oneOf": [*several]}:
+            shape = " | ".join(dict.fromkeys(_shape(one, named) for one in several))
+        case {"type": "array"}:
+            shape = f"[{_shape(schema.get('items', {}), named)}, …]"
+        case {"properties": {**fields}}:
+            shape = _fields(fields, set(schema.get("required", ())), named)
+        case {"type": [*kinds]}:
+            shape = " | ".join(_shape({"type": kind}, named) for kind in kinds)
+        case {"type": str(kind)}:
+            shape = _TYPES.get(kind, kind)
+        case _:
+            shape = "anything"
+    return shape
+
+
+def _fields(fields: Mapping[str, Any], required: set[str], named: Mapping[str, Any]) -> str:
+    parts: list[str] = []
+    for name, field in fields.items():
+        words = f" ({field['description']})" if field.get("description") else ""
+        parts.append(f'"{name}"{"" if name in required else "?"}: {_shape(field, named)}{words}')
+    return "{" + ", ".join(parts) + "}"
+
+
+def _quoted(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
 
 OutputMode = Literal["tool", "json"]  # A tool to be called, or the schema of the whole answer
 
@@ -170,11 +212,7 @@ _FINISHES: dict[str, Literal["stop", "length", "filtered", "other"]] = {
 def own_model(
     model: object, mode: OutputMode, context_window: int | None, temperature: float | None
 ) -> ProviderModel:
-    """A model that a program has made with pydantic-ai.
-
-    Raises:
-        NoModel: it is none.
-    """
+    """A model that a program has made with pydantic-ai. Raises NoModel: it is none."""
     if isinstance(model, Model):
         return ProviderModel(
             cast("Model", model), mode=mode, context_window=context_window, temperature=temperature

@@ -43,11 +43,7 @@ class ScriptedModel:
         self.forms: list[OutputForm | None] = []
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
-        """The next line of the script.
-
-        Raises:
-            ModelError: the line is one.
-        """
+        """The next line of the script. Raises ModelError: the line is one."""
         del seconds
         line = self._lines[min(len(self.requests), len(self._lines) - 1)]
         self.requests.append(tuple(messages))
@@ -80,11 +76,7 @@ class ScriptedModel:
 
 
 def load_script(path: Path) -> ScriptedModel:
-    """A scripted model from a JSON file: a list of forms (objects) and texts.
-
-    Raises:
-        SettingsError: the file cannot be read, or holds something else.
-    """
+    """A scripted model from a JSON file: a list of forms (objects) and texts; raises SettingsError."""
     try:
         content: object = json.loads(path.expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -62,7 +62,6 @@ def names_secret(name: str, words: frozenset[str]) -> bool:
 
 
 def is_secret_parameter(name: str) -> bool:
-    """Whether a parameter of this name holds a password or a token."""
     return names_secret(name, _SECRET_WORDS)
 
 
@@ -134,11 +133,7 @@ class SessionAddresses:
             del self._originals[next(iter(self._originals))]
 
     def restore(self, address: str) -> str:
-        """The original of a whole address with a redacted part, at the same origin.
-
-        Raises:
-            NavigationError: the original is not known, or it is one of several.
-        """
+        """The original of a redacted address, at the same origin; raises NavigationError."""
         shown = redact_addresses(address)
         original = self._originals.get(shown)
         if original is None:

@@ -1,8 +1,10 @@
 """The MCP server: what it offers each caller, and how a call reaches its tool."""
 
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -13,16 +15,29 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcp_browser import __version__
-from mcp_browser.server.calls import Answer, Call
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.registry import Registry
+from mcp_browser.audit import audit_log_of
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.controller import Controller
+from mcp_browser.policy import load_policy
+from mcp_browser.server.calls import Answer, Call, OnCall, ServerTool
+from mcp_browser.server.elicitation import OpenForm, ViewLink, no_view
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
+from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import FindCall, LongCall, TaskExtension
+from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.server.tools import Tools
 from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.server.view.app import ViewApp
 
 INSTRUCTIONS = """\
 A real web browser. Open a page with go_to_url, then act on elements by index.
@@ -54,7 +69,6 @@ class Offer:
     person: PersonTools | None = None
 
     async def close(self) -> None:
-        """End that work."""
         for part in (self.person, self.runs):
             if part is not None:
                 await part.close()
@@ -86,12 +100,10 @@ class Offers:
         return cls(lambda _: Offer(tools=tools))
 
     def __call__(self, principal: Principal) -> Offer:
-        """Return the offer of a caller."""
         settings = self._settings_of(principal)
         return self._made.get(id(settings)) or self._of(settings)
 
     def names(self, principal: Principal) -> frozenset[str]:
-        """The names of a caller's tools."""
         return self(principal).tools.names
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
@@ -104,7 +116,6 @@ class Offers:
         return await runs.find_call(identifier, principal) if runs is not None else None
 
     async def close(self) -> None:
-        """End the work that outlives calls."""
         for offer in self._made.values():
             await offer.close()
 
@@ -202,3 +213,52 @@ def create_server(
         RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="mcp-browser")
     )
     return server
+
+
+def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
+    settings_of: SettingsOf,
+    manager: BrowserManager,
+    sessions: Sessions,
+    *,
+    session_tools: Sequence[ServerTool] = (),
+    open_form: OpenForm | None = None,
+    view: "tuple[ViewLink, ViewApp] | None" = None,
+    on_call: OnCall | None = None,
+) -> tuple[Offers, list[ResourceProvider]]:
+    """Make the offers of a server, and the resources that go with them. Raises as `Offers` does."""
+    files = TaskFiles(sessions)
+    view_link, app = view or (no_view, None)
+
+    def make(settings: Settings) -> Offer:
+        registry = registry_of(settings)
+        controller = Controller(registry, settings)
+        runs = RunTools(settings, sessions, registry, files=files, open_form=open_form, view_link=view_link)
+        person = PersonTools(controller, view_link)
+        own: Iterable[ServerTool] = (
+            *session_tools,
+            *runs.tools(),
+            *person.tools(settings),
+            *(app.tools(settings) if app is not None else ()),
+        )
+        tools = Tools(controller, sessions, own, on_call=on_call)
+        return Offer(tools=tools, runs=runs, person=person)
+
+    resources: list[ResourceProvider] = [SessionFiles(manager, sessions), files]
+    return Offers(make, settings_of), [*resources, app] if app is not None else resources
+
+
+def registry_of(settings: Settings) -> Registry:
+    """The actions to offer.
+
+    Raises:
+        SettingsError: the actions that the settings name cannot be offered, or the policy or the audit
+            log cannot be used.
+    """
+    # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
+    with redirect_stdout(sys.stderr):
+        registry = load_actions(settings.tools)
+    audit_log_of(settings)
+    if settings.tools.policy is not None:
+        known = dict.fromkeys(action.name for actions in (default_registry(), registry) for action in actions)
+        load_policy(settings.tools.policy).check_actions(tuple(known))
+    return registry

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -20,6 +20,12 @@ Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
 
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
+
+CallOutcome = Literal["ok", "error", "internal_error", "input_required", "cancelled"]
+"""How a call ended: a result, an error that the caller can mend, one of ours, questions, or not at all."""
+
+OnCall = Callable[[str, CallOutcome, float], None]
+"""Called with a tool's name after each call of it, and the seconds that it took, waiting included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

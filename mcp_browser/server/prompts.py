@@ -30,12 +30,10 @@ class Prompts:
         self._has_sessions = has_sessions
 
     def install(self, server: Server[Any]) -> None:
-        """Register the handlers of requests about prompts."""
         server.add_request_handler("prompts/list", types.PaginatedRequestParams, self.list)
         server.add_request_handler("prompts/get", types.GetPromptRequestParams, self.get)
 
     async def list(self, ctx: Context, _params: types.PaginatedRequestParams) -> types.ListPromptsResult:
-        """The prompts of the caller."""
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
@@ -49,11 +47,7 @@ class Prompts:
         )
 
     async def get(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """What a prompt says.
-
-        Raises:
-            MCPError: -32602, there is no such prompt, or an argument is missing, unknown or cannot be.
-        """
+        """What a prompt says. Raises MCPError -32602: no such prompt, or an argument is missing or wrong."""
         known = self._offered(ctx)
         if (prompt := known.get(params.name)) is None:
             there = ", ".join(known) or "none"
@@ -102,7 +96,6 @@ class PromptText:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def text(self, of: PromptInput) -> str:
-        """The message for the model."""
         head, *steps, end = [line for line in self.steps(of) if line]
         text = "\n".join([head, *(f"{number}. {step}" for number, step in enumerate(steps, 1)), end])
         if session := of.given.get(_SESSION.name):
@@ -113,11 +106,7 @@ class PromptText:
 def _checked(
     prompt: PromptText, arguments: list[types.PromptArgument], given: Mapping[str, str]
 ) -> dict[str, str]:
-    """The arguments that are given and not empty.
-
-    Raises:
-        InvalidArguments: one is missing, unknown, or cannot be.
-    """
+    """The arguments that are given and not empty; raises InvalidArguments."""
     known = {argument.name: argument for argument in arguments}
     if unknown := [name for name in given if name not in known]:
         raise InvalidArguments(

@@ -1,31 +1,149 @@
-"""Starts the server and ends it, leaving no process behind."""
+"""Starts the server and ends it, leaving no process behind; sends its traces."""
 
 import gc
+import importlib.util
 import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import anyio
 import anyio.to_thread
+from pydantic import BaseModel
 
+from mcp_browser import __version__
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import BrowserUnavailable, NotFound, SettingsError
-from mcp_browser.server.http.auth.bind_safety import check_exposure
-from mcp_browser.server.lazy_sdk import import_with_sdk
 from mcp_browser.server.stdio import StdioWire
-from mcp_browser.server.telemetry import TRACES
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
+
     from mcp_browser.server.elicitation import SecretForm, ViewLink
     from mcp_browser.server.view.app import ViewApp
+
+FLUSH_SECONDS = 1.0  # How long the last spans may take; clients end a server that takes two seconds
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+
+
+def exporter_name() -> str | None:
+    """The exporter that the environment asks for, None where it asks for none."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return None
+    name = os.environ.get("OTEL_TRACES_EXPORTER", "").strip().lower()
+    if name == "none" or (not name and not any(os.environ.get(variable) for variable in _ENDPOINTS)):
+        return None
+    return name or "otlp"
+
+
+class Traces:
+    """The spans of this process on their way to an exporter."""
+
+    def __init__(self) -> None:
+        self._provider: TracerProvider | None = None
+
+    def start(self) -> None:
+        """Send spans from now on where the environment says, if it does; raises SettingsError."""
+        name = exporter_name()
+        if name is None:
+            return
+        try:
+            from opentelemetry import trace  # noqa: PLC0415 - only where it is asked for
+            from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+            from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+            from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+
+            exporter = _exporter(name)
+        except ImportError as error:
+            raise SettingsError(
+                f"traces are asked for by OTEL_… variables, and {error.name} is missing: "
+                "pip install 'mcp-browser-server[traces]'"
+            ) from None
+        named = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or "mcp-browser"}
+        self._provider = TracerProvider(resource=Resource.create({**named, "service.version": __version__}))
+        self._provider.add_span_processor(BatchSpanProcessor(exporter))
+        trace.set_tracer_provider(self._provider)
+
+    def finish(self) -> None:
+        """Send what is left; a receiver that does not answer holds the process for a short time only."""
+        if self._provider is None:
+            return
+        sender = threading.Thread(target=self._provider.shutdown, daemon=True)
+        sender.start()
+        sender.join(FLUSH_SECONDS)
+        if sender.is_alive():
+            logger.warning("The last spans could not be sent within %g s.", FLUSH_SECONDS)
+
+
+TRACES = Traces()
+
+
+def _exporter(name: str) -> "SpanExporter":
+    if name == "console":
+        from opentelemetry.sdk.trace.export import ConsoleSpanExporter  # noqa: PLC0415
+
+        # Standard output belongs to the protocol.
+        return ConsoleSpanExporter(out=sys.stderr)
+    if name != "otlp":
+        raise SettingsError(f"OTEL_TRACES_EXPORTER is {name!r}; otlp, console and none are known")
+    protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or os.environ.get(
+        "OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"
+    )
+    if protocol != "http/protobuf":
+        raise SettingsError(f"OTEL_EXPORTER_OTLP_PROTOCOL is {protocol!r}; only http/protobuf is known")
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
+
+    return OTLPSpanExporter()
+
+
+_PACKAGES = ("mcp", "mcp.server")
+_running = threading.RLock()
+
+
+class _Package(ModuleType):
+    """A package whose own code has not run; its modules can be imported all the same."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        with _running:
+            if type(self) is _Package:
+                cast("Any", self).__class__ = ModuleType
+                spec = self.__spec__
+                assert spec is not None
+                assert spec.loader is not None
+                spec.loader.exec_module(self)
+        return getattr(self, name)
+
+
+def import_with_sdk(name: str) -> ModuleType:
+    """Import a module that imports the SDK; no other import of the SDK may run meanwhile."""
+    for package in _PACKAGES:
+        if package not in sys.modules and (spec := importlib.util.find_spec(package)) is not None:
+            module = importlib.util.module_from_spec(spec)
+            cast("Any", module).__class__ = _Package
+            sys.modules[package] = module
+            parent, _, own = package.rpartition(".")
+            if parent:
+                setattr(sys.modules[parent], own, module)
+    # Each model that is made meanwhile takes this setting from its base.
+    BaseModel.model_config["defer_build"] = True
+    try:
+        return import_module(name)
+    finally:
+        del BaseModel.model_config["defer_build"]
+
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +195,9 @@ def run_http(settings: Settings) -> NoReturn:
     Raises:
         SettingsError: the server cannot listen, or cannot be started as the settings want it.
     """
+    # Imported late: it brings starlette along, which stdio does without.
+    from mcp_browser.server.http.auth.middleware import check_exposure  # noqa: PLC0415
+
     check_exposure(settings.access, settings.server.host)
     _check_files(settings)
     TRACES.start()
@@ -102,11 +223,7 @@ def _check_files(settings: Settings) -> None:
 
 
 async def _check_device(manager: BrowserManager) -> None:
-    """Find the device that the settings name, which only Playwright's driver knows.
-
-    Raises:
-        SettingsError: there is none of that name.
-    """
+    """Find the device that the settings name, which only Playwright's driver knows; raises SettingsError."""
     if manager.settings.browser.device is not None:
         with suppress(BrowserUnavailable):  # The first call says why.
             try:

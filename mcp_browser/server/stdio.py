@@ -92,11 +92,7 @@ class StdioWire:
     """
 
     def __init__(self, known: KnownAnswers | None) -> None:
-        """Take the two over and begin to read.
-
-        Raises:
-            OSError: one of them is closed.
-        """
+        """Take the two over and begin to read. Raises OSError: one of them is closed."""
         self._input = os.dup(0)
         self._output = os.dup(1)
         null = os.open(os.devnull, os.O_RDWR)

@@ -95,11 +95,9 @@ class LongCall:
         return MCPError(types.INTERNAL_ERROR, "The call itself failed; the server's log has the details.")
 
     async def result(self) -> types.CallToolResult:
-        """Wait for its result."""
         return await self._work
 
     async def cancel(self) -> None:
-        """End it, if it has not ended."""
         self.end()
 
     def end(self) -> None:
@@ -107,11 +105,9 @@ class LongCall:
         self._work.cancel()
 
     async def changed(self) -> None:
-        """Wait until something happens."""
         await self.mailbox.news.wait()
 
     def handle(self) -> TaskHandle:
-        """The answer to the call."""
         message = self.doing if self.status == "working" else None
         if self.status == "cancelled":
             message = "It was cancelled."
@@ -185,7 +181,6 @@ class TaskExtension:
         self._listen = listen
 
     def install(self, server: Server[Any]) -> None:
-        """Declare the extension and register its methods."""
         server.extensions[EXTENSION] = {}
         server.add_request_handler("tasks/get", TaskRequestParams, self.get)
         server.add_request_handler("tasks/update", UpdateTaskParams, self.update)
@@ -204,20 +199,12 @@ class TaskExtension:
         return (await self._found(ctx, params)).details()
 
     async def update(self, ctx: Context, params: UpdateTaskParams) -> types.EmptyResult:
-        """Take answers to what a call has asked.
-
-        Raises:
-            MCPError: as for `get`.
-        """
+        """Take answers to what a call has asked. Raises MCPError: as for `get`."""
         (await self._found(ctx, params)).mailbox.deliver(params.input_responses)
         return types.EmptyResult()
 
     async def cancel(self, ctx: Context, params: TaskRequestParams) -> types.EmptyResult:
-        """End a call; one that has ended stays as it is.
-
-        Raises:
-            MCPError: as for `get`.
-        """
+        """End a call; one that has ended stays as it is. Raises MCPError: as for `get`."""
         await (await self._found(ctx, params)).cancel()
         return types.EmptyResult()
 
@@ -294,11 +281,7 @@ async def _follow(ctx: Context, begin: anyio.Event, call: LongCall) -> None:
 
 
 def require_tasks(ctx: Context) -> None:
-    """Check that the request may be answered with a handle.
-
-    Raises:
-        MCPError: -32021, its client has not declared the extension.
-    """
+    """Check that the request may be answered with a handle. Raises MCPError -32021: undeclared."""
     if not takes_tasks(ctx):
         needed = types.ClientCapabilities(extensions={EXTENSION: {}})
         data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=needed)

@@ -37,7 +37,7 @@ from mcp_browser.rendering import (
     render_result,
     structured,
 )
-from mcp_browser.server.calls import Answer, Call, ServerTool, SessionLease
+from mcp_browser.server.calls import Answer, Call, CallOutcome, OnCall, ServerTool, SessionLease
 from mcp_browser.server.elicitation import (
     CONSENT,
     NeedInput,
@@ -50,7 +50,6 @@ from mcp_browser.server.elicitation import (
     takes_forms,
 )
 from mcp_browser.server.limits import SHORT_TEXT, fit
-from mcp_browser.server.observer import CallObserver, Outcome
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import TaskHandle
 from mcp_browser.settings import Settings
@@ -83,16 +82,12 @@ class Tools:
         sessions: Sessions,
         own: Iterable[ServerTool] = (),
         *,
-        observer: CallObserver | None = None,
+        on_call: OnCall | None = None,
     ) -> None:
-        """Offer the controller's actions, then the server's own tools.
-
-        Raises:
-            ValueError: two tools have one name, or an action has an argument `session` of its own.
-        """
+        """Offer the controller's actions, then the server's tools. Raises ValueError: names clash."""
         self._controller = controller
         self._sessions = sessions
-        self._observer = observer
+        self._on_call = on_call
         self._paused: dict[str, Paused] = {}  # Lists of actions that wait for an answer
         self._audit = audit_log_of(controller.settings)
         self._own = {tool.name: tool for tool in own}
@@ -105,7 +100,6 @@ class Tools:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all tools."""
         return frozenset((*self._own, *(action.name for action in self._controller.registry)))
 
     @cached_property
@@ -121,7 +115,6 @@ class Tools:
 
     @property
     def has_apps(self) -> bool:
-        """Whether a tool has an MCP App."""
         return any(tool.ui is not None for tool in self._own.values())
 
     @cached_property
@@ -147,10 +140,10 @@ class Tools:
         own = self._own.get(name)
         if own is None and name not in self._controller.registry:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
-        if (self._observer is None and self._audit is None) or (own is not None and own.for_page):
+        if (self._on_call is None and self._audit is None) or (own is not None and own.for_page):
             return await self._answer(call, own)
         started = time.monotonic()
-        outcome: Outcome = "cancelled"
+        outcome: CallOutcome = "cancelled"
         if self._audit is not None:
             CALLER.set(Caller(call.principal.name, client_of(call.request), name))
         try:
@@ -158,8 +151,8 @@ class Tools:
             outcome = _outcome(answer)
             return answer
         finally:
-            if self._observer is not None:
-                self._observer.called(name, outcome, time.monotonic() - started)
+            if self._on_call is not None:
+                self._on_call(name, outcome, time.monotonic() - started)
             if self._audit is not None:
                 self._write_down(call, outcome, time.monotonic() - started)
 
@@ -202,7 +195,7 @@ class Tools:
             return _without_paths(self._paths, answer, call)
         return answer
 
-    def _write_down(self, call: Call, outcome: Outcome, seconds: float) -> None:
+    def _write_down(self, call: Call, outcome: CallOutcome, seconds: float) -> None:
         assert self._audit is not None
         name = call.params.name
         own = self._own.get(name)
@@ -365,7 +358,7 @@ def _without_paths(paths: ServerPaths, answer: types.CallToolResult, call: Call)
     return answer.model_copy(update={"content": content, "structured_content": data})
 
 
-def _outcome(answer: Answer) -> Outcome:
+def _outcome(answer: Answer) -> CallOutcome:
     if isinstance(answer, types.InputRequiredResult):
         return "input_required"
     if isinstance(answer, TaskHandle) or not answer.is_error:
@@ -391,7 +384,6 @@ def call_result(
 
 
 def failed(text: str) -> types.CallToolResult:
-    """The result of a call that has failed."""
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 

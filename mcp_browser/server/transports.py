@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, cast
 from mcp.server.stdio import stdio_server
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.server.app import BrowserServer, Offers, create_server
+from mcp_browser.server.app import BrowserServer, Offers, create_server, offers_of
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.elicitation import OpenForm, ViewLink
-from mcp_browser.server.offers import offers_of
 from mcp_browser.server.principals import ANONYMOUS, SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.stdio import StdioWire

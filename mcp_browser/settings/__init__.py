@@ -13,18 +13,21 @@ from typing import Any, Literal, Self
 from pydantic import ValidationError
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings.agent import AgentSettings
-from mcp_browser.settings.browser import BrowserSettings, EgressSettings
-from mcp_browser.settings.calls import (
+from mcp_browser.settings.groups import (
+    AccessSettings,
+    AgentSettings,
+    BrowserSettings,
+    EgressSettings,
     FileSettings,
     LimitSettings,
     ObservationSettings,
     RecordingSettings,
     ScreenshotSettings,
+    ServerSettings,
+    SessionSettings,
     ToolSettings,
 )
 from mcp_browser.settings.options import Option, groups_of, options_of, what_is_allowed
-from mcp_browser.settings.serving import AccessSettings, ServerSettings, SessionSettings
 from mcp_browser.settings.values import (
     LOCALE,
     OWN_BROWSERS,

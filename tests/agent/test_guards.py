@@ -11,7 +11,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.control import NobodyWatches
-from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.executor import Domains
 from mcp_browser.agent.questions import ASKS_FOR_SECRET
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task, TaskStatus

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.coordinates import parse_coordinates
-from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.prompting.gui_parser import (
     MOST_PIXELS,
@@ -19,6 +18,7 @@ from mcp_browser.agent.prompting.gui_parser import (
     scale_for,
 )
 from mcp_browser.agent.prompting.gui_style import GuiStyle, GuiTurn
+from mcp_browser.agent.task import ActionCall
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm.messages import ImageBlock, Reply

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from mcp_browser.agent.decision import ActionCall
-from mcp_browser.agent.loops import STOP_AT, STOP_AT_PAGES, STOP_AT_REPEATS, WARN_AT, LoopDetector
 from mcp_browser.agent.record.history import ActionRecord
+from mcp_browser.agent.state import STOP_AT, STOP_AT_PAGES, STOP_AT_REPEATS, WARN_AT, LoopDetector
+from mcp_browser.agent.task import ActionCall
 from mcp_browser.dom.identities import ElementRecord
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
-from mcp_browser.agent.record.script import SCRIPT_FILE, export_script
+from mcp_browser.agent.record.report import SCRIPT_FILE, export_script
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task
 from mcp_browser.browser.process.launch import find_browser

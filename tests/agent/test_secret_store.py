@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets
-from mcp_browser.agent.secrets.totp import OneTimePassword
+from mcp_browser.agent.secrets.store import OneTimePassword, Secret, Secrets, load_secrets
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
 
 KEY = "JBSWY3DPEHPK3PXP"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcp_browser.actions import default_registry
-from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.secrets.store import Secret, Secrets
+from mcp_browser.agent.task import ActionCall
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import ElementQuery

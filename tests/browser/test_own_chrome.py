@@ -15,7 +15,7 @@ import pytest_asyncio
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.divide import own_relay as relay
-from mcp_browser.browser.process.divide.own_browser import FILE, find_own_browser, places_of
+from mcp_browser.browser.process.divide.own_relay import FILE, find_own_browser, places_of
 from mcp_browser.browser.site_data import clear_site, put_state
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError, BrowserUnavailable

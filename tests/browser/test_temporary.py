@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.browser.process.temporary import LOCK_FILE, PREFIX, TemporaryFolder, remove_leftovers
+from mcp_browser.browser.process.profile import LOCK_FILE, PREFIX, TemporaryFolder, remove_leftovers
 from tests.support.process import RawServer
 from tests.support.site import Site
 

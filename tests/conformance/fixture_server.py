@@ -19,11 +19,11 @@ from pydantic import BaseModel, Field
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
+from mcp_browser.server.app import registry_of
 from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
 from mcp_browser.server.elicitation import NeedInput
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.serving import http_middleware, listen
-from mcp_browser.server.offers import registry_of
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
 from mcp_browser.server.sessions.remote import RemoteSessions

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.secrets.store import Secret, Secrets
+from mcp_browser.agent.task import ActionCall
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.models import ElementQuery
 from tests.agent.conftest import done, make_agent

@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.agent.prompting.output import AgentOutput, output_form
-from mcp_browser.llm.outline import outline
+from mcp_browser.llm.providers import outline
 
 
 @pytest.mark.parametrize(

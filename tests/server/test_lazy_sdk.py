@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 _PROGRAM = """
 import sys
-from mcp_browser.server.lazy_sdk import import_with_sdk
+from mcp_browser.server.startup import import_with_sdk
 
 import_with_sdk("mcp_browser.server.transports")
 assert "mcp.client" not in sys.modules

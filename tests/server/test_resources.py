@@ -21,8 +21,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.resources.contents import LARGEST_PART, NEXT, OFFSET, SIZE
-from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.resources.contents import LARGEST_PART, NEXT, OFFSET, SIZE, SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings
 from tests.support.servers import server_of

@@ -10,7 +10,7 @@ from mcp_browser.agent.assembly import RunModels, actions_for
 from mcp_browser.agent.task import Task
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.llm.scripted import ScriptedModel
-from mcp_browser.server.runs.models import run_models
+from mcp_browser.server.runs.client import run_models
 from mcp_browser.server.runs.params import RunTaskParams
 from mcp_browser.server.runs.service import RunService
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_browser.server.telemetry import Traces, exporter_name
+from mcp_browser.server.startup import Traces, exporter_name
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 
 from websockets.sync.client import connect
 
-from mcp_browser.browser.process.divide.own_browser import FILE
+from mcp_browser.browser.process.divide.own_relay import FILE
 from mcp_browser.browser.process.launch import find_browser, launch_options
 from mcp_browser.settings import BrowserSettings
 

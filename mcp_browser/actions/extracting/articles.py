@@ -9,9 +9,16 @@ from typing import Any
 from lxml.html import tostring
 
 from mcp_browser.actions.extracting.exact import labels, shown
-from mcp_browser.actions.extracting.machine_data import ABOUT_THE_SITE, items_in, listed, type_of
+from mcp_browser.actions.extracting.machine_data import (
+    ABOUT_THE_SITE,
+    Element,
+    items_in,
+    listed,
+    parse,
+    text_of,
+    type_of,
+)
 from mcp_browser.actions.extracting.tables import tables_in
-from mcp_browser.actions.extracting.tree import Element, parse, text_of
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 SHORTEST = 250  # Shortest text that is taken for an article, characters

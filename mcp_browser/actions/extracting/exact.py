@@ -15,14 +15,18 @@ from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.machine_data import (
     ABOUT_THE_SITE,
     MOST_DEEP,
+    Element,
+    elements,
     entries,
+    is_leaf,
     items_in,
     listed,
+    parse,
     plain_value,
+    text_of,
     type_of,
 )
 from mcp_browser.actions.extracting.tables import tables_in
-from mcp_browser.actions.extracting.tree import Element, elements, is_leaf, parse, text_of
 from mcp_browser.text import counted, quoted
 
 _NUMBER = re.compile(
@@ -33,7 +37,6 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def numbers_in(text: str) -> list[int | float]:
-    """The numbers in a text."""
     return [number for found in _NUMBER.findall(text) if (number := _parsed(found)) is not None]
 
 
@@ -287,11 +290,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _converted(schema: Schema, value: Any) -> Any:
-    """A value as the schema wants it.
-
-    Raises:
-        _Unfit: it cannot be had from it.
-    """
+    """A value as the schema wants it. Raises _Unfit: it cannot be had from it."""
     kind, form, text = schema.get("type"), schema.get("format"), shown(value)
     element = value if isinstance(value, Element) else None
     if kind in ("number", "integer"):

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from mcp_browser.actions.extracting.tree import Element, elements, role, text_of
+from mcp_browser.actions.extracting.machine_data import Element, elements, role, text_of
 from mcp_browser.text import counted
 
 MOST_CELLS = 500_000  # How many cells of a table are read

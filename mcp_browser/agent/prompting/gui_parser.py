@@ -129,11 +129,7 @@ def scale_for(*models: str) -> Scale:
 
 
 def parse_prediction(text: str) -> Prediction:
-    """Read what a vision agent has put out.
-
-    Raises:
-        InvalidOutput: no action can be read in it; the message tells the model how to write one.
-    """
+    """Read what a vision agent has put out; raises InvalidOutput, which tells the model how to write it."""
     thought = next((found["text"].strip() for kind in _THOUGHTS if (found := kind.search(text))), "")
     actions = tuple(_actions_in(text))
     if not actions:
@@ -142,11 +138,7 @@ def parse_prediction(text: str) -> Prediction:
 
 
 def parse_spot(text: str) -> Spot:
-    """The point that a box means: its middle; two numbers are the point itself. Zero is a number, too.
-
-    Raises:
-        InvalidOutput: there are neither two nor four numbers.
-    """
+    """The middle of a box; two numbers are the point itself. Zero is a number, too. Raises InvalidOutput."""
     plain = _MARKS.sub(" ", text).translate(_BRACKETS)
     words = plain.split()
     numbers = [float(word) for word in words if _NUMBER.fullmatch(word)]

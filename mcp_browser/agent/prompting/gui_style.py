@@ -9,7 +9,6 @@ from mcp_browser.actions.mouse import hotkey, mouse_click, mouse_drag, mouse_mov
 from mcp_browser.actions.navigation import go_back, go_to_url
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.waiting import wait_for
-from mcp_browser.agent.decision import ActionCall, AgentBrain, Decision
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.prompting.gui_parser import (
     GuiAction,
@@ -20,6 +19,7 @@ from mcp_browser.agent.prompting.gui_parser import (
     scale_for,
 )
 from mcp_browser.agent.prompting.style import prompt
+from mcp_browser.agent.task import ActionCall, AgentBrain, Decision
 from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm.messages import OutputCall, OutputForm, Reply
 
@@ -53,7 +53,6 @@ class GuiStyle:
         self._model = model
 
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
-        """The rules and the action space."""
         del registry, max_actions
         return prompt("gui")
 
@@ -62,7 +61,6 @@ class GuiStyle:
         return None
 
     def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> "GuiTurn":
-        """A request about the picture that was looked at."""
         del registry, page
         picture = look.images[0] if look.images else None
         size = (picture.width, picture.height) if picture else None
@@ -84,11 +82,7 @@ class GuiTurn:
         self._only_done = only_done
 
     def read(self, reply: Reply) -> Decision:
-        """The decision in a model's text.
-
-        Raises:
-            InvalidOutput: there is no action that can be done; the message tells the model how to write one.
-        """
+        """The decision in a model's text; raises InvalidOutput, which says how to write one."""
         prediction = parse_prediction(reply.text)
         actions = prediction.actions
         if self._only_done:
@@ -107,7 +101,6 @@ class GuiTurn:
         return Decision(brain=brain, calls=calls)
 
     def remembered(self, reply: Reply, decision: Decision) -> OutputCall | str:
-        """The text, as it was."""
         del decision
         return reply.text
 
@@ -119,11 +112,7 @@ class GuiTurn:
 
 
 def as_call(action: GuiAction, point: Point) -> ActionCall:
-    """An action of the vision agent's as one of ours.
-
-    Raises:
-        InvalidOutput: there is no such action, or an argument is missing or wrong.
-    """
+    """An action of the vision agent's as one of ours; raises InvalidOutput."""
     make = _CALLS.get(action.name)
     if make is None:
         known = ", ".join(_SHOWN)

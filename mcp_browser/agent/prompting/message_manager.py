@@ -101,7 +101,6 @@ class MessageManager:
         self._add(user(f"A new instruction for your task, which goes before older ones:\n{text}"), "task")
 
     def add_results(self, results: Iterable[str]) -> None:
-        """Remember results of actions."""
         for text in results:
             if text:
                 self._add(user(cut(text, LONGEST_RESULT)), "memory")
@@ -111,7 +110,6 @@ class MessageManager:
         self._add(user(text), "memory")
 
     def add_output(self, output: OutputCall | str) -> None:
-        """Remember what the model has put out: a filled-in form, or its text."""
         self._add(self._answer(output), "output")
 
     def add_state(self, text: str, images: Sequence[ImageBlock] = ()) -> None:
@@ -148,11 +146,7 @@ class MessageManager:
         return [managed.message for managed in self.state.messages]
 
     def cut(self, room: int) -> None:
-        """Shorten the conversation to `room` tokens.
-
-        Raises:
-            ContextTooLong: rules and task alone are longer.
-        """
+        """Shorten the conversation to `room` tokens; raises ContextTooLong."""
         if self.tokens <= room:
             return
         self._drop_images(keep=0)

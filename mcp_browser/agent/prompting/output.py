@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mcp_browser.actions.registry import ActionModel
 from mcp_browser.actions.schema import tool_schema
-from mcp_browser.agent.decision import ActionCall, AgentBrain, Decision
+from mcp_browser.agent.task import ActionCall, AgentBrain, Decision
 from mcp_browser.errors import InvalidArguments, InvalidOutput
 from mcp_browser.llm.messages import OutputForm, Reply
 
@@ -43,7 +43,6 @@ def _list_of(actions: type[ActionModel]) -> Any:
 
 
 def output_form(model: type[AgentOutput]) -> OutputForm:
-    """The form that the model is to fill in."""
     return OutputForm(
         name=FORM_NAME, description="Your thoughts and next actions.", json_schema=tool_schema(model)
     )
@@ -75,11 +74,7 @@ def read_output(reply: Reply, model: type[AgentOutput]) -> Decision:
 
 
 def object_in(reply: Reply) -> dict[str, Any]:
-    """Return the JSON object in a model's answer: of the form it filled in, or within its text.
-
-    Raises:
-        InvalidOutput: there is none; the message asks the model for it.
-    """
+    """Return the JSON object in a model's answer, in its form or its text; raises InvalidOutput."""
     if reply.call is not None and isinstance(reply.call.arguments, dict):
         return reply.call.arguments
     text = reply.call.arguments if reply.call is not None else reply.text

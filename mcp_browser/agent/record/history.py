@@ -8,10 +8,9 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mcp_browser.agent.decision import ActionCall, AgentBrain
 from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict
-from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
-from mcp_browser.browser.files.atomic import write_whole
+from mcp_browser.agent.task import ActionCall, AgentBrain, Task, TaskOutcome, TaskStatus
+from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotFound
@@ -174,7 +173,6 @@ class TaskFolder:
         return cls(path)
 
     def save_history(self, history: AgentHistory) -> None:
-        """Write the history."""
         # Clients and models read it, too.
         self.write(HISTORY_FILE, escape_unseen(history.model_dump_json(indent=1)).encode())
 
@@ -219,7 +217,6 @@ class TaskFolder:
 
 
 def history_schema() -> dict[str, Any]:
-    """The JSON schema of a history's file."""
     schema = AgentHistory.model_json_schema(mode="serialization")
     title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The history of a run"}
     return title | {name: part for name, part in schema.items() if name not in title}

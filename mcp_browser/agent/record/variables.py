@@ -74,11 +74,7 @@ class Variables:
     """
 
     def __init__(self, history: AgentHistory, given: Mapping[str, str]) -> None:
-        """Exchange values of `history`.
-
-        Raises:
-            InvalidArguments: there is no such field or value; the message names those that there are.
-        """
+        """Exchange values of `history`; raises InvalidArguments, which names those there are."""
         self._values: dict[str, str] = {}
         fields = entered_values(history)
         texts = set(_texts([action.call.arguments for action in history.actions()]))

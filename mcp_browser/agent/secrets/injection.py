@@ -10,12 +10,54 @@ from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.actions.recording import place_of, typed_places
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.agent.secrets.store import PLACEHOLDER, Secrets
-from mcp_browser.agent.secrets.typing_rule import CheckedTyping
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.keys import KeyPlace
-from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import InvalidArguments, NotActionable, StaleElement
+
+
+class CheckedTyping:
+    """The rule of one action."""
+
+    def __init__(self) -> None:
+        self._bound: list[tuple[str, tuple[World, str] | None]] = []
+        self._expected: list[KeyPlace | None] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._bound or self._expected)
+
+    def bind(self, text: str, document: tuple[World, str] | None) -> None:
+        """Let this text be typed into this document only; it is confidential."""
+        self._bound.append((_lines(text), document))
+
+    def expect(self, place: KeyPlace | None) -> None:
+        """Let texts be typed into this place's document only, and into no password field but this one."""
+        self._expected.append(place)
+
+    def check(self, place: KeyPlace | None, text: str) -> None:
+        """Return if this text may be typed there; raises NotActionable."""
+        documents = self._documents_of(text)
+        if documents and (place is None or place.page not in documents):
+            raise NotActionable("The focus has moved to another document.")
+        for expected in self._expected:
+            if expected is None or place is None or place.page != expected.page:
+                raise NotActionable("The focus has moved to another document.")
+            if place.password and not expected.password:
+                raise NotActionable("The focus has moved to a password field.")
+
+    def is_confidential(self, text: str) -> bool:
+        """Whether no other document may hear a single key of it."""
+        return bool(self._documents_of(text))
+
+    def _documents_of(self, text: str) -> list[tuple[World, str] | None]:
+        return [document for bound, document in self._bound if bound in _lines(text)]
+
+
+def _lines(text: str) -> str:
+    """A text with one kind of line ends, and none at its end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+
 
 PRESS = "press"  # What `browser_action` does with a text that are keys
 

@@ -1,12 +1,16 @@
 """Secrets: named, bound to origins, filled in where `<secret>name</secret>` stands, never read by a model."""
 
+import base64
+import binascii
 import fnmatch
 import os
 import sys
+import time
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
+from urllib.parse import parse_qs, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -20,12 +24,66 @@ from pydantic import (
 )
 
 from mcp_browser.actions.code import PLACEHOLDER
-from mcp_browser.agent.secrets.totp import OneTimePassword
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
 from mcp_browser.hosts import HostPattern, Origin
 from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import Hidden, hide, hide_in
 from mcp_browser.text import in_texts
+
+Algorithm = Literal["SHA1", "SHA256", "SHA512"]
+
+
+class OneTimePassword(BaseModel):
+    """What codes are made of. `period` is in seconds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: bytes = Field(repr=False)
+    digits: int = Field(default=6, ge=6, le=8)
+    period: int = Field(default=30, ge=1)
+    algorithm: Algorithm = "SHA1"
+
+    @classmethod
+    def parse(cls, text: str) -> "OneTimePassword":
+        """From a key in Base32, or from an authenticator's `otpauth://totp/…` address; raises ValueError."""
+        if not text.startswith("otpauth:"):
+            return cls(key=_decoded(text))
+        parts = urlsplit(text)
+        if parts.netloc != "totp":
+            raise ValueError("only time-based codes can be made (otpauth://totp/…)")
+        given = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        return cls(
+            key=_decoded(given.get("secret", "")),
+            digits=int(given.get("digits", "6")),
+            period=int(given.get("period", "30")),
+            algorithm=cast("Algorithm", given.get("algorithm", "SHA1").upper()),
+        )
+
+    def now(self) -> str:
+        return self.at(time.time())
+
+    def at(self, seconds: float) -> str:
+        """The code of a moment, in seconds since 1970."""
+        # Imported late: seldom needed.
+        from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
+        from cryptography.hazmat.primitives.twofactor.totp import TOTP  # noqa: PLC0415
+
+        algorithm = {"SHA1": hashes.SHA1, "SHA256": hashes.SHA256, "SHA512": hashes.SHA512}[self.algorithm]()
+        # Many sites give out keys of 80 bits, which is less than RFC 4226 asks for.
+        codes = TOTP(self.key, self.digits, algorithm, self.period, enforce_key_length=False)
+        return codes.generate(int(seconds)).decode()
+
+
+def _decoded(text: str) -> bytes:
+    letters = "".join(text.split()).replace("-", "").upper().rstrip("=")
+    try:
+        key = base64.b32decode(letters + "=" * (-len(letters) % 8))
+    except binascii.Error:
+        raise ValueError("the key is not Base32") from None
+    if not key:
+        raise ValueError("the key is empty")
+    return key
+
 
 SHORTEST_HIDDEN = 3  # Values shorter than this are not looked for in texts: they would be found everywhere
 
@@ -123,11 +181,7 @@ class Secrets:
         return Secrets({name: one for name, one in self._secrets.items() if one.usable_by(principal)})
 
     def only(self, names: Iterable[str]) -> "Secrets":
-        """Those of these names.
-
-        Raises:
-            InvalidArguments: there is none of a name; the message lists the names that there are.
-        """
+        """Those of these names; raises InvalidArguments, which lists the names that there are."""
         chosen: dict[str, Secret] = {}
         for name in names:
             if name not in self._secrets:

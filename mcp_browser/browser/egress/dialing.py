@@ -83,12 +83,7 @@ class Dialer:
         )
 
     async def connect(self, to: Origin, policy: EgressPolicy) -> Connection:
-        """A tunnel to a destination.
-
-        Raises:
-            EgressRefused: the policy does not allow it.
-            OSError: it cannot be reached; TimeoutError: not in time.
-        """
+        """A tunnel to a destination; raises EgressRefused by the policy, OSError, TimeoutError."""
         async with asyncio.timeout(CONNECT_SECONDS):
             hosts = await self._checked(to, policy)
             if self._upstream is not None:

@@ -9,11 +9,17 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from mcp_browser.errors import BlockedUrl
+from mcp_browser.browser.concurrency import begin
+from mcp_browser.dom.cdp import send
+from mcp_browser.errors import BlockedUrl, BrowserUnavailable
 from mcp_browser.hosts import HostPattern, IpAddress, Origin, address_in, addresses_written, kind_of
 from mcp_browser.settings import EgressSettings
 from mcp_browser.text import cut_address
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
 
 NAME = "mcp-browser-egress"
 """The only host that the browsers themselves can reach: they know it for this proxy's address."""
@@ -231,3 +237,44 @@ def _own_addresses(_time: int) -> frozenset[IpAddress]:
         for address in addresses
         if address.family.name in ("AF_INET", "AF_INET6")
     )
+
+
+LOGIN_SECONDS = 10.0
+
+
+async def log_in(context: "BrowserContext", admitted: "ProxySession") -> None:
+    """Make the context known to the proxy by an empty page, which stays; raises BrowserUnavailable."""
+    page = context.pages[0] if context.pages else await context.new_page()
+    cdp = await context.new_cdp_session(page)
+    credentials = {
+        "response": "ProvideCredentials",
+        "username": admitted.user,
+        "password": admitted.password,
+    }
+
+    def go_on(event: dict[str, Any]) -> None:
+        begin(send(cdp, "Fetch.continueRequest", requestId=event["requestId"]))
+
+    def answer(event: dict[str, Any]) -> None:
+        begin(
+            send(
+                cdp, "Fetch.continueWithAuth", requestId=event["requestId"], authChallengeResponse=credentials
+            )
+        )
+
+    cdp.on("Fetch.requestPaused", go_on)
+    cdp.on("Fetch.authRequired", answer)
+    admitted.greeted.clear()
+    try:
+        async with asyncio.timeout(LOGIN_SECONDS):
+            await send(cdp, "Fetch.enable", handleAuthRequests=True, patterns=[{"urlPattern": "*"}])
+            # Answered without content, so that the page stays what it is.
+            await send(cdp, "Page.navigate", url=f"http://{NAME}/")
+            await admitted.greeted.wait()
+            await send(cdp, "Fetch.disable")
+    except TimeoutError:
+        raise BrowserUnavailable(
+            "The browser does not use the server's proxy.", hint="mcp-browser doctor tells more."
+        ) from None
+    finally:
+        begin(cdp.detach())

@@ -267,11 +267,9 @@ class _Peer:
         return None if event is h11.NEED_DATA else event
 
     async def read(self) -> None:
-        """Wait for more to come."""
         self.http.receive_data(await self.reader.read(READ_SIZE))
 
     async def next_event(self) -> object:
-        """What comes next."""
         while (event := self.event_at_hand()) is None:
             await self.read()
         return event
@@ -289,12 +287,10 @@ class _Peer:
             await self.writer.drain()
 
     async def send(self, event: h11.Event) -> None:
-        """Send it now."""
         self.put(event)
         await self.flush()
 
     def may_go_on(self) -> bool:
-        """Whether it takes another request."""
         return self.http.our_state is h11.IDLE and not self.reader.at_eof() and not self.writer.is_closing()
 
     def next_cycle(self) -> bool:

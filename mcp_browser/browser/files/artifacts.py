@@ -20,7 +20,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, size_text, take_free_path
-from mcp_browser.browser.process.temporary import TemporaryFolder
+from mcp_browser.browser.process.profile import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide
@@ -36,9 +36,7 @@ class _Member(Protocol):
         """What they take, bytes."""
         ...
 
-    def holds(self, path: Path) -> bool:
-        """Whether a file is one of them."""
-        ...
+    def holds(self, path: Path) -> bool: ...
 
     def drop_oldest(self) -> bool:
         """Delete the oldest one; False where there is none to spare."""
@@ -62,11 +60,9 @@ class ClientDisk:
         self._members: list[_Member] = []
 
     def join(self, member: _Member) -> None:
-        """A session of the client begins."""
         self._members.append(member)
 
     def leave(self, member: _Member) -> None:
-        """A session has ended."""
         self._members.remove(member)
 
     def make_room(self, size: int, member: _Member, path: Path) -> None:
@@ -191,11 +187,9 @@ class Artifacts:
         return sum(artifact.size for artifact in self._kept.values()) + sum(self._staged.values())
 
     def holds(self, path: Path) -> bool:
-        """Whether a file is one of them, or will be."""
         return any(path == one.path for one in (*self._kept.values(), *self._pending.values()))
 
     def drop_oldest(self) -> bool:
-        """Delete the oldest file; False where there is none."""
         if not self._kept:
             return False
         oldest = self._kept.pop(next(iter(self._kept)))
@@ -209,11 +203,7 @@ class Artifacts:
         return list(self._kept.values())
 
     def named(self, name: str) -> Artifact:
-        """The file at an address or path, or the newest one of a name.
-
-        Raises:
-            NotFound: there is none; the message names those that there are.
-        """
+        """The file at an address or path, or the newest one of a name; raises NotFound."""
         if name.startswith("browser://"):
             return self.find(name)
         for artifact in reversed(self._kept.values()):
@@ -223,11 +213,7 @@ class Artifacts:
         raise NotFound(f"The session has no file {name[:300]}.", hint=f"It has: {there_are[:1000]}.")
 
     def find(self, uri: str) -> Artifact:
-        """The file at an address.
-
-        Raises:
-            NotFound: it is not there, not whole yet, or no longer kept; the message says which.
-        """
+        """The file at an address; raises NotFound, which says whether it is gone or not whole yet."""
         match = URI.fullmatch(uri)
         number = int(match["number"]) if match is not None and match["key"] == self.key else 0
         if artifact := self._kept.get(number):
@@ -260,11 +246,7 @@ class Artifacts:
         return pending
 
     def complete(self, pending: PendingArtifact, *, mime_type: str | None = None) -> Artifact:
-        """Take in a reserved file that is whole now; by default its type goes by its name.
-
-        Raises:
-            OSError: the file is not there, or there is no room for it.
-        """
+        """Take in a reserved file that is whole now; by default its type goes by its name. Raises OSError."""
         size = pending.path.stat().st_size
         # Whoever wrote it may have given it the permissions of another file.
         pending.path.chmod(OWNERS_FILE)
@@ -294,11 +276,7 @@ class Artifacts:
         suffix: str = "",
         default: str = "file",
     ) -> Artifact:
-        """Take in bytes, or a whole file, which is moved; by default its type goes by its name.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Take in bytes, or a whole file, which is moved; type by its name. Raises OSError."""
         pending = self.reserve(name, kind=kind, suffix=suffix, default=default)
         try:
             if isinstance(content, bytes):
@@ -336,7 +314,6 @@ class Artifacts:
         return f"could not be written{where} ({error.strerror or error})"
 
     def not_written(self, error: OSError) -> NotActionable:
-        """The error for a file that could not be written."""
         hint = "" if self.remote else "Start the server with another folder: --output-dir FOLDER."
         return NotActionable(f"The file {self.why_not_written(error)}.", hint=hint)
 

@@ -75,7 +75,6 @@ class Downloads:
         return len(self._infos)
 
     def infos(self) -> list[DownloadInfo]:
-        """Every download of the session as it stands."""
         return list(self._infos)
 
     def start(self, download: Download, activity: Activity | None) -> None:
@@ -163,11 +162,7 @@ class Downloads:
         self._end(number, info)
 
     async def _watch(self, number: int, download: Download) -> None:
-        """Wait for the end of a download, and stop it where it grows too large.
-
-        Raises:
-            _TooLargeError: it did.
-        """
+        """Wait for the end of a download, and stop it where it grows too large; raises _TooLargeError."""
         path = _growing_file(download)
         ending = asyncio.ensure_future(download.failure())
         try:

@@ -1,6 +1,8 @@
-"""Names for files whose names come from the web: safe in every file system, never leading out of a folder."""
+"""Files whose names come from the web: safe in every file system, never leading out; and written whole."""
 
+import os
 import re
+import tempfile
 from pathlib import Path
 
 from mcp_browser.text import clean_text
@@ -37,11 +39,7 @@ def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, where they are missing; only its user may look into them.
-
-    Raises:
-        OSError: it cannot be made.
-    """
+    """Make a folder, and those above it, where they are missing, for its user alone; raises OSError."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(mode=OWNERS_FOLDER, exist_ok=True)
 
@@ -75,3 +73,23 @@ def size_text(size: int) -> str:
         if size >= factor:
             return f"{size / factor:.1f} {unit}"
     return f"{size} bytes"
+
+
+def write_whole(path: Path, content: bytes, *, durable: bool = False) -> None:
+    """Write a file; a `durable` one is on the disk when this returns.
+
+    Raises:
+        OSError: it cannot be written; what was there stays.
+    """
+    # Beside it first, so that nobody ever meets half of it, or all of it under open permissions.
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            if durable:
+                file.flush()
+                os.fsync(descriptor)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

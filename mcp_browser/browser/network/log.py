@@ -59,11 +59,7 @@ class NetworkLog(SessionPlugin):
         return list(self._kept.values())
 
     def exchange(self, number: int) -> Exchange:
-        """The request of that number.
-
-        Raises:
-            NotFound: there is none, or it is not kept any more.
-        """
+        """The request of that number. Raises NotFound: there is none, or it is not kept any more."""
         if number in self._kept:
             return self._kept[number]
         hint = "List them with get_network_requests."
@@ -125,7 +121,6 @@ class NetworkLog(SessionPlugin):
             self._on_page(page)
 
     async def closed(self) -> None:
-        """Stop asking."""
         for task in self._tasks:
             task.cancel()
         self._by_request.clear()

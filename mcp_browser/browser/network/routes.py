@@ -37,11 +37,7 @@ class UrlPattern:
     """
 
     def __init__(self, text: str) -> None:
-        """Read a pattern.
-
-        Raises:
-            InvalidArguments: it is empty, too long, or no regular expression.
-        """
+        """Read a pattern. Raises InvalidArguments: it is empty, too long, or no regular expression."""
         if not text or len(text) > LONGEST:
             raise InvalidArguments(f"A URL pattern has 1 to {LONGEST} characters.")
         self.text = text
@@ -54,7 +50,6 @@ class UrlPattern:
         return self.text
 
     def matches(self, url: str) -> bool:
-        """Whether an address is meant."""
         return self.regex.search(url[:LONGEST_URL]) is not None
 
 
@@ -119,11 +114,7 @@ class Routes(SessionPlugin):
     async def add(
         self, pattern: UrlPattern, *, method: str | None, answer: MockAnswer | None, times: int | None
     ) -> MockRule:
-        """Answer requests, or block them where there is no answer.
-
-        Raises:
-            InvalidArguments: there are too many routes, or the browser does not take the pattern.
-        """
+        """Answer requests, or block them where there is no answer; raises InvalidArguments."""
         if len(self._rules) >= MOST:
             raise InvalidArguments(f"There are {MOST} routes already.", hint="Remove some with remove_route.")
         self._log = await self._session.plugin(NetworkLog)
@@ -137,11 +128,7 @@ class Routes(SessionPlugin):
         return rule
 
     async def remove(self, number: int | None) -> list[MockRule]:
-        """Remove one route, or all; those that were removed.
-
-        Raises:
-            NotFound: there is no such route.
-        """
+        """Remove one route, or all; those that were removed. Raises NotFound: there is no such route."""
         if number is not None and number not in self._rules:
             there = "; ".join(map(str, self._rules.values())) or "none"
             raise NotFound(f"There is no route {number}.", hint=f"Routes: {there}.")
@@ -151,7 +138,6 @@ class Routes(SessionPlugin):
         return gone
 
     async def opened(self, context: BrowserContext) -> None:
-        """Route what comes from a new context, too."""
         for rule in self._rules.values():
             await self._put(rule, context)
 

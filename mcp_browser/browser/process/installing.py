@@ -65,11 +65,7 @@ class Installer:
         self._allowed = allowed
 
     def mend_driver(self) -> None:
-        """Check that Playwright's driver runs; get the library that small Debian images lack, if allowed.
-
-        Raises:
-            BrowserUnavailable: it does not run; the message says what it lacks.
-        """
+        """Check that Playwright's driver runs; get what it lacks, if allowed. Raises BrowserUnavailable."""
         problem = driver_problem()
         hint = "Let PLAYWRIGHT_NODEJS_PATH name a Node.js of this machine."
         if problem is not None and LIBRARY in problem and shutil.which("apt-get"):

@@ -4,11 +4,16 @@ Playwright is imported and started here and nowhere else.
 """
 
 import asyncio
+import base64
 import contextlib
 import functools
+import json
 import logging
 import os
+import re
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import anyio.to_thread
 
@@ -16,8 +21,7 @@ from mcp_browser.browser.concurrency import SingleFlight, within
 from mcp_browser.browser.process.divide.shared_profile import can_share, sharing_options, why_not_shared
 from mcp_browser.browser.process.driver import LIBRARY, LIBRARY_HINT, driver_problem
 from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
-from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
-from mcp_browser.browser.process.launch import BrowserChoice, find_browser, launch_options
+from mcp_browser.browser.process.launch import BrowserChoice, chromium_args, find_browser, launch_options
 from mcp_browser.browser.process.profile import in_use, profile_folder
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
@@ -31,6 +35,102 @@ if TYPE_CHECKING:
 
     from mcp_browser.browser.egress.proxy import EgressProxy
     from mcp_browser.browser.process.divide.own_relay import Relay
+
+_URL = "SELENIUM_REMOTE_URL"
+_HEADERS = "SELENIUM_REMOTE_HEADERS"
+_CAPABILITIES = "SELENIUM_REMOTE_CAPABILITIES"
+_REFUSAL = re.compile(r"Error connecting to Selenium at \S+?: ")
+_UNREACHABLE = re.compile(r"\b(?:E[A-Z_]{4,}|socket hang up|certificate)\b")
+
+
+def address_and_headers(endpoint: str) -> tuple[str, dict[str, str]]:
+    """A grid's address without credentials, and the headers of every request; raises BrowserUnavailable."""
+    parts = urlsplit(endpoint)
+    host = parts.netloc.rpartition("@")[2]
+    headers: dict[str, str] = _json_variable(_HEADERS)
+    if parts.username is not None:
+        credentials = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        headers["Authorization"] = f"Basic {base64.b64encode(credentials.encode()).decode()}"
+    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")), headers
+
+
+@contextlib.contextmanager
+def grid_environment(endpoint: str) -> Generator[None]:
+    """Within this context, a driver that is started has its browsers of a grid; raises BrowserUnavailable."""
+    _json_variable(_CAPABILITIES)
+    address, headers = address_and_headers(endpoint)
+    wanted = {_URL: address} | ({_HEADERS: json.dumps(headers)} if headers else {})
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def grid_launch_options(settings: BrowserSettings) -> dict[str, Any]:
+    """Keyword arguments for Playwright's `launch` of a browser of a grid.
+
+    What this machine is like says nothing about the grid's: its browsers have no window and use their sandbox
+    unless told otherwise.
+    """
+    options: dict[str, Any] = {
+        "headless": settings.headless is not False,
+        "chromium_sandbox": settings.sandbox is not False,
+        "args": chromium_args(settings),
+    }
+    if settings.browser == "msedge":
+        options["channel"] = "msedge"
+    return options
+
+
+def grid_error(endpoint: str, message: str, *, seconds: float) -> BrowserUnavailable:
+    """Why a grid gave no browser.
+
+    Args:
+        endpoint: its address; credentials in it are not told.
+        message: the first sentence of Playwright's error.
+        seconds: how long it was waited for.
+    """
+    place = urlsplit(endpoint).netloc.rpartition("@")[2]
+    refusal = _REFUSAL.sub("", message)
+    if refusal.startswith("<"):
+        message = "what answers there is a web page"
+    elif refusal != message:
+        return BrowserUnavailable(
+            f"The Selenium Grid at {place} gave no browser: {refusal}.",
+            hint="Its /status page tells which browsers it has and which are in use.",
+        )
+    if message.startswith("Timeout"):
+        return BrowserUnavailable(
+            f"The Selenium Grid at {place} gave no browser within {seconds:g} s.",
+            hint="All of its slots may be in use: try again later.",
+        )
+    if _UNREACHABLE.search(message):
+        return BrowserUnavailable(
+            f"The Selenium Grid at {place} cannot be reached: {message}.", hint="Is it running there?"
+        )
+    return BrowserUnavailable(
+        f"No browser could be had at the Selenium Grid at {place}: {message}.",
+        hint="The address has to be a grid's, such as http://127.0.0.1:4444; mcp-browser doctor asks it.",
+    )
+
+
+def _json_variable(name: str) -> dict[str, Any]:
+    """The JSON object in an environment variable; an empty one where it is not set."""
+    try:
+        value = json.loads(os.environ.get(name) or "{}")
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        # Playwright would go on without it. Its value may be a secret.
+        raise BrowserUnavailable(f"The environment variable {name} is not a JSON object.", hint="Correct it.")
+    return value  # pyright: ignore[reportUnknownVariableType] - JSON has no types
+
 
 logger = logging.getLogger(__name__)
 
@@ -58,11 +158,7 @@ class Launcher:
         self._closed = False
 
     async def driver(self) -> "Playwright":
-        """Playwright's driver, started where it does not run.
-
-        Raises:
-            BrowserUnavailable: it cannot be started.
-        """
+        """Playwright's driver, started where it does not run; raises BrowserUnavailable."""
         return self._driver or await self._start()
 
     async def launch(self) -> "Browser":
@@ -81,11 +177,7 @@ class Launcher:
 
     @property
     def shares_profile(self) -> bool:
-        """Whether the browser of the profile is one for all servers with that profile.
-
-        Raises:
-            BrowserNotFound: there is none.
-        """
+        """Whether the profile's browser is one for all its servers; raises BrowserNotFound."""
         return self.egress is None and can_share(self._settings, find_browser(self._settings))
 
     async def launch_profile(self, folder: "Path", options: "Mapping[str, Any]") -> "BrowserContext":
@@ -128,11 +220,7 @@ class Launcher:
         return Relay(self._settings.connect or "", self._settings.connect_tabs)
 
     async def join_own_chrome(self) -> "Browser":
-        """Connect to the user's own browser, to see what is a session's own there.
-
-        Raises:
-            BrowserUnavailable: there is none, or its user has not allowed it.
-        """
+        """Connect to the user's own browser, of which a session sees its own; raises BrowserUnavailable."""
         address = await self.own_chrome.address()
         chromium = (await self.driver()).chromium
         return await chromium.connect_over_cdp(address, is_local=True, timeout=LAUNCH_SECONDS * 1000)

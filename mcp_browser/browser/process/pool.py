@@ -12,8 +12,8 @@ import anyio.to_thread
 
 from mcp_browser.browser.concurrency import SingleFlight, begin, finish, within
 from mcp_browser.browser.devices import find_device
+from mcp_browser.browser.egress.policy import log_in
 from mcp_browser.browser.process.divide.shared_profile import warn_of_others
-from mcp_browser.browser.process.egress_login import log_in
 from mcp_browser.browser.process.launch import browser_settings, context_options, find_browser, proxy_options
 from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher
 from mcp_browser.browser.process.profile import ProfileLock, profile_folder
@@ -96,7 +96,6 @@ class ContextPool:
 
     @property
     def browsers(self) -> "list[Browser]":
-        """The shared browsers that run."""
         return [shared.browser for shared in self._shared]
 
     @contextlib.asynccontextmanager
@@ -143,11 +142,7 @@ class ContextPool:
             self.contexts -= 1
 
     async def ready(self) -> None:
-        """See to it that a browser runs or can be reached, for contexts to come.
-
-        Raises:
-            BrowserUnavailable: none could be found, started or reached.
-        """
+        """Have a browser run, or reach one, for contexts to come; raises BrowserUnavailable."""
 
         async def have_one() -> None:
             if self._settings.browser.cdp_endpoint is not None:
@@ -160,11 +155,7 @@ class ContextPool:
         await finish(self._launcher.try_again(have_one))
 
     async def use_device(self) -> None:
-        """Put what the settings' device has under what they say themselves.
-
-        Raises:
-            NotFound: there is no such device.
-        """
+        """Put what the settings' device has under what they say themselves; raises NotFound."""
         settings = self._settings.browser
         if settings.device is None or self._has_device:
             return
@@ -439,11 +430,7 @@ class Browsers:
         return self.egress.admit(settings.egress, remote=self._remote) if self.egress else None
 
     async def start(self) -> None:
-        """Start Playwright's driver and see to it that there is a browser.
-
-        Raises:
-            BrowserNotFound: there is none.
-        """
+        """Start Playwright's driver and see to it that there is a browser; raises BrowserNotFound."""
         if self._settings.browser.starts_browser:
             find_browser(self._settings.browser)
         await self._launcher.driver()

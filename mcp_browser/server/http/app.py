@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,18 +11,52 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.errors import ActionError
-from mcp_browser.server.http.endpoints import Endpoint, ServerSentEvents, StreamableHttp
-from mcp_browser.server.http.events import RETRY_MILLISECONDS, ResumableEvents
-from mcp_browser.server.http.files import files_route
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import ActionError, NotFound
+from mcp_browser.server.http.endpoints import (
+    RETRY_MILLISECONDS,
+    Endpoint,
+    ResumableEvents,
+    ServerSentEvents,
+    StreamableHttp,
+)
 from mcp_browser.server.http.middleware.stack import MIB
-from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.principals import Principal, principal_of
+from mcp_browser.server.resources.contents import SessionFiles
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.settings import Settings
+
+SAFELY = {
+    # What came from the web must run in no browser that opens it here.
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cache-Control": "private, no-store",
+}
+
+
+def files_route(
+    files: SessionFiles, may_read: Callable[[Principal, BrowserSession], bool], *, prefix: str = ""
+) -> Route:
+    """The route that sends files below `prefix`; `may_read` says whether a caller may read those of a key."""
+
+    async def send(request: Request) -> Response:
+        caller = principal_of(request.scope)
+        key, number = request.path_params["key"], request.path_params["number"]
+        try:
+            file = files.find(f"browser://{key}/files/{number}", lambda session: may_read(caller, session))
+        except NotFound:
+            return PlainTextResponse("There is no such file.", 404, headers=SAFELY)
+        if not file.path.is_file():
+            return PlainTextResponse("The file was deleted.", 410, headers=SAFELY)
+        # A name that came from the web is repeated only in the header, encoded.
+        return FileResponse(file.path, media_type=file.mime_type, filename=file.name, headers=SAFELY)
+
+    return Route(f"{prefix}/files/{{key}}/{{number}}/{{name}}", send, methods=["GET"])
+
 
 logger = logging.getLogger(__name__)
 

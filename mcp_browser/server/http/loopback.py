@@ -29,7 +29,6 @@ class ServerWithoutSignals(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Take none."""
         yield
 
 

@@ -13,8 +13,8 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mcp_browser.server.http.middleware.refusals import Reason
-from mcp_browser.server.observer import Outcome
+from mcp_browser.server.calls import CallOutcome
+from mcp_browser.server.http.middleware.request_limits import Reason
 
 CALL_SECONDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)  # Upper limits of buckets, seconds
 _MEMORY_SECONDS = 5.0
@@ -30,7 +30,7 @@ class Numbers:
 
 
 class Metrics:
-    """Counts calls and refusals, and shows all numbers at `/metrics`. An observer of a server's calls."""
+    """Counts calls and refusals, and shows all numbers at `/metrics`."""
 
     def __init__(self, numbers: Numbers) -> None:
         self._registry = CollectorRegistry()
@@ -50,13 +50,11 @@ class Metrics:
         self._registry.register(_Asked(numbers))
         ProcessCollector(registry=self._registry)
 
-    def called(self, tool: str, outcome: Outcome, seconds: float) -> None:
-        """A call has been answered."""
+    def called(self, tool: str, outcome: CallOutcome, seconds: float) -> None:
         self._calls.labels(tool, outcome).inc()
         self._seconds.labels(tool).observe(seconds)
 
     def refused(self, reason: Reason) -> None:
-        """A request or connection was not served."""
         self._refusals.labels(reason).inc()
 
     async def show(self, request: Request) -> Response:

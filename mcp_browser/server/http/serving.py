@@ -16,17 +16,16 @@ from starlette.routing import Route
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.app import create_server
+from mcp_browser.server.app import create_server, offers_of
 from mcp_browser.server.elicitation import PATH
 from mcp_browser.server.http.app import http_app
-from mcp_browser.server.http.auth.bind_safety import asks_who_calls, is_loopback
+from mcp_browser.server.http.auth.middleware import asks_who_calls, is_loopback
 from mcp_browser.server.http.loopback import ServerWithoutSignals
 from mcp_browser.server.http.metrics import Metrics, Numbers
 from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.middleware.refusals import OnRefusal
+from mcp_browser.server.http.middleware.request_limits import OnRefusal
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
-from mcp_browser.server.offers import offers_of
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
@@ -49,11 +48,7 @@ class HttpServer:
         manager: BrowserManager,
         listener: socket.socket,
     ) -> None:
-        """Make the app; nothing is served yet.
-
-        Raises:
-            SettingsError: the actions or the certificate that the settings name cannot be used.
-        """
+        """Make the app; nothing is served yet. Raises SettingsError for actions or a certificate."""
         self._settings = settings
         self._listener = listener
         settings_of = SettingsOf(settings)
@@ -84,7 +79,7 @@ class HttpServer:
                 session_tools=session_tools(self.sessions),
                 open_form=forms.asking,
                 view=(view.link_to, view.app) if view is not None else None,
-                observer=metrics,
+                on_call=metrics.called,
             )
         except ValueError as error:
             raise SettingsError(f"actions: {error}.") from error
@@ -148,11 +143,7 @@ def http_middleware(
     settings_of: SettingsOf | None = None,
     view: "LiveView | None" = None,
 ) -> list[Middleware]:
-    """What a request goes through before it reaches the app.
-
-    Raises:
-        SettingsError: the tokens cannot be used.
-    """
+    """What a request goes through before it reaches the app; raises SettingsError."""
     prefix = settings.server.path_prefix
     everybodys = ["/healthz", "/readyz", *(["/metrics"] if settings.access.open_metrics else [])]
     endpoints = [path for path, on in (("/mcp", settings.server.http), ("/sse", settings.server.sse)) if on]
@@ -170,11 +161,7 @@ def http_middleware(
 
 
 def listen(settings: ServerSettings) -> socket.socket:
-    """A socket that listens where the settings say.
-
-    Raises:
-        SettingsError: that is not possible, in one line.
-    """
+    """A socket that listens where the settings say; raises SettingsError."""
     host, port = settings.host.strip("[]"), settings.port
     try:
         family, _, _, _, address = socket.getaddrinfo(

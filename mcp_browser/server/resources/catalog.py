@@ -75,7 +75,6 @@ class Resources:
         self._streams: set[ListenHandler] = set()
 
     def install(self, server: Server[Any]) -> None:
-        """Register the handlers of requests about resources."""
         server.add_request_handler("resources/list", types.PaginatedRequestParams, self.list)
         server.add_request_handler(
             "resources/templates/list", types.PaginatedRequestParams, self.list_templates
@@ -102,7 +101,6 @@ class Resources:
     async def list_templates(
         self, _ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams
     ) -> types.ListResourceTemplatesResult:
-        """The forms that addresses have."""
         return types.ListResourceTemplatesResult(
             resource_templates=[template for provider in self._providers for template in provider.templates]
         )
@@ -144,11 +142,7 @@ class Resources:
     async def subscribe(
         self, ctx: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
-        """Notify the connection when a resource changes. One that is not there yet may come.
-
-        Raises:
-            MCPError: -32602, too many subscriptions.
-        """
+        """Notify the connection of changes of a resource. Raises MCPError -32602: too many."""
         uris = self._follower(ctx).uris
         if len(uris) >= MOST_SUBSCRIPTIONS and params.uri not in uris:
             raise MCPError(types.INVALID_PARAMS, f"More than {MOST_SUBSCRIPTIONS} subscriptions.")
@@ -158,7 +152,6 @@ class Resources:
     async def unsubscribe(
         self, ctx: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
-        """Notify the connection of a resource no more."""
         self._follower(ctx).uris.discard(params.uri)
         return types.EmptyResult()
 

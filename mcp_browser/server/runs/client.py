@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import contextlib
+import fnmatch
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -12,9 +13,17 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import SecretStr
 
+from mcp_browser.agent.assembly import SCRIPTED, RunModels, chat_model, with_settings_models
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.questions import DONE_IN_BROWSER
-from mcp_browser.errors import ModelRefused, ModelTimedOut
+from mcp_browser.errors import (
+    InvalidArguments,
+    ModelError,
+    ModelRefused,
+    ModelTimedOut,
+    NotActionable,
+    SettingsError,
+)
 from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import (
     ImageBlock,
@@ -37,6 +46,7 @@ from mcp_browser.server.elicitation import (
     OpenForm,
     SecretForm,
     ViewLink,
+    capabilities,
     hand_over,
     handover_request,
     no_view,
@@ -46,6 +56,7 @@ from mcp_browser.server.elicitation import (
 )
 from mcp_browser.server.runs.run import Run
 from mcp_browser.server.view.card import TaskCard
+from mcp_browser.settings import AgentSettings
 
 MOST_TOKENS = 4_096  # Longest answer that is asked for, in tokens
 
@@ -153,12 +164,7 @@ class ClientModel:
         self.info = ModelInfo(name="client:sampling")
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
-        """One answer of the client's model.
-
-        Raises:
-            ModelTimedOut: there was none in time.
-            ModelRefused: the client, or its person, will not answer.
-        """
+        """One answer of the client's model; raises ModelTimedOut, ModelRefused also by its person."""
         request = types.CreateMessageRequest(params=self._params(messages, form))
         try:
             with anyio.fail_after(seconds):
@@ -232,3 +238,54 @@ def _as_turns(messages: Sequence[Message]) -> list[types.SamplingMessage]:
             elif block.text:
                 blocks.append(types.TextContent(text=block.text))
     return [types.SamplingMessage(role=role, content=blocks) for role, blocks in turns if blocks]
+
+
+HOW_TO_SET_UP = (
+    "No model is set up for run_task. Start the server with --model provider:name and the provider's key in "
+    "its usual variable (for example --model anthropic:claude-sonnet-4-5 with ANTHROPIC_API_KEY, after "
+    "pip install 'mcp-browser-server[agent]'), with --model-url for a server of your own that speaks "
+    "OpenAI's protocol, or use a client that offers sampling. The other tools work without a model."
+)
+
+
+async def run_models(
+    settings: AgentSettings, request: Context, name: str | None, *, attended: bool
+) -> RunModels:
+    """Find the models for a run; an `attended` one has a client there to answer, if it is asked.
+
+    Raises:
+        NotActionable: there is none; the message says how to set one up.
+        InvalidArguments: it cannot be named in a call.
+    """
+    if name is not None and name.startswith(SCRIPTED):
+        # A script is a file of the server's, which its clients have no business with.
+        raise InvalidArguments("A scripted model can only be set up where the server is started.")
+    allowed = settings.allowed_models
+    name = name or settings.model
+    if name is not None and name != settings.model and not _matches(name, allowed):
+        hint = f"Models that may be named: {', '.join(allowed)}. Or leave `model` out."
+        raise InvalidArguments(f"The model {name[:100]!r} may not be used here.", hint=hint)
+    try:
+        if name is not None:
+            model = await chat_model(name, settings)
+        else:
+            model = _clients_model(request, attended=attended)
+        return await with_settings_models(model, settings)
+    except (ModelError, SettingsError) as error:
+        raise NotActionable(str(error)) from error
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _clients_model(request: Context, *, attended: bool) -> ClientModel:
+    sampling = capabilities(request).sampling
+    if sampling is None:
+        raise ModelError(HOW_TO_SET_UP)
+    if not attended:
+        raise ModelError(
+            "The client's own model can only be asked while a call waits.",
+            hint="Use run_task with wait=true; with its task_id to go on with a task.",
+        )
+    return ClientModel(Mailbox(), takes_tools=sampling.tools is not None)

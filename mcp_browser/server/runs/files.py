@@ -75,12 +75,7 @@ class TaskFiles:
         ]
 
     async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
-        """A file, or the part of it that the address asks for.
-
-        Raises:
-            NotFound: the caller has no such file.
-            MCPError: the part is outside the file, or the file is to be read in parts.
-        """
+        """A file, or the part of it that the address asks for; raises NotFound, MCPError."""
         match = URI.fullmatch(uri.partition("?")[0])
         if match is None:
             return None
@@ -130,12 +125,10 @@ class TaskFiles:
 
 
 def uri_of(task: str, name: str) -> str:
-    """The address of a file of a task."""
     return f"browser://tasks/{task}/{quote(name)}"
 
 
 def is_picture(name: str) -> bool:
-    """Whether a file is the picture of a step."""
     return name.startswith("step-")
 
 

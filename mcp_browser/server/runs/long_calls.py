@@ -1,18 +1,97 @@
-"""Runs as long calls, for clients that declare the tasks extension."""
+"""How a run stands, as the result of a tool, and for clients that declare the tasks extension."""
 
 import asyncio
+import json
 from datetime import datetime
 
 import mcp_types as types
 
-from mcp_browser.agent.task import TaskStatus
+from mcp_browser.agent.control import Progress
+from mcp_browser.agent.record.history import HISTORY_FILE
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.errors import NotFound
 from mcp_browser.server.limits import fit
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.runs.results import answer, saved_answer
+from mcp_browser.server.runs.files import TaskFile, files_in, is_picture, uri_of
 from mcp_browser.server.runs.run import Run, Runs
-from mcp_browser.server.runs.saved import SavedRuns
+from mcp_browser.server.runs.saved import SavedRun, SavedRuns
 from mcp_browser.server.tasks import LongCall
+from mcp_browser.text import counted
+
+
+def message(run: Run, text: str) -> types.CallToolResult:
+    """The result of a call that steers a run: what was done."""
+    data = {"task_id": run.id, "status": run.status.value, "message": text}
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)
+
+
+def answer(run: Run) -> types.CallToolResult:
+    """How a run stands; an error where it has ended without success."""
+    outcome = run.outcome or run.agent.outcome()
+    waits = run.is_working or run.status is TaskStatus.PAUSED
+    lines = [*run.lease.told, *_lines(outcome, progress=run.progress, waits=waits)]
+    files = [] if waits else list(files_in(run.agent.folder.path)) if run.agent.folder else []
+    result = _result(outcome, lines, files, is_error=not waits and not outcome.succeeded)
+    if result.structured_content is not None:
+        # A client may give its model nothing else.
+        result.structured_content["notes"] = list(run.lease.told)
+        if run.lease.handle is not None and not run.lease.ephemeral:
+            result.structured_content["session"] = run.lease.handle
+    return result
+
+
+def saved_answer(run: SavedRun) -> types.CallToolResult:
+    """How a run stands that no server works on."""
+    outcome = run.outcome()
+    files = list(files_in(run.folder))
+    return _result(outcome, _lines(outcome), files, is_error=not outcome.succeeded)
+
+
+def _result(
+    outcome: TaskOutcome, lines: list[str], files: list[TaskFile], *, is_error: bool
+) -> types.CallToolResult:
+    links = [
+        types.ResourceLink(name=file.name, uri=file.uri, mime_type=file.mime_type, size=file.size)
+        for file in files
+        if not is_picture(file.name)
+    ]
+    return types.CallToolResult(
+        content=[types.TextContent(text="\n".join(lines)), *links],
+        structured_content={
+            "task_id": outcome.id,
+            **outcome.model_dump(mode="json", exclude={"id"}),
+            "history": uri_of(outcome.id, HISTORY_FILE),
+        },
+        is_error=is_error,
+    )
+
+
+def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: bool = False) -> list[str]:
+    status = outcome.status.value.replace("_", " ")
+    lines: list[str] = []
+    if outcome.succeeded:
+        lines.append(outcome.answer or "Done.")
+    elif waits:
+        lines.append(f"Task {outcome.id} is {status}. {progress or ''}".rstrip())
+        lines.append("get_task tells how it stands; pause_task, stop_task and add_instructions steer it.")
+    elif outcome.status is TaskStatus.UNCONFIRMED:
+        lines.append(f"The task is unconfirmed. {outcome.obstacle}")
+        lines.append(f"What it reported: {outcome.answer or '(nothing)'}")
+        lines += [f"Evidence: {line}" for line in outcome.evidence]
+    else:
+        lines.append(f"The task is not done ({status}): {outcome.obstacle or 'no reason is known'}")
+        if outcome.answer:
+            lines.append(f"What it reported: {outcome.answer}")
+        if outcome.status is TaskStatus.NEEDS_PERSON:
+            lines.append(f'Answer with run_task(task_id="{outcome.id}", task="…"); it then goes on.')
+    if outcome.data is not None:
+        lines.append(f"Data: {json.dumps(outcome.data, ensure_ascii=False)}")
+    for error in outcome.errors[-3:]:
+        lines.append(f"Error on the way: {error.splitlines()[0][:300]}")
+    lines.append(
+        f"{counted(outcome.steps, 'step')}, {outcome.usage}, {outcome.seconds:.0f} s. Task {outcome.id}."
+    )
+    return lines
 
 
 class RunCall(LongCall):
@@ -42,7 +121,6 @@ class RunCall(LongCall):
         return " ".join([*self.run.lease.told, step])
 
     async def cancel(self) -> None:
-        """End the run."""
         if self.status in ("working", "input_required"):
             await self.run.cancel()
 

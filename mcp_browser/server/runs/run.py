@@ -63,11 +63,7 @@ class Run:
         return self._task is not None and not self._task.done()
 
     def begin(self, hold_session: Callable[[], AbstractAsyncContextManager[object]]) -> None:
-        """Let the agent work, or go on after it has stopped; `hold_session` keeps others out meanwhile.
-
-        Raises:
-            NotActionable: another server works on it.
-        """
+        """Let the agent work, or go on, with others kept out by `hold_session`; raises NotActionable."""
         self.lock.take()
         self.outcome = None
         self.turn += 1
@@ -150,11 +146,7 @@ class SessionTurn:
         self.holder: str | None = None
 
     def check_free(self) -> None:
-        """Refuse where a run works in the session.
-
-        Raises:
-            NotActionable: one does; the message names it.
-        """
+        """Refuse where a run works in the session. Raises NotActionable: one does; the message names it."""
         if self.holder is not None:
             raise NotActionable(
                 f"Task {self.holder} works in this session.",

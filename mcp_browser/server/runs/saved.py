@@ -88,11 +88,7 @@ class SavedRuns:
                 yield TaskFolder.read(folder).history()
 
     def named(self, name: str) -> Path:
-        """The folder of a run, by its path, its identifier, or the beginning of that.
-
-        Raises:
-            NotFound: there is none, or several begin so.
-        """
+        """The folder of a run, by its path, its identifier, or the beginning of that; raises NotFound."""
         with contextlib.suppress(OSError, ValueError):  # It may be too long for a path.
             if (Path(name) / HISTORY_FILE).is_file():
                 return Path(name)
@@ -107,15 +103,10 @@ class SavedRuns:
         raise NotFound(f"{why} {name[:60]!r}.", hint=f"`mcp-browser tasks` lists those in {self.folder}.")
 
     def folder_of(self, identifier: str) -> Path:
-        """Where a run is kept."""
         return self.folder / identifier
 
     def find(self, identifier: str, principal: Principal) -> SavedRun:
-        """The run of that identifier, if it is this caller's.
-
-        Raises:
-            NotFound: there is none; the message is the same where another caller has it.
-        """
+        """The run of that identifier, if it is this caller's; raises NotFound, also for another's."""
         path, record = self._of_owner(identifier, principal)
         try:
             return SavedRun(path, record, TaskFolder(path).history())
@@ -123,11 +114,7 @@ class SavedRuns:
             raise not_found(identifier) from None
 
     def folder_for(self, identifier: str, principal: Principal) -> Path:
-        """The folder of that run, if it is this caller's.
-
-        Raises:
-            NotFound: there is none for this caller.
-        """
+        """The folder of that run, if it is this caller's. Raises NotFound: there is none for this caller."""
         return self._of_owner(identifier, principal)[0]
 
     def write_record(self, identifier: str, principal: Principal, *, model: str | None = None) -> None:
@@ -135,11 +122,7 @@ class SavedRuns:
         self._write(self.folder_of(identifier), RunRecord(owner=owner_of(principal), model=model))
 
     def write_turn(self, identifier: str, principal: Principal, turn: int) -> None:
-        """Note that a run of this caller's goes on once more.
-
-        Raises:
-            NotFound: its folder has gone.
-        """
+        """Note that a run of this caller's goes on once more. Raises NotFound: its folder has gone."""
         path, record = self._of_owner(identifier, principal)
         self._write(path, record.model_copy(update={"turns": turn}))
 
@@ -207,11 +190,7 @@ class FolderLock:
         self._file: IO[str] | None = None
 
     def take(self) -> None:
-        """Hold it, unless this process does already.
-
-        Raises:
-            NotActionable: another server works on the run.
-        """
+        """Hold it, unless this process does already; raises NotActionable."""
         if self._file is not None:
             return
         file = self._path.open("a+", encoding="utf-8")
@@ -221,7 +200,6 @@ class FolderLock:
         self._file = file
 
     def release(self) -> None:
-        """Let others have it."""
         if self._file is not None:
             self._file.close()
             self._file = None

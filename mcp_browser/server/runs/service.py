@@ -35,10 +35,9 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NotActionable, SettingsError, UnknownSession
 from mcp_browser.server.calls import Answer, Call, SessionLease
 from mcp_browser.server.elicitation import Mailbox, OpenForm, ViewLink, no_view
-from mcp_browser.server.runs.client import ClientModel, ClientWatcher
+from mcp_browser.server.runs.client import ClientModel, ClientWatcher, run_models
 from mcp_browser.server.runs.files import URI
-from mcp_browser.server.runs.long_calls import RunCalls
-from mcp_browser.server.runs.models import run_models
+from mcp_browser.server.runs.long_calls import RunCalls, answer, message, saved_answer
 from mcp_browser.server.runs.params import (
     GetTaskParams,
     InstructParams,
@@ -46,7 +45,6 @@ from mcp_browser.server.runs.params import (
     RunTaskParams,
     TaskParams,
 )
-from mcp_browser.server.runs.results import answer, message, saved_answer
 from mcp_browser.server.runs.run import Run, Runs, SessionTurn
 from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found
 from mcp_browser.server.sessions.sessions import Sessions
@@ -120,7 +118,6 @@ class RunService:
         return await self._answer(call, run, wait=params.wait)
 
     async def get_task(self, call: Call, params: GetTaskParams) -> Answer:
-        """Return how a task stands, and its result once it has ended."""
         run = self.runs.find(params.task_id, call.principal)
         if run is None:
             return saved_answer(self.saved.find(params.task_id, call.principal))
@@ -131,31 +128,26 @@ class RunService:
         return answer(run)
 
     async def pause_task(self, call: Call, params: TaskParams) -> Answer:
-        """Hold a task before its next step."""
         run = self._working(call, params)
         run.agent.control.pause()
         return message(run, "It pauses before its next step; resume_task lets it go on.")
 
     async def resume_task(self, call: Call, params: TaskParams) -> Answer:
-        """Let a task go on: a paused one, or one that the end of a server broke off."""
         run = await self._take_up(call, params.task_id)
         if isinstance(run.agent, AgentRun) and run.agent.taken_up:
             return message(run, "It goes on: its last page is opened again, and elements have new indexes.")
         return message(run, "It goes on.")
 
     async def stop_task(self, call: Call, params: TaskParams) -> Answer:
-        """End a task with what it has reached."""
         run = self._working(call, params)
         await run.stop()
         return answer(run)
 
     async def add_instructions(self, call: Call, params: InstructParams) -> Answer:
-        """Instruct a task, or answer its question; it then goes on."""
         run = await self._take_up(call, params.task_id, text=params.text, resume=False)
         return message(run, "It is told before its next step.")
 
     async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
-        """Do a recorded task again, without a model: as a run of its own."""
         async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
             recorded = await self._recorded(call, lease.session, params.history, params.task_id)
             run = self._replay(call, lease, params, recorded)
@@ -163,7 +155,6 @@ class RunService:
         return await self._answer(call, run, wait=params.wait)
 
     async def close(self) -> None:
-        """Break off what still runs."""
         await self.runs.close()
         self.calls.close()
 
@@ -332,11 +323,7 @@ class RunService:
     def _replay(
         self, call: Call, lease: SessionLease, params: ReplayTaskParams, recorded: AgentHistory
     ) -> Run:
-        """Make a run that does a recorded one again, in the session lent to the call.
-
-        Raises:
-            InvalidArguments: there is no such variable or secret, or one is missing.
-        """
+        """Make a run that does a recorded one again, in the session lent; raises InvalidArguments."""
         task = recorded.task.model_copy(update={"secrets": tuple(params.secrets)})
         history = AgentHistory(id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id)
         path = self.saved.folder_of(history.id)
@@ -414,11 +401,7 @@ class RunService:
         return self.saved.find(identifier, call.principal).history
 
     async def _history_in(self, session: BrowserSession, file: str) -> AgentHistory:
-        """Read the history that a file holds: one that the session may upload.
-
-        Raises:
-            ActionError: there is no such file, it may not be read, or it holds no history.
-        """
+        """Read the history in a file that the session may upload; raises ActionError."""
         (path,) = await files_to_give(ActionContext(session=session, settings=self._settings), [file])
         content = await anyio.to_thread.run_sync(path.read_bytes)
         try:
@@ -431,7 +414,6 @@ class RunService:
             ) from None
 
     def _secrets_of(self, call: Call) -> Secrets:
-        """Return the secrets that the caller may use."""
         if self._secrets is None:
             path = self._settings.agent.secrets
             try:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.files.atomic import write_whole
+from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.browser.process.profile import ProfileLock
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import InvalidArguments, NotFound, ProfileInUse
@@ -41,12 +41,7 @@ class Profiles:
         return sorted(path.parent.name for path in self._folder.glob(f"*/{_FILE}"))
 
     async def acquire(self, name: str) -> "NamedProfile":
-        """Take a profile for one session; a name that there is not yet is a new one.
-
-        Raises:
-            InvalidArguments: this cannot be a name.
-            ProfileInUse: another session has it.
-        """
+        """Take a profile, perhaps a new one, for one session; raises InvalidArguments, ProfileInUse."""
         folder = self._folder / _checked(name)
         lock = ProfileLock(folder)
         try:
@@ -64,12 +59,7 @@ class Profiles:
             raise
 
     def load(self, name: str) -> StorageState:
-        """A copy of what is kept in a profile.
-
-        Raises:
-            InvalidArguments: this cannot be a name.
-            NotFound: nothing was kept under it.
-        """
+        """A copy of what is kept in a profile; raises InvalidArguments for a name, NotFound."""
         state = _read(self._folder / _checked(name) / _FILE)
         if state is None:
             names = self.names()
@@ -125,17 +115,12 @@ class NamedProfile:
                 logger.error("The profile %s cannot be written: %s", self.name, error)
 
     async def put(self, state: StorageState) -> None:
-        """Keep this state instead of what was kept.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Keep this state instead of what was kept. Raises OSError: it cannot be written."""
         async with self._keeping:
             await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)
             self.state = state
 
     def release(self) -> None:
-        """Let other sessions have it."""
         self._lock.release()
 
 

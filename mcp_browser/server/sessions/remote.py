@@ -110,7 +110,6 @@ class RemoteSessions(Sessions):
         return held is not None and held.owner.id == principal.id
 
     def how_to_use(self, held: HeldSession) -> str:
-        """A sentence that names the handle of a new session."""
         idle = in_words(self._settings_for(held.owner).idle_timeout)
         return (
             f'New browser session "{held.handle}": give it as `session` with every further call, or each '
@@ -128,11 +127,7 @@ class RemoteSessions(Sessions):
         return self._defaults.get(connection)
 
     def find(self, handle: str, principal: Principal) -> HeldSession:
-        """The session of that handle.
-
-        Raises:
-            UnknownSession: the caller has none of that handle.
-        """
+        """The session of that handle. Raises UnknownSession: the caller has none of that handle."""
         held = self._held.get(handle)
         if held is not None and held.owner.id == principal.id and (why := self._why_over(held)):
             begin(logged(self.end(held, why)))

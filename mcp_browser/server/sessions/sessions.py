@@ -130,11 +130,7 @@ class Sessions:
             self._call_ended.wake()
 
     async def fork(self, principal: Principal, session: BrowserSession, /) -> SessionLease:
-        """Open a session for a task, with a copy of the logins of this one, which goes on.
-
-        Raises:
-            LimitReached: there is no room for another one.
-        """
+        """Open a session for a task, with a copy of this one's logins; raises LimitReached."""
         # Imported late: it is seldom needed.
         from mcp_browser.browser.site_data import read_state  # noqa: PLC0415
 
@@ -157,11 +153,7 @@ class Sessions:
         return True
 
     async def named(self, handle: str | None) -> HeldSession:
-        """Return the session of that handle, by default the default one.
-
-        Raises:
-            UnknownSession: there is none.
-        """
+        """Return the session of that handle, by default the default one; raises UnknownSession."""
         name = handle or DEFAULT
         held = self._held.get(name)
         if held is not None and not held.session.closed:
@@ -184,11 +176,7 @@ class Sessions:
         isolated: bool = True,
         context_options: dict[str, Any] | None = None,
     ) -> HeldSession:
-        """Make a session; its browser, or its tab in the profile's browser, opens at its first call.
-
-        Raises:
-            LimitReached: there are too many.
-        """
+        """Make a session; its browser or tab opens at its first call. Raises LimitReached."""
         most = self._manager.settings.sessions.max_sessions
         if self.has_handles and len(self.all()) >= most:
             raise LimitReached(f"There are {most} sessions already.", hint="Close one with close_session.")
@@ -262,7 +250,6 @@ async def logged(work: Coroutine[Any, Any, None]) -> None:
 
 
 def in_words(seconds: float) -> str:
-    """A time in words."""
     for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
         if seconds >= size:
             number = f"{seconds / size:g}"

@@ -183,11 +183,7 @@ def _profiles(sessions: RemoteSessions, call: Call) -> Profiles:
 
 
 def context_options(params: ContextParams) -> dict[str, Any]:
-    """Keyword arguments for Playwright's `new_context`.
-
-    Raises:
-        InvalidArguments: one of them cannot be.
-    """
+    """Keyword arguments for Playwright's `new_context`. Raises InvalidArguments: one of them cannot be."""
     options: dict[str, Any] = params.model_dump(include={"user_agent", "color_scheme"}, exclude_none=True)
     try:
         if params.viewport is not None:

@@ -71,7 +71,6 @@ class SessionCalls:
 
     @property
     def latest(self) -> SeenCall | None:
-        """The call that began last."""
         return self.calls[-1] if self.calls else None
 
     def tell(self, call: SeenCall) -> None:
@@ -93,7 +92,6 @@ class Journal:
         manager.listen_to_pages(self._forget_ended)
 
     def of(self, session: BrowserSession) -> SessionCalls:
-        """The calls of a session."""
         return self._of.get(session) or SessionCalls()
 
     def _follow(self, session: BrowserSession) -> None:
@@ -125,7 +123,6 @@ class Journal:
             begin(self._picture(session, seen, call))
 
     async def _picture(self, session: BrowserSession, seen: SessionCalls, call: SeenCall) -> None:
-        """Take a picture for a call, while the next one may be under way already."""
         try:
             call.picture = await picture_of(session)
         except (PlaywrightError, ActionError) as error:
@@ -146,11 +143,7 @@ class Journal:
 
 
 async def picture_of(session: BrowserSession) -> bytes | None:
-    """The current tab's view as JPEG; None where it cannot be pictured now.
-
-    Raises:
-        ActionError: the settings want no pictures, or the browser sends none.
-    """
+    """The current tab's view as JPEG; None where it cannot be pictured now. Raises ActionError."""
     tab = session.tab_in_use
     if tab is not None and not tab.held:
         with anyio.move_on_after(PICTURE_SECONDS):

@@ -119,7 +119,6 @@ class Takeovers:
         self._connected: Counter[str] = Counter()
 
     def has(self, session: BrowserSession, viewer: str) -> bool:
-        """Whether the viewer has the session."""
         return self._find(session, viewer) is not None
 
     async def take(self, session: BrowserSession, viewer: str, *, by: str) -> None:
@@ -148,7 +147,6 @@ class Takeovers:
                     await session.switch_tab(max(new))
 
     async def hand_back(self, session: BrowserSession, viewer: str, note: str | None = None) -> None:
-        """Give a session back that the viewer has."""
         if (taken := self._find(session, viewer)) is not None:
             del self._taken[session]
             await session.takeover.end(note or None, holder=taken.holder)
@@ -189,12 +187,7 @@ def may_take(session: BrowserSession) -> bool:
 
 
 async def perform(message: Input, session: BrowserSession) -> None:
-    """Do in a session what a person does; whether they have it is known already.
-
-    Raises:
-        ActionError: it cannot be done; the message says why.
-        PlaywrightError: the browser did not understand it, or the tab has gone.
-    """
+    """Do in a session what a person does, who is known to have it; raises ActionError, PlaywrightError."""
     if session.tab_in_use is None:
         if not isinstance(message, Go):
             raise NotActionable("The browser has ended. Open an address: that starts it again.")

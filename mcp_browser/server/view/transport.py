@@ -35,9 +35,7 @@ class ViewTransport(Protocol):
         """Return the next message of the page, as JSON; what is no text is empty."""
         ...
 
-    async def send(self, message: dict[str, Any], /) -> None:
-        """Send the page a message."""
-        ...
+    async def send(self, message: dict[str, Any], /) -> None: ...
 
     async def send_frame(self, frame: Frame, /) -> None:
         """Send the page a frame; it answers once it has drawn it."""
@@ -66,7 +64,6 @@ class PolledTransport:
         self.closed = False
 
     def put(self, message: str) -> None:
-        """Take a message of the page, as JSON."""
         self._polled = time.monotonic()
         with suppress(anyio.WouldBlock, anyio.BrokenResourceError):
             self._to_viewer.send_nowait(message)
@@ -97,7 +94,7 @@ class PolledTransport:
         self.closed = True
         self._changed.wake()
 
-    async def receive(self) -> str:  # noqa: D102 - see `ViewTransport`, as for the next ones
+    async def receive(self) -> str:
         while True:
             left = self._polled + SILENT_SECONDS - time.monotonic()
             if self.closed or (left <= 0 and not self._polls):
@@ -105,20 +102,20 @@ class PolledTransport:
             with anyio.move_on_after(max(left, 1.0)):
                 return await self._from_page.receive()
 
-    async def send(self, message: dict[str, Any]) -> None:  # noqa: D102
+    async def send(self, message: dict[str, Any]) -> None:
         if self.closed or len(self._news) >= MOST_NEWS:
             raise TransportClosed
         self._news.append(message)
         self._changed.wake()
 
-    async def send_frame(self, frame: Frame) -> None:  # noqa: D102
+    async def send_frame(self, frame: Frame) -> None:
         self._frame = frame
         self._undrawn += 1
         self._changed.wake()
 
-    async def close(self, _code: int, reason: str) -> None:  # noqa: D102
+    async def close(self, _code: int, reason: str) -> None:
         self._news.append({"type": "told", "text": reason})
         self.end()
 
-    async def still_admitted(self) -> bool:  # noqa: D102 - each poll is admitted by itself
+    async def still_admitted(self) -> bool:
         return True

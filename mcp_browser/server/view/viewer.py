@@ -179,7 +179,6 @@ class Viewer:
         self._changed.wake()
 
     async def _tell(self) -> None:
-        """Tell what has changed."""
         while True:
             sessions = self._visible()
             if self._watched is not None and self._watched not in sessions:
@@ -288,11 +287,7 @@ class Viewer:
                 await self._changed.wait(LOOK_SECONDS)
 
     async def _send_frames(self, tab: Tab) -> None:
-        """Send a tab's frames. Whoever draws none, because the page is hidden, say, costs the browser none.
-
-        Raises:
-            NotActionable: there are none.
-        """
+        """Send a tab's frames; none to who draws none, as in a hidden page. Raises NotActionable."""
         while not tab.closed:
             while self._undrawn >= FRAMES_AHEAD:
                 await self._drawn.wait()

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.middleware.refusals import Reason
+from mcp_browser.server.http.middleware.request_limits import Reason
 from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options
 from mcp_browser.server.principals import principal_of
 from mcp_browser.settings import AccessSettings

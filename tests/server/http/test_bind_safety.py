@@ -2,7 +2,7 @@ import pytest
 from pydantic import SecretStr
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.http.auth.bind_safety import check_exposure
+from mcp_browser.server.http.auth.middleware import check_exposure
 from mcp_browser.settings import AccessSettings
 
 BEYOND = ["0.0.0.0", "::", "192.168.1.5", "browser.example.com", "", "localhost.evil.example"]

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from mcp_browser.server.http.middleware import body_limits as bodies
+from mcp_browser.server.http.middleware import request_limits as bodies
 from tests.server.http.conftest import Serve, Served
 
 MIB = 1024 * 1024

@@ -5,7 +5,7 @@ import asyncio
 from mcp.server.streamable_http import GET_STREAM_KEY, EventMessage
 from mcp_types import JSONRPCNotification, JSONRPCResponse
 
-from mcp_browser.server.http.events import KeptEvents, ResumableEvents, SessionEvents
+from mcp_browser.server.http.endpoints import KeptEvents, ResumableEvents, SessionEvents
 
 
 def answer(size: int, number: int = 1) -> JSONRPCResponse:

@@ -5,9 +5,9 @@ from typing import get_args
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.requests import Request
 
+from mcp_browser.server.calls import CallOutcome
 from mcp_browser.server.http.metrics import Metrics, Numbers, process_memory
-from mcp_browser.server.http.middleware.refusals import Reason
-from mcp_browser.server.observer import Outcome
+from mcp_browser.server.http.middleware.request_limits import Reason
 
 LABELS = ("tool", "outcome", "reason", "process", "le")
 
@@ -80,6 +80,6 @@ async def test_names_of_series_are_few_whatever_clients_send() -> None:
     metrics = Metrics(numbers())
     for reason in get_args(Reason):
         metrics.refused(reason)
-    for outcome in get_args(Outcome):
+    for outcome in get_args(CallOutcome):
         metrics.called("wait_for", outcome, 1)
     assert len(await shown(metrics)) < 80

@@ -2,8 +2,8 @@ from functools import partial
 
 import pytest
 
-from mcp_browser.server.http.middleware import caller_limits as rates
-from mcp_browser.server.http.middleware.caller_limits import Buckets
+from mcp_browser.server.http.middleware import request_limits as rates
+from mcp_browser.server.http.middleware.request_limits import Buckets
 from tests.server.http.conftest import Serve
 
 

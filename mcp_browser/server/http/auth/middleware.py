@@ -1,24 +1,124 @@
 """Who makes a request: the bearer token in its `Authorization` header says so."""
 
+import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.shared.auth import ProtectedResourceMetadata
 from starlette.authentication import AuthCredentials
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.oauth import AccessGrant, AccessTokens, IssuerUnreachable, TokenRefused
-from mcp_browser.server.http.auth.resource_metadata import metadata_url
 from mcp_browser.server.http.auth.tokens import TokenSource
-from mcp_browser.server.http.middleware.caller_limits import Buckets
-from mcp_browser.server.http.middleware.refusals import OnRefusal, refusal
+from mcp_browser.server.http.middleware.request_limits import Buckets, OnRefusal, refusal
 from mcp_browser.server.principals import Principal, is_admitted, set_principal
 from mcp_browser.settings import AccessSettings
+
+WELL_KNOWN = "/.well-known/"
+RESOURCE_WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+
+def public_base(scope: Scope, settings: AccessSettings) -> str:
+    """The address by which the client reaches this server, from checked names, without a slash at its end."""
+    if settings.public_url is not None:
+        return settings.public_url
+    headers = Headers(scope=scope)
+    host = headers.get("x-forwarded-host", headers.get("host", "")).partition(",")[0].strip()
+    return f"{scope['scheme']}://{host}"
+
+
+def metadata_url(scope: Scope, settings: AccessSettings) -> str:
+    """Where the metadata of the resource is that a request asks for."""
+    parts = urlsplit(public_base(scope, settings))
+    return f"{parts.scheme}://{parts.netloc}{RESOURCE_WELL_KNOWN}{parts.path}{scope['path']}"
+
+
+class ResourceMetadata:
+    """ASGI middleware that serves the metadata of each endpoint, and of all of them together."""
+
+    def __init__(self, app: ASGIApp, *, settings: AccessSettings, endpoints: tuple[str, ...]) -> None:
+        self._app = app
+        self._settings = settings
+        self._endpoints = endpoints
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer what asks for metadata; pass everything else on."""
+        if scope["type"] != "http" or not _under(scope["path"], RESOURCE_WELL_KNOWN):
+            await self._app(scope, receive, send)
+            return
+        await self._answer(scope)(scope, receive, send)
+
+    def _answer(self, scope: Scope) -> Response:
+        if scope["method"] not in {"GET", "HEAD"}:
+            return refusal(405, "The metadata can only be read.", headers={"Allow": "GET, HEAD"})
+        parts = urlsplit(public_base(scope, self._settings))
+        path = scope["path"].removeprefix(RESOURCE_WELL_KNOWN).rstrip("/")
+        described = {"", parts.path, *(parts.path + endpoint for endpoint in self._endpoints)}
+        if path not in described or self._settings.oauth_issuer is None:
+            return refusal(404, "There is no such resource.")
+        # As text, since addresses are compared by their letters: an `AnyHttpUrl` would add a slash.
+        metadata = ProtectedResourceMetadata.model_validate(
+            {
+                "resource": f"{parts.scheme}://{parts.netloc}{path or parts.path}",
+                "authorization_servers": [self._settings.oauth_issuer],
+                "scopes_supported": list(self._settings.oauth_scopes) or None,
+                "resource_name": "mcp-browser",
+            }
+        )
+        return Response(
+            metadata.model_dump_json(exclude_none=True),
+            media_type="application/json",
+            headers={"Cache-Control": "public, max-age=3600"},
+        )
+
+
+def _under(path: str, parent: str) -> bool:
+    return path == parent or path.startswith(f"{parent}/")
+
+
+def asks_who_calls(settings: AccessSettings) -> bool:
+    return settings.tokens is not None or settings.token is not None or settings.oauth_issuer is not None
+
+
+def check_exposure(settings: AccessSettings, host: str) -> None:
+    """Whether the settings fit each other and the name or number that the server listens at.
+
+    Raises:
+        SettingsError: anybody in the network could use the browser, or a setting needs another one.
+    """
+    if settings.oauth_issuer is not None and not settings.oauth_audience:
+        raise SettingsError(
+            "oauth-issuer needs oauth-audience: without it, a token for any other server would count here. "
+            "It is what the authorization server writes into `aud`, often this server's address."
+        )
+    if settings.oauth_issuer is None and (settings.oauth_audience or settings.oauth_scopes):
+        raise SettingsError("oauth-audience and oauth-scopes need oauth-issuer.")
+    if settings.insecure or asks_who_calls(settings) or is_loopback(host):
+        return
+    raise SettingsError(
+        f"host {host} lets everybody in the network use this browser and its logins. Ask for tokens: "
+        "`mcp-browser token NAME --tokens FILE` makes one; start with `--tokens FILE`, or --oauth-issuer. "
+        "Or listen at 127.0.0.1; or, where a firewall or proxy already asks who it is, add --insecure."
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
 
 WRONG_TOKENS_A_SECOND = 1.0
 WRONG_TOKENS_AT_ONCE = 60.0  # How many tokens that do not count an address may try
@@ -115,12 +215,7 @@ class Authentication:
         return None
 
     async def _caller(self, token: str) -> _Caller:
-        """Whom a token stands for.
-
-        Raises:
-            TokenRefused: for nobody.
-            IssuerUnreachable: that cannot be told now.
-        """
+        """Whom a token stands for; raises TokenRefused, IssuerUnreachable."""
         name = self._tokens.name_of(token)
         if name is not None:
             principal = Principal(name=name, id=repr(("token", name)))

@@ -147,12 +147,7 @@ class AccessTokens:
         self._keys = IssuerKeys(issuer)
 
     async def grant(self, token: str) -> AccessGrant:
-        """What a token allows.
-
-        Raises:
-            TokenRefused: it is no token of this issuer for this server, or it is out of date.
-            IssuerUnreachable: that cannot be told now.
-        """
+        """What a token of this issuer for this server allows; raises TokenRefused, IssuerUnreachable."""
         if len(token) > _LONGEST_TOKEN or token.count(".") != 2:  # noqa: PLR2004 - header, claims, signature
             raise TokenRefused("The token is not known here.")
         try:

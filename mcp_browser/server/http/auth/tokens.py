@@ -45,11 +45,7 @@ class TokenSource:
     """The bearer tokens that count now."""
 
     def __init__(self, settings: AccessSettings) -> None:
-        """Read the tokens that the settings name.
-
-        Raises:
-            SettingsError: a token or the file cannot be used.
-        """
+        """Read the tokens that the settings name; raises SettingsError."""
         self._fixed = _from_variable(settings.token.get_secret_value()) if settings.token is not None else ()
         self._file = TokenFile(settings.tokens) if settings.tokens is not None else None
 
@@ -72,11 +68,7 @@ class TokenFile:
     """A file of tokens. A change of it counts within a second; one that cannot be used goes to the log."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file.
-
-        Raises:
-            SettingsError: it cannot be read, is not private, or holds no token.
-        """
+        """Read the file. Raises SettingsError: it cannot be read, is not private, or holds no token."""
         self._path = path
         self._stamp = _stamp(path)
         self._tokens = read_tokens(path)
@@ -139,14 +131,7 @@ def new_token() -> str:
 
 
 def add_token(path: Path, name: str) -> str:
-    """Make a token and write its hash into a file, which is made where there is none.
-
-    Returns:
-        The token, which nothing else holds.
-
-    Raises:
-        SettingsError: the name cannot be one, or the file cannot be used.
-    """
+    """Make a token, add its hash to a file, and return it: nothing else has it. Raises SettingsError."""
     token = new_token()
     named = _named(name, token, "the command line")
     if path.suffix.lower() == ".toml":

@@ -11,7 +11,7 @@ from typing import Any, cast
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol, RequestResponseCycle
 
-from mcp_browser.server.http.middleware.refusals import OnRefusal
+from mcp_browser.server.http.middleware.request_limits import OnRefusal
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,6 @@ class Connections:
         return True
 
     def forget(self, protocol: "GuardedProtocol") -> None:
-        """A connection has ended."""
         address = self._open.pop(protocol, None)
         if address is not None:
             self._by_address[address] -= 1
@@ -111,7 +110,6 @@ class GuardedProtocol(H11Protocol):
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
         self._stop("_head_timer")
         self._stop("_write_timer")
         self.guard.forget(self)
@@ -154,7 +152,6 @@ class GuardedProtocol(H11Protocol):
             self._write_timer = self.loop.call_later(self.guard.seconds, self._give_up, "_write_timer")
 
     def resume_writing(self) -> None:
-        """The client has read what there was."""
         super().resume_writing()
         self._stop("_write_timer")
 

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.hosts import THIS_MACHINE, Origin
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD
-from mcp_browser.server.http.middleware.refusals import OnRefusal, Reason, refusal
+from mcp_browser.server.http.middleware.request_limits import OnRefusal, Reason, refusal
 from mcp_browser.settings import AccessSettings
 
 _ONCE = ("host", "origin", "authorization", "content-length", "content-type", "mcp-session-id")
@@ -118,7 +118,6 @@ class NameCheck:
         self._on_refusal = on_refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return

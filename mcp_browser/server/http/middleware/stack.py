@@ -8,15 +8,16 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from mcp_browser.server.http.auth.bind_safety import asks_who_calls
-from mcp_browser.server.http.auth.middleware import Authentication
-from mcp_browser.server.http.auth.resource_metadata import WELL_KNOWN, ResourceMetadata
+from mcp_browser.server.http.auth.middleware import (
+    WELL_KNOWN,
+    Authentication,
+    ResourceMetadata,
+    asks_who_calls,
+)
 from mcp_browser.server.http.auth.tokens import TokenSource
-from mcp_browser.server.http.middleware.body_limits import BodyLimit
-from mcp_browser.server.http.middleware.caller_limits import OpenLimit, RateLimit
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD, Connections
 from mcp_browser.server.http.middleware.hosts import NameCheck
-from mcp_browser.server.http.middleware.refusals import OnRefusal
+from mcp_browser.server.http.middleware.request_limits import BodyLimit, OnRefusal, OpenLimit, RateLimit
 from mcp_browser.server.principals import Principal
 from mcp_browser.settings import AccessSettings
 

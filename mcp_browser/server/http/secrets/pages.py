@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from mcp_browser.errors import NotActionable
 from mcp_browser.server.elicitation import PATH, SecretForm, SecretForms
-from mcp_browser.server.http.auth.resource_metadata import public_base
+from mcp_browser.server.http.auth.middleware import public_base
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut
 

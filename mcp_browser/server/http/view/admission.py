@@ -14,7 +14,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.hosts import Origin
-from mcp_browser.server.http.auth.resource_metadata import public_base
+from mcp_browser.server.http.auth.middleware import public_base
 from mcp_browser.server.http.middleware.hosts import own_origins
 from mcp_browser.server.principals import Principal, is_admitted, principal_of, set_principal
 from mcp_browser.settings import AccessSettings

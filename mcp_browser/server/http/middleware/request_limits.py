@@ -1,0 +1,220 @@
+"""How much a caller may ask, and how it is refused: the length of a body, requests a second, streams."""
+
+import math
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcp_browser.server.principals import Principal, caller_key, principal_of
+
+SLOWEST_BYTES_A_SECOND = 16 * 1024  # A slower body, after the first seconds, is not waited for
+BODIES_AT_ONCE = 8  # How many bodies of the longest kind fit into the memory for all requests
+
+Reason = Literal[
+    "request",
+    "host",
+    "origin",
+    "token_in_url",
+    "unauthenticated",
+    "issuer_unreachable",
+    "insufficient_scope",
+    "rate",
+    "body_size",
+    "body_time",
+    "room",
+    "connections",
+    "stalled",
+]
+"""Why a request was refused or a connection closed."""
+
+OnRefusal = Callable[[Reason], None]  # Called for each request that is refused
+JSONRPC_REFUSED = -32000
+
+
+def refusal(
+    status: int, message: str, *, headers: Mapping[str, str] | None = None, error: str | None = None
+) -> Response:
+    """An answer that says why, in JSON that both OAuth and JSON-RPC clients can read.
+
+    `message` says how to go on, and holds nothing that the client has sent; `error` is the OAuth error code.
+    """
+    body: dict[str, object] = {
+        "jsonrpc": "2.0",
+        "id": None,
+        "error": {"code": JSONRPC_REFUSED, "message": message},
+    }
+    if error is not None:
+        body = {"error": error, "error_description": message}
+    return JSONResponse(body, status_code=status, headers={"Cache-Control": "no-store", **(headers or {})})
+
+
+class _Refused(Exception):
+    def __init__(self, reason: Reason, status: int, message: str) -> None:
+        super().__init__(message)
+        self.reason: Reason = reason
+        self.status = status
+        self.message = message
+
+
+class BodyLimit:
+    """ASGI middleware that reads a body within limits and hands it on whole."""
+
+    def __init__(self, app: ASGIApp, *, longest: int, seconds: float, on_refusal: OnRefusal) -> None:
+        """Hand on to `app` what has a body of at most `longest` bytes, the first of them within `seconds`."""
+        self._app = app
+        self._longest = longest
+        self._seconds = seconds
+        self._on_refusal = on_refusal
+        self._room = longest * BODIES_AT_ONCE
+        self._held = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its body, or refuse it with 408, 413 or 503."""
+        if scope["type"] != "http" or not _has_body(scope):
+            await self._app(scope, receive, send)
+            return
+        taken = 0
+
+        def take(size: int) -> None:
+            nonlocal taken
+            if taken + size > self._longest:
+                raise _Refused("body_size", 413, f"The body is longer than {self._longest} bytes.")
+            if self._held + size > self._room:
+                raise _Refused("room", 503, "Too many long requests at once; try again.")
+            taken += size
+            self._held += size
+
+        try:
+            body = await self._read(scope, receive, take)
+        except _Refused as refused:
+            self._held -= taken
+            self._on_refusal(refused.reason)
+            # What is on its way is still read and dropped: who is cut off while sending sees no answer.
+            headers = {"body_time": {"Connection": "close"}, "room": {"Retry-After": "1"}}.get(refused.reason)
+            await refusal(refused.status, refused.message, headers=headers)(scope, receive, send)
+            return
+        except BaseException:
+            self._held -= taken
+            raise
+
+        messages: deque[Message] = deque([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def replay() -> Message:
+            return messages.popleft() if messages else await receive()
+
+        try:
+            # A client that has gone before its body was whole asks for nothing.
+            if body is not None:
+                await self._app(scope, replay, send)
+        finally:
+            self._held -= taken
+
+    async def _read(self, scope: Scope, receive: Receive, take: Callable[[int], None]) -> bytes | None:
+        """The body; None where the client has gone before it was whole."""
+        declared = Headers(scope=scope).get("content-length", "0")
+        if not declared.isdecimal() or int(declared) > self._longest:
+            raise _Refused("body_size", 413, f"The body is longer than {self._longest} bytes.")
+        body = bytearray()
+        with anyio.move_on_after(self._seconds) as timer:
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return None
+                part: bytes = message.get("body", b"")
+                take(len(part))
+                body += part
+                if not message.get("more_body", False):
+                    return bytes(body)
+                timer.deadline += len(part) / SLOWEST_BYTES_A_SECOND
+        raise _Refused("body_time", 408, "The body did not come in time.")
+
+
+def _has_body(scope: Scope) -> bool:
+    headers = Headers(scope=scope)
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+
+
+MOST_BUCKETS = 10_000
+BURST_SECONDS = 10  # How many seconds' worth of requests a caller who was quiet may make at once
+
+
+class Buckets:
+    """A bucket of tokens for each key. Those used longest ago are forgotten, which fills them again."""
+
+    def __init__(self) -> None:
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: str, *, rate: float, burst: float) -> float:
+        """Take one from a bucket; how many seconds to wait where there is none, else 0.
+
+        A bucket is full at first, and holds `burst`; `rate` come into it each second.
+        """
+        now = time.monotonic()
+        level, at = self._levels.pop(key, (burst, now))
+        level = min(burst, level + (now - at) * rate)
+        wait = 0.0 if level >= 1 else (1 - level) / rate
+        self._levels[key] = (level if wait else level - 1, now)
+        if len(self._levels) > MOST_BUCKETS:
+            self._levels.popitem(last=False)
+        return wait
+
+
+class RateLimit:
+    """ASGI middleware that refuses what a caller asks beyond their rate. The anonymous count by address."""
+
+    def __init__(self, app: ASGIApp, *, rate: Callable[[Principal], float], on_refusal: OnRefusal) -> None:
+        """Refuse what is beyond `rate` requests a second, which is 0 for who may make any number."""
+        self._app = app
+        self._rate = rate
+        self._buckets = Buckets()
+        self._on_refusal = on_refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it with 429 and when to try again."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        rate = self._rate(principal_of(scope))
+        burst = max(1.0, rate * BURST_SECONDS)
+        wait = self._buckets.take(caller_key(scope), rate=rate, burst=burst) if rate else 0
+        if wait == 0:
+            await self._app(scope, receive, send)
+            return
+        self._on_refusal("rate")
+        headers = {"Retry-After": str(math.ceil(wait))}
+        await refusal(429, "Too many requests; try again later.", headers=headers)(scope, receive, send)
+
+
+class OpenLimit:
+    """ASGI middleware that keeps room for others: an open stream is not idle, and makes none for them."""
+
+    def __init__(self, app: ASGIApp, *, most: Callable[[Principal], int], on_refusal: OnRefusal) -> None:
+        self._app = app
+        self._most = most
+        self._open: Counter[str] = Counter()
+        self._on_refusal = on_refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it with 429."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        key = caller_key(scope)
+        if self._open[key] >= self._most(principal_of(scope)):
+            self._on_refusal("connections")
+            message = "Too many requests and streams of one client are open; close one first."
+            await refusal(429, message, headers={"Retry-After": "5"})(scope, receive, send)
+            return
+        self._open[key] += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]
