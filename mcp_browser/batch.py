@@ -1,6 +1,7 @@
 """A list of actions: what it was written for, what has become of it, and how it goes on."""
 
 import contextlib
+import copy
 import json
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel
 
-from mcp_browser.actions.recording import element_arguments
+from mcp_browser.actions.recording import element_arguments, place_of
 from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.browser.addresses import check_url
@@ -66,8 +67,12 @@ class Premises:
                 if shown is not None and _is_same(shown, node):
                     self._shown[tab.id, index] = node
 
-    async def check(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> None:
-        """Let an action begin if the page is as it was shown, else raise PremiseGone; in the session."""
+    async def check(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Let an action begin if the page is as it was shown, else raise PremiseGone; in the session.
+
+        Returns:
+            Its arguments, with the index of what was drawn anew meanwhile in place of the one that is gone.
+        """
         session = self._session
         if self._handed_back is None:
             self._handed_back = session.takeover.ended
@@ -79,7 +84,7 @@ class Premises:
             raise PremiseGone(f"{tab.dialog}.", hint="Answer it with handle_dialog.")
         if self._changed is not None:
             raise PremiseGone(self._changed)
-        for _, value in element_arguments(arguments):
+        for place, value in list(element_arguments(arguments)):
             if tab.id not in self._documents and self._home is not None and not self._home.closed:
                 # A new tab has opened; this one was shown before.
                 tab = await session.switch_tab(self._home.id)
@@ -95,10 +100,17 @@ class Premises:
             try:
                 node = await tab.ask(tab.dom.describe(value))
             except StaleElement as error:
-                raise PremiseGone(error.message, hint=error.hint) from error
+                if error.redrawn is None:
+                    raise PremiseGone(error.message, hint=error.hint) from error
+                arguments = copy.deepcopy(dict(arguments))
+                holder, last = place_of(arguments, place)
+                holder[last] = error.redrawn
+                session.notice(f"[{value}] was drawn anew, same otherwise, as [{error.redrawn}].")
+                continue
             if (node.role, node.name) != (shown.role, shown.name):
                 was, now = (f"{one.role} {quoted(one.name)}" for one in (shown, node))
                 raise PremiseGone(f"[{value}] was shown as {was}, and is {now} now.")
+        return arguments
 
     def note(self, observation: Observation | None) -> None:
         """Learn what an action has changed."""

@@ -117,7 +117,12 @@ class UnknownAction(ActionError):
 
 
 class StaleElement(ActionError):
-    """The index names an element that is no longer on the page."""
+    """The index names an element that is no longer on the page.
+
+    `redrawn` is the index of the one that the page has drawn in its place, the only one of its role and name.
+    """
+
+    redrawn: int | None = None
 
 
 class NotActionable(ActionError):

@@ -186,7 +186,9 @@ async def entered(call: Execution, next: Next) -> ActionResult:
 async def expected(call: Execution, next: Next) -> ActionResult:
     """Refuse what was chosen for the page as it was shown, where that is another one now."""
     if call.premises is not None:
-        await call.premises.check(call.action, call.arguments)
+        given = await call.premises.check(call.action, call.arguments)
+        if given is not call.arguments:
+            call.arguments, call.params = given, call.action.validate(given)
     return await next(call)
 
 

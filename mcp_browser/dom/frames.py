@@ -1,12 +1,13 @@
 """The frames of a page: which there are, where they stand, and how to ask all of them."""
 
 import contextlib
+import math
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_browser.dom.deadlines import extra_seconds, within
-from mcp_browser.dom.models import SettleState
+from mcp_browser.dom.models import DomChange, SettleState
 from mcp_browser.dom.references import DEPTH, FAR, KIND, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
@@ -324,3 +325,11 @@ def _stands(answer: dict[str, Any]) -> list[int]:
 
 def _deadline_of(frame: FrameState) -> Callable[[], float]:
     return lambda: frame.deadline
+
+
+def insert_within(changes: list[DomChange], inner: list[DomChange]) -> None:
+    """Put the changes within a frame before the first one of what comes behind it."""
+    first = next((change.at for change in inner if change.at is not None), math.inf)
+    behind = (i for i, change in enumerate(changes) if change.at is not None and change.at > first)
+    place = next(behind, len(changes))
+    changes[place:place] = inner

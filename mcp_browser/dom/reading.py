@@ -21,6 +21,7 @@ from mcp_browser.dom.frames import (
     Shown,
     all_readings,
     frames_in,
+    insert_within,
     known,
     lines_told,
     part_of,
@@ -388,11 +389,10 @@ class PageReader:
                 if sum(len(str(change.node)) + 1 for change in added) > room:
                     # What is in the frame is the page: it is to be read, not a beginning of it.
                     return None
-                changes += added
+                insert_within(changes, added)
                 omitted += int(inner.answer["count"]) - sum(change.node.lines for change in added)
                 continue
-            if frame.told_within:
-                changes += self._gone(inner, was, depth)
+            own = list(self._gone(inner, was, depth)) if frame.told_within else []
             omitted += inner.answer["omitted"]
             room = max(room, inner.answer["room"])
             for change in inner.answer["changes"]:
@@ -407,7 +407,7 @@ class PageReader:
                     return None
                 if depth:
                     node = node.model_copy(update={"depth": node.depth + depth})
-                changes.append(
+                own.append(
                     DomChange(
                         op=op,
                         node=node,
@@ -419,6 +419,7 @@ class PageReader:
                         within=self._references.known_among(within, frame.told.document) if within else (),
                     )
                 )
+            insert_within(changes, own)
         kept: list[DomChange] = []
         for change in changes:
             room -= len(str(change.node)) + 1 if change.op != "replaced" else 14
@@ -483,13 +484,16 @@ class PageReader:
     async def _stale(self, ref: ElementRef) -> StaleElement:
         """The error for an element that is gone; it names what is most like it now."""
         nearest: DomNode | None = None
-        best = 0
+        best, redrawn = 0, None
         with contextlib.suppress(FrameGone):
             async for frame, answer in self._frames.each("nearest", ref.role, ref.name, ref.id, ref.document):
                 if answer["node"] is not None and answer["score"] > best:
                     best = answer["score"]
                     nearest = self._references.shown(answer["node"], frame.world, answer["doc"])
+                    redrawn = nearest.index if answer["redrawn"] else None
         hint = "Look with get_state what is there now."
         if nearest is not None:
             hint = f"The nearest match now is {nearest.model_copy(update={'depth': 0})}."
-        return StaleElement(f"The element {ref.node} is gone from the page.", hint=hint)
+        error = StaleElement(f"The element {ref.node} is gone from the page.", hint=hint)
+        error.redrawn = redrawn
+        return error

@@ -44,6 +44,10 @@ PAGE = """
 <button onclick="seen('ask ' + confirm('Sure?'))">Ask</button>
 <button onclick="seen('late'); setTimeout(() => list.hidden = false, 400)">Late</button>
 <button onclick="seen('passing'); note.value = 'x'; setTimeout(() => note.value = '', 50)">Passing</button>
+<button onclick="seen('redraw'); drawn.innerHTML = drawn.innerHTML">Redraw</button>
+<button onclick="seen('less'); drawn.innerHTML = '<p><button>Twin</button></p>'">Less</button>
+<div id=drawn><button onclick="seen('anew')">Anew</button>
+<p><button>Twin</button></p><p><button>Twin</button></p></div>
 <a href="NEXT">Next</a>
 <a href="NEXT" target=_blank>New tab</a>
 <ul id=list role=listbox hidden><li role=option onclick="seen('rome')">Rome</li></ul>
@@ -216,6 +220,18 @@ async def test_a_list_stops_where_its_premise_is_gone(room: Room) -> None:
         told = await page.stops(page.click("Ask"), page.click("A"), seen=[])
         assert "confirm dialog is open" in told
         await client.call_tool("handle_dialog", {"accept": True})
+
+
+async def test_an_element_that_is_drawn_anew_is_followed_where_there_is_one_like_it(room: Room) -> None:
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        result = await page.do(page.click("Redraw"), page.click("Anew"))
+        assert not result.is_error, text_of(result)
+        assert room.seen == ["redraw", "anew"]
+        assert f"[{page.index('Anew')}] was drawn anew, same otherwise, as [" in text_of(result)
+        await page.open()
+        told = await page.stops(page.click("Less"), page.click("Twin"), seen=["less"])
+        assert "is gone from the page" in told
 
 
 async def test_what_was_foreseen_goes_on(room: Room) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import Hand, words_of
 from tests.snapshot.replay import applied, bare
 
 FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
@@ -111,3 +111,16 @@ async def test_a_frame_whose_new_page_is_long_is_told_with_the_whole_page(hand: 
     await until_frame(hand, long)
 
     assert isinstance(await hand.tab.dom.changes(), DomSnapshot)
+
+
+async def test_what_a_new_frame_holds_stands_below_its_line(hand: Hand) -> None:
+    view = await hand.show(
+        "<button id=b>Edit</button><div id=d></div><p>More of the page.</p><script>b.onclick = () => {"
+        " d.innerHTML = `<input aria-label=First><iframe srcdoc='<button>Inner</button>'></iframe>"
+        "<input aria-label=Last>` }</script>"
+    )
+
+    lines = words_of(await hand.click(view.index("Edit"))).splitlines()
+
+    first, *_, last = (at for at, line in enumerate(lines) if '"First"' in line or '"Last"' in line)
+    assert first < next(at for at, line in enumerate(lines) if '"Inner"' in line) < last

@@ -419,3 +419,19 @@ async def test_the_day_of_a_calendar_is_selected_where_its_cell_is(hand: Hand) -
 
     assert "selected" in str(view.one("7", role="button"))
     assert "selected" not in str(view.one("8", role="button"))
+
+
+async def test_cells_stand_in_the_order_of_their_columns_and_empty_headers_have_no_index(hand: Hand) -> None:
+    view = await hand.show(
+        "<div role=grid><div role=row><div role=columnheader tabindex=-1 aria-colindex=2>Name</div>"
+        "<div role=columnheader tabindex=-1 aria-colindex=3><i></i></div>"
+        "<div role=columnheader tabindex=-1 aria-colindex=1><input type=checkbox aria-label=All></div></div>"
+        "<div role=row><div role=gridcell aria-colindex=2>Ann</div>"
+        "<div role=gridcell aria-colindex=3>now</div>"
+        "<div role=gridcell aria-colindex=1><input type=checkbox aria-label=One></div></div></div>"
+    )
+    head, row = (str(node) for node in view.snapshot.nodes if node.role == "row")
+
+    assert head.index("All") < head.index("Name")
+    assert head.endswith("Name |")
+    assert row.index("One") < row.index("Ann") < row.index("now")

@@ -234,3 +234,13 @@ async def test_what_an_editor_holds_beyond_what_is_shown_is_found(hand: Hand) ->
     for text, found in (("Line 39 of", 2), ("x far", 1)):
         assert f"Found {found}" in str((await hand.do("find_elements", text=text)).extracted_content)
         assert not view.says(text)
+
+
+async def test_a_log_is_shown_from_where_it_is_scrolled_to(hand: Hand) -> None:
+    view = await hand.show(
+        "<pre id=log style='height:100px;overflow:auto'></pre><script>for (let n = 0; n < 99; n++)"
+        " log.append(`Received line ${n} of the log\\n`); log.scrollTop = 1e6</script>"
+    )
+
+    assert view.says("line 98 of")
+    assert not view.says("line 1 of")

@@ -148,6 +148,7 @@ function nearest(role, name, id, of) {
   let best = null;
   let bestScore = 0;
   const sought = name.toLowerCase();
+  let same = 0;
   for (const line of withParts(lines)) {
     if (line.kind !== "interactive" && line.kind !== "region") continue;
     const own = line.name.toLowerCase();
@@ -155,13 +156,15 @@ function nearest(role, name, id, of) {
     if (own === sought && (sought !== "" || line.role === role)) score = line.role === role ? 5 : 3;
     else if (line.role === role && sought && own && (own.startsWith(sought) || sought.startsWith(own))) score = 2;
     else if (line.role === role && sought.length > 2 && own.length > 2 && (own.includes(sought) || sought.includes(own))) score = 1;
+    if (score === 5) same++;
     if (score > bestScore && line.node && (place === "\n" || rowAndDialog(line.node) === place)) {
       bestScore = score;
       best = line;
     }
   }
   if (best && best.node) keep(best.node);
-  const answer = { doc: documentKey, node: best && wire({ ...best, depth: 0 }, false), score: bestScore, frames: framesIn(lines) };
+  const were = gone ? withParts([...toldById().values()]).filter((line) => line.role === role && line.name === name).length : 0;
+  const answer = { doc: documentKey, node: best && wire({ ...best, depth: 0 }, false), score: bestScore, redrawn: bestScore === 5 && same === 1 && were === 1, frames: framesIn(lines) };
   release(lines);
   return answer;
 }

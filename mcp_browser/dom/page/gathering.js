@@ -73,9 +73,26 @@ function flushText(text, holder) {
   const far = repeats ? 0 : farOf(holder, false, walk.runPort);
   if (far !== far || (!repeats && walk.runSuspect && isInvisible(holder))) return;
   const [role, states] = walk.heading ? ["heading", [`level=${walk.heading}`]] : ["", NO_STATES];
-  const own = newLine(role ? "heading" : "text", holder, idOf(holder), role, cut(text, LONGEST_TEXT), states, far, walk.runPort);
+  const own = newLine(role ? "heading" : "text", holder, idOf(holder), role, cut(fromView(text, holder), LONGEST_TEXT), states, far, walk.runPort);
   walk.lines.push(own);
   if (repeats) walk.echoes.set(own, /** @type {Line | Element} */ (walk.bearer));
+}
+
+/** A long text from where it is in the view, where it fills a box of its own that is scrolled, such as a log. @param {string} text @param {Element} holder */
+function fromView(text, holder) {
+  if (text.length <= LONGEST_TEXT) return text;
+  const box = _scrollTop.call(holder) > 0 ? holder : byId(walk.runPort.id);
+  const scrolled = box ? _scrollTop.call(box) / Math.max(1, _scrollHeight.call(box)) : 0;
+  if (!box || !scrolled) return text;
+  const whole = textContent(box);
+  const inLine = (/** @type {string} */ part) => withoutEnds(tidy(part.replace(/\r?\n/g, " ⏎ ")));
+  if (!text.startsWith(inLine(whole.slice(0, SHORT_RUN)).slice(0, LONGEST_HINT))) return text;
+  const from = Math.min(Math.floor(whole.length * scrolled), whole.length - LONGEST_TEXT);
+  const line = whole.indexOf("\n", from);
+  const start = line < 0 || line > from + LONGEST_TEXT / 2 ? from : line + 1;
+  // An end of a line is written with more characters than it has.
+  const part = inLine(whole.slice(start, start + LONGEST_TEXT));
+  return start > 0 ? `… ${start + LONGEST_TEXT < whole.length ? part : part.slice(2 - LONGEST_TEXT)}` : text;
 }
 
 /** Text as it stands in a cell: as much as its row has room for, nothing in it that looks like an index or a cell's edge. @param {string} text */

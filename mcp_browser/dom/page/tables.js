@@ -172,6 +172,7 @@ function isOwnCell(element, role, row) {
   // A header's name may stand beside a control of its own, such as a filter.
   const isFree = !query(element, CONTROLS) || (heads && besideControls(element) !== "");
   if (listensItself(element)) return isFree;
+  if (heads && !(means & (LABEL | LABELLED | TITLE)) && tidy(contentOf(element, element, 0, false)) === "") return false;
   if (!few) return role === "columnheader" && hasHandler(element) && !query(element, CONTROLS);
   const asks =
     hasHandler(element) ||
@@ -221,9 +222,22 @@ function enterRow(element, frame) {
   return frame;
 }
 
+/** Put the cells of a row into the order of their columns, where they stand in another one. @param {Row} row */
+function putInOrder(row) {
+  const { nodes, cells } = row;
+  if (nodes.length !== cells.length || !nodes[0] || attribute(nodes[0], "aria-colindex") === null) return;
+  const columns = nodes.map((node) => Number(node && attribute(node, "aria-colindex")));
+  const isInOrder = columns.every((column, i) => !i || column >= /** @type {number} */ (columns[i - 1]));
+  if (isInOrder || !columns.every((column) => column > 0)) return;
+  const order = columns.map((_, i) => i).sort((a, b) => /** @type {number} */ (columns[a]) - /** @type {number} */ (columns[b]));
+  row.cells = order.map((i) => /** @type {string} */ (cells[i]));
+  row.nodes = order.map((i) => /** @type {Element} */ (nodes[i]));
+}
+
 /** Make a line of a row, and of the controls in it. @param {Element} element @param {Row} row @param {number} at @param {number} far @param {boolean} selected */
 function closeRow(element, row, at, far, selected) {
   keepPlaces(row, element);
+  putInOrder(row);
   const inner = walk.lines.slice(at);
   const told = new Set(inner.map((line) => line.id));
   // What turned out to be no control after all has no line.
