@@ -117,7 +117,7 @@ async def locator_of(tab: "Tab", index: int, known: ElementRecord | None = None)
     for candidate in locators(record):
         try:
             handles = await tab.ask(candidate.on(tab.page).element_handles())
-            nodes = await tab.ask(tab.dom.nodes_of(handles[:MOST_ALIKE]))
+            nodes = await tab.ask(tab.dom.nodes_of(handles, most=MOST_ALIKE))
         except (PlaywrightError, FrameGone):
             continue
         for place, node in enumerate(nodes):

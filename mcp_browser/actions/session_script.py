@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 session_script = Registry(group="testing")
 
 EXPORT_SCRIPT = "export_script"
-MOST_RECORDED = 2_000  # How many actions of a session are kept; then the oldest go
+MOST_RECORDED = 500  # How many actions of a session are kept, about 3 kB each; then the oldest go
 TYPED = ("text", "value", "keys")  # Arguments whose text is typed into the element beside them
 
 

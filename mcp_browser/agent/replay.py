@@ -3,7 +3,6 @@
 import copy
 import re
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.recording import element_arguments, place_of
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.agent.record.evidence import NUMBER, Evidence, Sent
+from mcp_browser.agent.claims.comparing import Comparison, Difference
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.secrets.store import PLACEHOLDER
@@ -27,89 +26,6 @@ from mcp_browser.text import counted, quoted
 
 if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome, Look
-
-NOTHING = "nothing"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Both sides; `certain` where the second cannot mean the same."""
-
-    what: str
-    recorded: str
-    now: str
-    certain: bool = True
-
-    def __str__(self) -> str:
-        return f"{self.what} differs: recorded {self.recorded}, now {self.now}"
-
-
-def difference(recorded: ActionRecord, now: ActionRecord, variables: Variables) -> Difference | None:
-    """The gravest difference in what an action caused; None where there is none."""
-    before, after = recorded.evidence, now.evidence or Evidence()
-    if before is None:
-        return Difference("Evidence", "none was kept", "the action was done", certain=False)
-    before = Evidence.model_validate(variables.put_in(before.model_dump(mode="json")))
-    found = [
-        *_sent(before, after),
-        *_unlike("The address", variables.put_in(recorded.url), now.url),
-        # Another value may be the one that was there already.
-        *(_changed(recorded, now) if recorded.call.arguments == now.call.arguments else ()),
-        *_paired("A dialog", [f"{one.kind} {one.message}" for one in before.dialogs],
-                 [f"{one.kind} {one.message}" for one in after.dialogs]),
-        *_paired("A download", [f"{one.name} {_ended(one.error)}" for one in before.downloads],
-                 [f"{one.name} {_ended(one.error)}" for one in after.downloads]),
-    ]  # fmt: skip
-    return min(found, key=lambda one: not one.certain, default=None)
-
-
-def _ended(error: str | None) -> str:
-    return "failed" if error else "saved"
-
-
-def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
-    if recorded.changed is not None and now.changed is not None and recorded.changed is not now.changed:
-        sides = ("the page changed", "it did not")
-        first, second = sides if recorded.changed else sides[::-1]
-        yield Difference("The effect on the page", first, second, certain=recorded.changed)
-
-
-def _sent(before: Evidence, after: Evidence) -> Iterator[Difference]:
-    """Requests of the same shape belong together, in their order."""
-    left = [one for one in after.sent if one.weighs]
-    for old in (one for one in before.sent if one.weighs):
-        alike = [one for one in left if one.shape == old.shape]
-        new = next((one for one in alike if one.outcome == old.outcome), alike[0] if alike else None)
-        if new is None:
-            others = "; ".join(map(_brief, left)) or f"{NOTHING} was sent"
-            yield Difference("What was sent", _brief(old), others, certain=old.method != "GET")
-            continue
-        left.remove(new)
-        if new.outcome != old.outcome and old.status is not None:
-            yield Difference("What was sent", _brief(old), _brief(new), certain=new.failed or old.failed)
-        else:
-            yield from _unlike("What was sent", _brief(old), _brief(new))
-    for new in left:
-        if new.method != "GET" or new.failed:
-            yield Difference("What was sent", NOTHING, _brief(new), certain=new.failed)
-
-
-def _brief(sent: Sent) -> str:
-    return f"{sent.method} {sent.url} → {sent.outcome}"
-
-
-def _paired(what: str, before: list[str], after: list[str]) -> Iterator[Difference]:
-    for number in range(max(len(before), len(after))):
-        old, new = (side[number] if number < len(side) else NOTHING for side in (before, after))
-        yield from _unlike(what, old, new)
-
-
-def _unlike(what: str, old: str, new: str) -> Iterator[Difference]:
-    """A difference, unless both say the same; of numbers and identifiers alone nobody knows what it means."""
-    if old != new:
-        certain = re.sub(NUMBER, "…", old) != re.sub(NUMBER, "…", new)
-        yield Difference(what, old or NOTHING, new or NOTHING, certain)
-
 
 ELEMENT_SECONDS = 10.0  # How long an element may take to appear
 SURE_SECONDS = 0.7  # How long an element quite as recorded is waited for before another one is taken
@@ -177,6 +93,7 @@ class Replay(TaskRun):
                 f"The recorded task types the secret {missing[0]!r}.", hint=f"Give secrets={missing}."
             )
         super().__post_init__()
+        self._comparison = Comparison(self.recorded, self.variables)
         self._tabs: dict[int, int] = {}
         self._departures: list[str] = []
         self._unsure: str | None = None  # What differs from the record, and may mean the same
@@ -279,6 +196,7 @@ class Replay(TaskRun):
         else:
             self._done += 1
             await self._compare(step, action, outcome.record)
+            self._comparison.go_on(action, self.executor.late_evidence())
         return outcome.record
 
     async def _compare(self, step: StepRecord, recorded: ActionRecord, record: ActionRecord) -> None:
@@ -289,7 +207,7 @@ class Replay(TaskRun):
         # What a person did has taken as long as they waited for what it led to.
         ends = time.monotonic() + min(EFFECT_SECONDS + 2 * recorded.seconds, LONGEST_EFFECT_SECONDS)
         found: Difference | None
-        while found := difference(recorded, self.executor.now(record), self.variables):
+        while found := self._comparison.difference(recorded, self.executor.now(record)):
             if time.monotonic() >= ends or recorded.evidence is None:
                 break
             await anyio.sleep(POLL_SECONDS)

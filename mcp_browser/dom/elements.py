@@ -1,5 +1,6 @@
 """The elements of one page: described, made ready for input, and asked."""
 
+import asyncio
 import contextlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -183,12 +184,22 @@ class PageElements(PageReader):
         except (KeyError, PlaywrightError) as error:
             raise await self._stale(ref) from error
 
-    async def nodes_of(self, handles: Sequence[ElementHandle]) -> list[DomNode | None]:
-        """Return the nodes, with indexes, of elements that Playwright has found; None for one that is gone.
+    async def nodes_of(
+        self, handles: Sequence[ElementHandle], *, most: int | None = None
+    ) -> list[DomNode | None]:
+        """Return the nodes, with indexes, of the first `most` elements that Playwright has found.
+
+        None stands for one that is gone. The handles are disposed of: Playwright keeps thousands of them.
 
         Playwright dispatches an event of a random name to each, which the page script listens for. A page
         that interferes has another of its own elements returned, described as what that is.
         """
+        try:
+            return await self._nodes_of(handles[:most])
+        finally:
+            await asyncio.gather(*(handle.dispose() for handle in handles), return_exceptions=True)
+
+    async def _nodes_of(self, handles: Sequence[ElementHandle]) -> list[DomNode | None]:
         name = token_hex(12)
         worlds = [frame.world async for frame, _ in self._frames.each("listenFor", name, len(handles))]
         nodes: list[DomNode | None] = [None] * len(handles)

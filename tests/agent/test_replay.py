@@ -303,3 +303,40 @@ async def test_a_replay_ends_as_the_recorded_run_only_with_the_same_effects(  # 
     )
     outcome = await replay(session, AgentHistory.model_validate(old)).run()
     assert outcome.status is TaskStatus.UNCONFIRMED or ends is TaskStatus.FAILED
+
+
+MAKING = """<button>Make</button><p></p><script>
+const put = (where) => fetch(where, {method: 'PUT', body: '{}'});
+const make = async () => {
+  const made = await (await fetch(`/items?${Date.now()}`, {method: 'POST'})).text();
+  await put(`/items/${made}`);
+  document.querySelector('p').textContent = 'Made';
+  %s
+};
+document.querySelector('button').onclick = make;
+</script>"""
+
+
+@pytest.mark.parametrize(
+    ("again", "ends"),
+    [
+        ("await put(`/state?${Date.now()}`)", TaskStatus.SUCCEEDED),
+        ("await put(`/state?${Date.now()}`); await put('/items/4711')", TaskStatus.UNCONFIRMED),
+        ("", TaskStatus.FAILED),
+    ],
+)
+async def test_how_often_a_page_saves_and_how_what_it_made_is_called_is_no_difference(
+    session: BrowserSession, site: Site, again: str, ends: TaskStatus
+) -> None:
+    numbers = iter(range(1, 100))
+    site.route("/state", lambda _request: Reply(b"", status=204))
+    site.route(
+        "/items",
+        lambda request: Reply(f"n{next(numbers)}".encode(), status=201 if request.method == "POST" else 200),
+    )
+    twice = "await put(`/state?${Date.now()}`);" * 2
+    url = site.page(MAKING % twice, path="/making")
+    recorded = await record(session, url, click("button", "Make"))
+    site.page(MAKING % again, path="/making")
+    outcome = await replay(session, recorded).run()
+    assert outcome.status is ends, outcome

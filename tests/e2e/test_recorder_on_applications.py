@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import anyio.to_thread
 import pytest
 from playwright.async_api import expect
 
@@ -114,9 +113,11 @@ async def test_jupyterlab(jupyter: JupyterLab, tmp_path: Path) -> None:
         await recorder.check("visible", page.get_by_text("42", exact=True))
         await asyncio.sleep(0.5)
     for work in (in_python, in_typescript):
-        for notebook in await anyio.to_thread.run_sync(list, jupyter.folder.glob("*.ipynb")):
-            notebook.unlink()
+        jupyter.reset()
         await work(recorder, tmp_path)
+    jupyter.reset()
+    await again(recorder, tmp_path)
+    assert [file.name for file in jupyter.folder.glob("*.ipynb")] == ["Untitled.ipynb"]
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Real applications for tests to browse, each on a free loopback port with its data in its own folder."""
 
+import json
 import os
 import shutil
 import signal
@@ -52,6 +53,18 @@ class JupyterLab:
 
     url: str
     folder: Path
+
+    def reset(self) -> None:
+        """End all kernels, with which notebooks of the same names would go on, and delete all notebooks."""
+        for session in json.load(self._request("GET", "sessions")):
+            self._request("DELETE", f"sessions/{session['id']}")
+        for file in json.load(self._request("GET", "contents"))["content"]:
+            self._request("DELETE", f"contents/{file['path']}")
+
+    def _request(self, method: str, path: str) -> Any:
+        headers = {"Cookie": "_xsrf=anything", "X-XSRFToken": "anything"}
+        request = urllib.request.Request(f"{self.url}/api/{path}", method=method, headers=headers)  # noqa: S310
+        return urllib.request.urlopen(request, timeout=30)  # noqa: S310
 
 
 @contextmanager

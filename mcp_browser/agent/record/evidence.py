@@ -48,7 +48,18 @@ class Sent(Frozen):
     @property
     def weighs(self) -> bool:
         """Whether it is more than a look: it changes something, leads to a page, or has failed."""
-        return self.method != "GET" or self.kind == "document" or self.failed
+        return (self.method != "GET" and self.kind != "ping") or self.kind == "document" or self.failed
+
+    @property
+    def location(self) -> str:
+        """The address without its query."""
+        return self.url.partition("?")[0]
+
+    @property
+    def saves(self) -> str:
+        """What a `PUT` puts its content to, without numbers in the query; "" of other methods."""
+        query = NUMBER.sub("…", self.url.partition("?")[2])
+        return f"{self.location}?{query}" if self.method == "PUT" else ""
 
     @property
     def outcome(self) -> str:
