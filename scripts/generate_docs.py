@@ -20,6 +20,7 @@ from mcp_browser.cli.config import NAME, entry_as_text
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.prompts import PROMPTS
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tool_groups import PERSON, SESSIONS
@@ -148,7 +149,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 def _own_tools() -> dict[str, list[ServerTool]]:
     """The tools that are not actions of a page."""
     nothing: Any = None
-    agent = RunTools(Settings(), nothing, default_registry())
+    agent = RunTools(Settings(), nothing, default_registry(), TaskFiles(nothing))
     return {
         "agent": list(agent.all_tools()),
         PERSON: list(PersonTools(nothing).all_tools()),

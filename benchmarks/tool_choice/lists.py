@@ -10,6 +10,7 @@ from benchmarks.tool_choice.instructions import State
 from mcp_browser.actions import load_registry
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.controller import Controller
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.tools import Tools
 from mcp_browser.settings import Settings
@@ -36,7 +37,8 @@ def ours() -> Listed:
     settings, nowhere = Settings(), _NoSessions()
     registry = load_registry(settings.tools)
     source: Any = nowhere
-    tools = Tools(Controller(registry, settings), source, RunTools(settings, source, registry).tools())
+    agent = RunTools(settings, source, registry, TaskFiles(source))
+    tools = Tools(Controller(registry, settings), source, agent.tools())
     return [_told(tool.model_dump(mode="json", by_alias=True, exclude_none=True)) for tool in tools.listed]
 
 

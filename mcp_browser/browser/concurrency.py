@@ -73,6 +73,17 @@ class Condition:
                 await self._next.wait()
 
 
+def added(listeners: list[T], listener: T) -> Callable[[], None]:
+    """Add a listener to those that are called from now on; the function returned ends that."""
+    listeners.append(listener)
+
+    def end() -> None:
+        with contextlib.suppress(ValueError):
+            listeners.remove(listener)
+
+    return end
+
+
 def _ended(task: asyncio.Task[Any]) -> None:
     _tasks.discard(task)
     if not task.cancelled() and (error := task.exception()) is not None:

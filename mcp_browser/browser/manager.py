@@ -1,16 +1,15 @@
 """The browsers of this process and the sessions that work in them, from the server's start to its end."""
 
 import asyncio
-import contextlib
 import functools
 import logging
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
-from mcp_browser.browser.concurrency import begin, finish
+from mcp_browser.browser.concurrency import added, begin, finish
 from mcp_browser.browser.process.launcher import import_playwright
 from mcp_browser.browser.process.pool import Browsers
 from mcp_browser.errors import ActionError
@@ -26,8 +25,6 @@ FileListener = Callable[["BrowserSession", str], None]
 """Told the address of a file that has come or gone, and the session that it belongs to."""
 
 PageListener = Callable[["BrowserSession"], None]
-
-ListenerT = TypeVar("ListenerT")
 
 
 class BrowserManager:
@@ -151,15 +148,15 @@ class BrowserManager:
 
     def listen_to_files(self, listener: "FileListener") -> Callable[[], None]:
         """Have files of any session that come and go told to `listener`; the function returned ends it."""
-        return _added(self._file_listeners, listener)
+        return added(self._file_listeners, listener)
 
     def listen_to_pages(self, listener: "PageListener") -> Callable[[], None]:
         """Have sessions that have ended told to `listener`; the function returned ends it."""
-        return _added(self._page_listeners, listener)
+        return added(self._page_listeners, listener)
 
     def listen_to_sessions(self, listener: "PageListener") -> Callable[[], None]:
         """Have each new session told to `listener`, before it opens; the function returned ends it."""
-        return _added(self._session_listeners, listener)
+        return added(self._session_listeners, listener)
 
     async def close(self) -> None:
         """Close every session, browser and the driver; a browser that others started goes on."""
@@ -183,14 +180,3 @@ class BrowserManager:
     def _file_changed(self, session: "BrowserSession", uri: str) -> None:
         for listener in list(self._file_listeners):
             listener(session, uri)
-
-
-def _added(listeners: list[ListenerT], listener: ListenerT) -> Callable[[], None]:
-    """Have a listener told from now on; the function returned ends it."""
-    listeners.append(listener)
-
-    def end() -> None:
-        with contextlib.suppress(ValueError):
-            listeners.remove(listener)
-
-    return end

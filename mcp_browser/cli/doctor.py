@@ -36,6 +36,7 @@ from mcp_browser.browser.start_state import check
 from mcp_browser.cli.install import show, start_problem
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tool_groups import load_actions
@@ -97,7 +98,7 @@ def _tools(settings: Settings) -> int:
     """How many tools a client is offered on a page that no action is bound to."""
     nothing: Any = None  # Only declared here, never called
     registry = load_actions(settings.tools)
-    own = [*RunTools(settings, nothing, registry).tools()]
+    own = [*RunTools(settings, nothing, registry, TaskFiles(nothing)).tools()]
     if settings.server.http or settings.server.sse:
         own += session_tools(nothing)
     return sum(not action.is_bound_to_pages for action in registry) + len(own)

@@ -22,6 +22,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
 from mcp_browser.privacy.hiding import LogFormatter
 from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.settings import AgentSettings
 from tests.privacy.forms import FORMS, VALUE, trace_of
@@ -98,7 +99,7 @@ async def told(  # noqa: PLR0915 - every channel
     registry.include(own)
     session = await manager.open_session(isolated=True)
     source = Lending(session, manager)
-    agent = RunTools(settings, source, registry)
+    agent = RunTools(settings, source, registry, TaskFiles(source))
     controller = Controller(registry, settings)
     server = server_of(
         controller,

@@ -12,6 +12,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.principals import Principal
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.sessions import DEFAULT, HeldSession, Sessions
 from mcp_browser.settings import AgentSettings
@@ -51,7 +52,7 @@ class TaskRoom:
         self.manager = manager
         self.session = session
         self.source = Lending(session, manager)
-        self.agent = RunTools(settings, self.source, registry)
+        self.agent = RunTools(settings, self.source, registry, TaskFiles(self.source))
         self.server = server_of(
             Controller(registry, settings),
             self.source,

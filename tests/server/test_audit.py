@@ -18,6 +18,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session
@@ -49,7 +50,7 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
         }
     )
     registry, source = default_registry(), Lending(session)
-    agent = RunTools(settings, source, registry)
+    agent = RunTools(settings, source, registry, TaskFiles(source))
     server = server_of(Controller(registry, settings), source, tools=agent.tools(), find_call=agent.find_call)
     answers = iter(["accept", "accept", "decline"])  # The script is asked about, too
 

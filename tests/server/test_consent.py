@@ -14,6 +14,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.elicitation import is_yes
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session
@@ -42,7 +43,7 @@ class Room:
         tools = manager.settings.tools.model_copy(update={"policy": policy})
         settings = manager.settings.model_copy(update={"tools": tools, "agent": agent})
         source, registry = Lending(session), default_registry()
-        self.agent = RunTools(settings, source, registry)
+        self.agent = RunTools(settings, source, registry, TaskFiles(source))
         self.server = server_of(
             Controller(registry, settings), source, tools=self.agent.tools(), find_call=self.agent.find_call
         )

@@ -18,6 +18,7 @@ from mcp.server.lowlevel import Server
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import (
@@ -181,7 +182,7 @@ async def fuzzing(site: Site, folder: Path) -> AsyncGenerator[Fuzzed]:
     )
     manager = BrowserManager(given_settings)
     source, registry = Sessions(manager), default_registry()
-    agent = RunTools(given_settings, source, registry)
+    agent = RunTools(given_settings, source, registry, TaskFiles(source))
     server = server_of(
         Controller(registry, given_settings), source, tools=agent.tools(), find_call=agent.find_call
     )

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from mcp_browser.actions import default_registry
+from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.tool_groups import AGENT_TOOLS, agent_tools, load_actions
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
@@ -26,7 +27,7 @@ def test_run_task_stands_beside_the_core_tools_and_the_others_where_they_are_of_
     settings = Settings(tools=ToolSettings(tools=groups), agent=AgentSettings(model=model))
     assert agent_tools(settings) == offered
     nothing: Any = None
-    tools = RunTools(settings, nothing, default_registry()).tools()
+    tools = RunTools(settings, nothing, default_registry(), TaskFiles(nothing)).tools()
     assert tuple(tool.name for tool in tools) == offered
 
 

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Protocol
 from urllib.parse import quote
 
+from mcp_browser.browser.concurrency import added
 from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, size_text, take_free_path
 from mcp_browser.browser.process.profile import TemporaryFolder
 from mcp_browser.dom.models import Frozen
@@ -319,13 +320,7 @@ class Artifacts:
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Have files that come and go told to `listener`; the function returned ends it."""
-        self._listeners.append(listener)
-
-        def end() -> None:
-            with contextlib.suppress(ValueError):
-                self._listeners.remove(listener)
-
-        return end
+        return added(self._listeners, listener)
 
     async def close(self) -> None:
         """Delete the files, save those in an output folder that the settings name."""

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 import mcp_types as types
 
+from mcp_browser.browser.concurrency import added
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
 from mcp_browser.server.principals import ANONYMOUS, Principal
@@ -58,7 +59,7 @@ class TaskFiles:
         """There are none before `follow` is called."""
         self._sessions = sessions
         self._followed: list[tuple[Callable[[], list[Run]], Callable[[str, Principal], Path]]] = []
-        self._listeners: dict[object, tuple[ResourceCaller, Changed]] = {}
+        self._listeners: list[tuple[ResourceCaller, Changed]] = []
 
     def follow(self, runs: Callable[[], "list[Run]"], folder_for: Callable[[str, Principal], Path]) -> None:
         """List the files of these runs; `folder_for` returns a caller's folder of a task (NotFound)."""
@@ -98,13 +99,7 @@ class TaskFiles:
 
     def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
         """Tell when a file of the caller's tasks comes or changes."""
-        key = object()
-        self._listeners[key] = caller, changed
-
-        def end() -> None:
-            self._listeners.pop(key, None)
-
-        return end
+        return added(self._listeners, (caller, changed))
 
     def written(self, run: "Run", name: str) -> None:
         """Notify the owner of a run that a file of it was written."""
@@ -112,7 +107,7 @@ class TaskFiles:
             return
         is_new = name not in run.files
         run.files.add(name)
-        for caller, changed in list(self._listeners.values()):
+        for caller, changed in list(self._listeners):
             if caller.principal == run.principal:
                 listed = is_new and self._is_listed(caller, run.principal, run.agent.session)
                 changed(uri_of(run.id, name), listed)

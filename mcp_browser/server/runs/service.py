@@ -5,7 +5,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from weakref import WeakKeyDictionary
 
@@ -65,30 +65,25 @@ LEAST_PROGRESS = 0.001  # By how many steps progress rises with a message for wh
 GOING_ON = frozenset({"task", "task_id", "wait"})  # The arguments of run_task that may go with a task_id
 
 
+@dataclass(eq=False)
 class RunService:
-    """Starts and steers the runs of callers with the same settings."""
+    """Starts and steers the runs of callers with the same settings.
 
-    def __init__(  # noqa: PLR0913 - the parts of a server, most of them by keyword
-        self,
-        settings: Settings,
-        sessions: Sessions,
-        registry: Registry,
-        *,
-        wrote: Callable[[Run, str], None],
-        open_form: OpenForm | None = None,
-        view_link: ViewLink = no_view,
-    ) -> None:
-        """Let agents use the actions of `registry`; `wrote` is called with each file a run has written."""
-        self._settings = settings
-        self._sessions = sessions
-        self._registry = registry
-        self._wrote = wrote
-        self._open_form = open_form
-        self._view_link = view_link
+    Agents use the actions of `registry`; `wrote` is called with each file that a run has written.
+    """
+
+    settings: Settings
+    sessions: Sessions
+    registry: Registry
+    wrote: Callable[[Run, str], None]
+    open_form: OpenForm | None = None
+    view_link: ViewLink = no_view
+
+    def __post_init__(self) -> None:
         self._secrets: Secrets | None = None
         self._tidy_at = 0.0
         self._turns: WeakKeyDictionary[BrowserSession, SessionTurn] = WeakKeyDictionary()
-        self.saved = SavedRuns.of(settings.agent)
+        self.saved = SavedRuns.of(self.settings.agent)
         self.runs = Runs()
         self.calls = RunCalls(self.runs, self.saved)
 
@@ -104,7 +99,7 @@ class RunService:
             run.mailbox.deliver(call.params.input_responses)
             return await self._attend(call, run)
         goes_on = takes_tasks(call.request)
-        if not params.wait and not goes_on and "get_task" not in agent_tools(self._settings):
+        if not params.wait and not goes_on and "get_task" not in agent_tools(self.settings):
             raise NotActionable(
                 "wait=false is of no use here: get_task is not offered.",
                 hint="Wait for the task, or start the server with --tools core,agent.",
@@ -148,7 +143,7 @@ class RunService:
         return message(run, "It is told before its next step.")
 
     async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
-        async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+        async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             recorded = await self._recorded(call, lease.session, params.history, params.task_id)
             run = self._replay(call, lease, params, recorded)
             self._begin(call, run)
@@ -162,14 +157,14 @@ class RunService:
 
     async def _start(self, call: Call, params: RunTaskParams, *, attended: bool) -> Run:
         # First, so that no session is opened where there is no model.
-        models = await run_models(self._settings.agent, call.request, params.model, attended=attended)
+        models = await run_models(self.settings.agent, call.request, params.model, attended=attended)
         await self._tidy()
-        async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+        async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             turn = self._turn_in(lease.session)
             if params.if_busy == "refuse":
                 turn.check_free()
             if params.if_busy == "own_tabs" and turn.holder is not None:
-                fork = await self._sessions.fork(call.principal, lease.session)
+                fork = await self.sessions.fork(call.principal, lease.session)
                 lease = replace(fork, told=(IN_OWN_TABS, *fork.told))  # noqa: PLW2901
             if params.example is not None:
                 example = example_of(await self._recorded(call, lease.session, params.example))
@@ -227,7 +222,7 @@ class RunService:
         if call.handle is not None and call.handle != run.lease.handle:
             return False
         try:
-            async with self._sessions.lease(call.request, call.principal, run.lease.handle) as lease:
+            async with self.sessions.lease(call.request, call.principal, run.lease.handle) as lease:
                 return lease.session is run.agent.session
         except UnknownSession:
             return False
@@ -243,8 +238,8 @@ class RunService:
         if saved.history.replay_of is not None:
             raise NotActionable("A replay that was broken off does not go on.", hint=AGAIN)
         check_not_ended(saved.history.status)
-        models = await run_models(self._settings.agent, call.request, saved.record.model, attended=attended)
-        async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+        models = await run_models(self.settings.agent, call.request, saved.record.model, attended=attended)
+        async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             state: AgentState = TaskFolder(saved.folder).state(AgentState)
             run = self._run(call, lease, models, saved.history, state, taken_up=True)
         run.turn = saved.record.turns
@@ -256,7 +251,7 @@ class RunService:
         return run
 
     def _begin(self, call: Call, run: Run) -> None:
-        run.agent.watcher = ClientWatcher(run, call.request, self._open_form, self._view_link)
+        run.agent.watcher = ClientWatcher(run, call.request, self.open_form, self.view_link)
         self.runs.add(run)
         run.begin(lambda: self._hold_session(call, run))
         if run.turn > 1:
@@ -265,7 +260,7 @@ class RunService:
     @contextlib.asynccontextmanager
     async def _hold_session(self, call: Call, run: Run) -> AsyncGenerator[None]:
         async with (
-            self._sessions.lease(call.request, run.principal, run.lease.handle),
+            self.sessions.lease(call.request, run.principal, run.lease.handle),
             self._turn_in(run.agent.session).take(run),
         ):
             card = await run.agent.session.plugin(TaskCard)
@@ -314,7 +309,7 @@ class RunService:
         """
         task = self._task(params)
         check_budget(task.budget, models.model.info)
-        check_start(task, self._settings)
+        check_start(task, self.settings)
         history = AgentHistory(id=new_task_id(), task=task, model=models.model.info.name)
         run = self._run(call, lease, models, history, AgentState())
         self.saved.write_record(history.id, call.principal, model=params.model)
@@ -330,15 +325,15 @@ class RunService:
         replay = Replay(
             recorded=recorded,
             history=history,
-            controller=Controller(actions_of(recorded, self._registry, self._settings.tools), self._settings),
+            controller=Controller(actions_of(recorded, self.registry, self.settings.tools), self.settings),
             session=lease.session,
             variables=Variables(recorded, params.variables),
             secrets=self._secrets_of(call).only(params.secrets),
-            step_pictures=self._settings.agent.step_pictures,
+            step_pictures=self.settings.agent.step_pictures,
             element_seconds=params.element_seconds,
         )
         # Only now: what cannot be begun leaves nothing behind.
-        replay.folder = TaskFolder(path, lambda name: self._wrote(run, name))
+        replay.folder = TaskFolder(path, lambda name: self.wrote(run, name))
         self.saved.write_record(history.id, call.principal)
         run = Run(
             agent=replay, principal=call.principal, mailbox=Mailbox(), lock=FolderLock(path), lease=lease
@@ -359,11 +354,11 @@ class RunService:
         agent = agent_run(
             history,
             models,
-            self._registry,
-            self._settings,
+            self.registry,
+            self.settings,
             session=lease.session,
             secrets=self._secrets_of(call).only(history.task.secrets),
-            folder=TaskFolder(path, lambda name: self._wrote(run, name)),
+            folder=TaskFolder(path, lambda name: self.wrote(run, name)),
             state=state,
             taken_up=taken_up,
         )
@@ -380,7 +375,7 @@ class RunService:
 
     def _task(self, params: RunTaskParams) -> Task:
         budget = Budget(
-            steps=params.max_steps or self._settings.agent.max_steps,
+            steps=params.max_steps or self.settings.agent.max_steps,
             seconds=params.max_seconds,
             tokens=params.max_tokens,
             cost=Decimal(str(params.max_cost)) if params.max_cost is not None else None,
@@ -402,7 +397,7 @@ class RunService:
 
     async def _history_in(self, session: BrowserSession, file: str) -> AgentHistory:
         """Read the history in a file that the session may upload; raises ActionError."""
-        (path,) = await files_to_give(ActionContext(session=session, settings=self._settings), [file])
+        (path,) = await files_to_give(ActionContext(session=session, settings=self.settings), [file])
         content = await anyio.to_thread.run_sync(path.read_bytes)
         try:
             return AgentHistory.model_validate_json(content)
@@ -415,7 +410,7 @@ class RunService:
 
     def _secrets_of(self, call: Call) -> Secrets:
         if self._secrets is None:
-            path = self._settings.agent.secrets
+            path = self.settings.agent.secrets
             try:
                 self._secrets = load_secrets(path) if path is not None else Secrets()
             except SettingsError as error:
@@ -429,7 +424,7 @@ class RunService:
         if time.monotonic() < self._tidy_at:
             return
         self._tidy_at = time.monotonic() + TIDY_SECONDS
-        settings = self._settings.agent
+        settings = self.settings.agent
         deleted = await anyio.to_thread.run_sync(
             lambda: self.saved.prune(days=settings.tasks_days, megabytes=settings.tasks_mb)
         )

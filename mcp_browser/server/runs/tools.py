@@ -1,6 +1,7 @@
 """run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -44,35 +45,30 @@ _TOOLS: dict[str, tuple[type[BaseModel], str]] = {
 _IN_SESSION = frozenset({"run_task", "resume_task", "replay_task"})
 
 
+@dataclass(eq=False)
 class RunTools:
-    """The tools of the built-in agent, for callers with the same settings."""
+    """The tools of the built-in agent, for callers with the same settings.
 
-    def __init__(  # noqa: PLR0913 - the parts of a server, most of them by keyword
-        self,
-        settings: Settings,
-        sessions: Sessions,
-        registry: Registry,
-        *,
-        files: TaskFiles | None = None,
-        open_form: OpenForm | None = None,
-        view_link: ViewLink = no_view,
-    ) -> None:
-        """Let agents use the actions of `registry`; what they write is listed by `files`."""
-        self._settings = settings
-        self._sessions = sessions
-        self._registry = registry
-        self._open_form = open_form
-        self._view_link = view_link
-        self.files = files or TaskFiles(sessions)
+    Agents use the actions of `registry`; what they write is listed by `files`.
+    """
+
+    settings: Settings
+    sessions: Sessions
+    registry: Registry
+    files: TaskFiles
+    open_form: OpenForm | None = None
+    view_link: ViewLink = no_view
+
+    def __post_init__(self) -> None:
         self.files.follow(self._runs, self._folder_for)
 
     def tools(self) -> Sequence[ServerTool]:
-        offered = agent_tools(self._settings)
+        offered = agent_tools(self.settings)
         return tuple(tool for tool in self.all_tools() if tool.name in offered)
 
     def all_tools(self) -> Sequence[ServerTool]:
         """All there are; clients that show MCP Apps show the card of a task."""
-        ui = {"resourceUri": APP_URI} if view_tools(self._settings) else None
+        ui = {"resourceUri": APP_URI} if view_tools(self.settings) else None
         return [
             server_tool(
                 self._handler(name, text),
@@ -115,11 +111,6 @@ class RunTools:
     def _service(self) -> "RunService":
         module = import_module("mcp_browser.server.runs.service")
         made: RunService = module.RunService(
-            self._settings,
-            self._sessions,
-            self._registry,
-            wrote=self.files.written,
-            open_form=self._open_form,
-            view_link=self._view_link,
+            self.settings, self.sessions, self.registry, self.files.written, self.open_form, self.view_link
         )
         return made
