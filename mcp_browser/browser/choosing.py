@@ -100,14 +100,19 @@ class ListField:
             # Escape, where the list does not take it, closes what is around it.
             ways = ["escape", "focus" if keys_only else "click"]
             for way in ways if await self._expanded() == "true" else ways[::-1]:
-                is_open = await self._expanded() == "true" or (self._opened and await self.options())
-                if self._tab.held or not is_open:
+                if self._tab.held or not await self._is_open(says_so=after_choice):
                     return
                 with contextlib.suppress(NotActionable):
                     if way == "focus":
                         await self._element.call("focus")
                     await (self._element.click() if way == "click" else self._element.input.press("Escape"))
                     await self._tab.ask(self._tab.dom.settle(limit=POLL_SECONDS, index=self._element.index))
+
+    async def _is_open(self, *, says_so: bool) -> bool:
+        """Whether the list is open; with `says_so` only where its field says so."""
+        if await self._expanded() == "true":
+            return True
+        return not says_so and self._opened and bool(await self.options())
 
     async def _select_native(self, wanted: Sequence[str], *, multiple: bool) -> list[Chosen]:
         element = self._element
@@ -173,6 +178,11 @@ class ListField:
             options = await self._options_within(LISTING_SECONDS)
             if options or self._tab.held or not await self._element.call("hasLess"):
                 break
+        if not options and not self._tab.held and self._element.role == "combobox":
+            # A click on some only puts the caret there.
+            await self._element.call("focus")
+            await self._element.input.press("Alt+ArrowDown")
+            options = await self._options_within(LISTING_SECONDS)
         return options
 
     async def _options_within(self, seconds: float, wanted: str | None = None) -> list[Choice]:

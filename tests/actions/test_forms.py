@@ -581,3 +581,17 @@ async def test_an_option_is_named_once_where_the_box_in_it_is_named_by_its_label
     )
 
     assert 'option "Sewing"' in hand.told
+
+
+async def test_a_combobox_that_a_click_does_not_open_is_opened_by_keys(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f role=combobox aria-label=Room aria-expanded=false aria-controls=l>"
+        "<ul id=l role=listbox hidden><li role=option>Cedar<li role=option>Aspen</ul><script>"
+        "f.onkeydown = ({key, altKey}) => { if (key === 'ArrowDown' && altKey) open(true) };"
+        "const open = (on) => { l.hidden = !on; f.ariaExpanded = String(on) };"
+        "for (const o of l.children) o.onclick = () => { f.value = o.innerText.trim(); open(false) }</script>"
+    )
+
+    await hand.do("select_option", index=hand.index("Room"), options=["Aspen"])
+
+    assert await hand.js("f.value") == "Aspen"

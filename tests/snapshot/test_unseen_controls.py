@@ -316,3 +316,34 @@ async def test_a_field_without_a_width_is_acted_on_at_what_is_around_it(hand: Ha
     await hand.click(view.index("Crew", role="combobox"))
 
     assert await hand.log() == [1]
+
+
+async def test_what_is_drawn_takes_a_value_by_keys_and_a_field_that_is_inert_keeps_that_to_itself(
+    hand: Hand,
+) -> None:
+    view = await hand.show(
+        "<input inert aria-label=Off><svg id=s role=slider tabindex=0 aria-label=Knob aria-valuenow=40"
+        " width=50 height=50><circle r=20 cx=25 cy=25 /></svg><script>"
+        "const by = (key) => (key === 'ArrowRight') - (key === 'ArrowLeft');"
+        "s.onkeydown = ({key}) => s.setAttribute("
+        "'aria-valuenow', +s.getAttribute('aria-valuenow') + by(key))</script>"
+    )
+    knob = view.one("Knob")
+    assert "inert" not in str(knob)
+
+    await hand.do("input_text", index=knob.index, text="44")
+
+    assert await hand.script("s.getAttribute('aria-valuenow')") == "44"
+
+
+async def test_the_items_of_a_list_that_something_around_listens_for_are_elements_beside_their_heading(
+    hand: Hand,
+) -> None:
+    view = await hand.show(
+        f"{LOG}<main id=m><h1>Files</h1><ul><li>Lease</li><li>Plan</li></ul></main>"
+        "<script>m.oncontextmenu = m.onclick = ({target}) => log.push(target.innerText)</script>"
+    )
+
+    await hand.click(view.index("Plan"))
+
+    assert await hand.log() == ["Plan"]

@@ -203,7 +203,7 @@ function fillsPage(element) {
 /** Make elements of the texts in what listens for them, where they stand in boxes that are alike: one of them is meant by a click. @param {Element} element @param {number} at its line's place */
 function nameAlike(element, at) {
   const inner = walk.lines.slice(at + 1).filter((line) => !walk.echoes.has(line));
-  const lines = inner.filter(({ kind }) => kind !== "interactive");
+  const lines = inner.filter(({ kind }) => kind !== "interactive" && kind !== "heading");
   if (HAND.has(styleOf(element).cursor) || lines.some(({ kind }) => kind !== "text")) return false;
   const boxes = lines.map(({ node }) => node && Array.from(outward(node)).find((outer) => outer !== element && holds(element, outer) && hasTwin(outer)));
   if (new Set(boxes).size < 2 || boxes.some((box) => !box)) return false;
@@ -218,7 +218,7 @@ function nameAlike(element, at) {
 function hasTwin(element) {
   const kind = (attribute(element, "class") || "").split(" ")[0];
   const isTwin = (/** @type {Element} */ other) => other !== element && localName(other) === localName(element) && (attribute(other, "class") || "").split(" ")[0] === kind;
-  return !!kind && [.../** @type {Element} */ (parentNode(element)).children].some(isTwin);
+  return (!!kind || localName(element) === "li") && [.../** @type {Element} */ (parentNode(element)).children].some(isTwin);
 }
 
 /** @param {Line} line @param {Element} node */

@@ -164,8 +164,8 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (frame.leaf && !saysMore(own, frame, name)) return null;
   const outer = walk.parted;
   walk.parted = PARTED.has(role);
-  const value = name === "" && own.states.find((state) => state.startsWith('value="'));
-  const inner = enterInside(value ? value.slice(7, -1) : name, frame);
+  const value = own.states.find((state) => state.startsWith('value="'));
+  const inner = enterInside(value ? `${name} ${value.slice(7, -1)}` : name, frame);
   const { close } = inner;
   inner.close = (from) => {
     walk.parted = outer;

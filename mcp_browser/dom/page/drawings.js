@@ -92,9 +92,11 @@ function drawnAs(element) {
   return [called, side ? `${side} of ${text}` : matrix ? "line" : ""].filter(Boolean).join(", ");
 }
 
+const MOST_UP_TO_LAYER = 3;
 /** Whether what a mouse hits instead of a canvas lies over all of it as its own surface. @param {Element} hit @param {Element} canvas */
 function isSurfaceOf(hit, canvas) {
-  const node = Array.from(outward(hit)).find((outer) => flatParent(outer) === flatParent(canvas));
+  const around = Array.from(outward(flatParent(canvas), MOST_UP_TO_LAYER)).find((outer) => holds(outer, hit));
+  const node = around && Array.from(outward(hit)).find((outer) => flatParent(outer) === around);
   if (!node || matches(hit, CONTROLS)) return false;
   const [own, box] = [rectOf(node), rectOf(canvas)];
   return own.width * own.height >= (box.width * box.height) / 2;

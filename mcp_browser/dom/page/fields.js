@@ -31,7 +31,7 @@ const helpers = {
   focus(element) {
     const own = controlOf(element);
     const control = /** @type {HTMLElement} */ (handleOf(own) || own);
-    if (deepActive() !== control) _focus.call(control, { preventScroll: true });
+    if (deepActive() !== control) (control instanceof SVGElement ? _focusDrawn : _focus).call(control, { preventScroll: true });
     const active = deepActive();
     return active !== null && holds(control, active);
   },

@@ -44,6 +44,7 @@ const _clientLeft = getterOf(Element.prototype, "clientLeft");
 const _clientTop = getterOf(Element.prototype, "clientTop");
 const _offsetParent = getterOf(HTMLElement.prototype, "offsetParent");
 const _focus = HTMLElement.prototype.focus;
+const _focusDrawn = SVGElement.prototype.focus;
 const _dispatchEvent = EventTarget.prototype.dispatchEvent;
 const _addEventListener = EventTarget.prototype.addEventListener;
 const _isContentEditable = getterOf(HTMLElement.prototype, "isContentEditable");

@@ -83,7 +83,10 @@ function walkThrough(start) {
       } else if (type === 1) {
         const element = /** @type {Element} */ (node);
         const before = walk.lines.length;
+        const { inert } = walk;
         const frame = enterElement(element, parent);
+        // It ends with what is not read on.
+        if (!frame) walk.inert = inert;
         if (frame) {
           const { root } = frame;
           /** @type {Node | null} */
