@@ -14,7 +14,8 @@ _PARTS = {
     "first": "First part, whose faults were mended",
     "second": "Second part, written afterwards on other libraries, measured before anything of it was mended",
     "third": "Third part, written after the second part's faults were mended, on other libraries again, by "
-    "somebody who proved it by plain Playwright alone and ran no server on it",
+    "somebody who proved it by plain Playwright alone and ran no server on it, measured before anything of "
+    "it was mended",
 }
 
 
