@@ -103,6 +103,7 @@ class AuditLog:
             )
 
     def write(self, event: Event, **facts: Any) -> None:
+        """Add a line."""
         caller = CALLER.get()
         who = {} if caller is None else {"principal": caller.principal, "client": caller.client}
         line: dict[str, Any] = {

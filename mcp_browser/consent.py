@@ -171,6 +171,7 @@ class PolicyGate:
         raise ConsentNeeded(Wanted(f"Allow {what}?{because}{self._details()}", frozenset(asked)))
 
     def passed(self) -> None:
+        """Input has gone through."""
         self._has_acted = True
 
     @property

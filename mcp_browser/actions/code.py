@@ -176,6 +176,7 @@ class Script:
             self._last = code
 
     def lines(self) -> list[str]:
+        """All lines so far."""
         return [line for part in self._parts for line in (part.lines() if isinstance(part, Code) else part)]
 
     def render(self, template: str, **values: Any) -> str:
@@ -198,6 +199,7 @@ class Script:
         )
 
     def statement(self, expression: str) -> list[str]:
+        """An expression as the lines of a statement."""
         return self.language.statement.format(expression).split("\n")
 
     def call(self, target: str, method: str, *arguments: Any, **options: Any) -> str:

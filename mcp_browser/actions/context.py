@@ -43,6 +43,7 @@ class ActionContext:
             raise self.session.artifacts.not_written(error) from error
 
     def attach(self, *files: Artifact) -> tuple[Attachment, ...]:
+        """Files of the session as attachments of a result."""
         return tuple(Attachment.of_file(file, local=not self.session.artifacts.remote) for file in files)
 
     def one_part(self, what: str, text: str, part: int) -> ActionResult:

@@ -142,6 +142,7 @@ class RegisteredAction:
             )
 
     def is_pictured(self, params: BaseModel) -> bool:
+        """Whether its result has a picture."""
         return self.pictured(params) if callable(self.pictured) else self.pictured
 
     def time_of(self, params: BaseModel) -> float:

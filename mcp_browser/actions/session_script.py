@@ -90,6 +90,7 @@ class SessionScript(SessionPlugin):
         return PendingAction(session, recorded, frozenset(session.tabs), len(session.downloads))
 
     def add(self, action: RecordedAction) -> None:
+        """Keep an action that was carried out."""
         self.actions.append(action)
         if len(self.actions) > MOST_RECORDED:
             del self.actions[0]
@@ -143,6 +144,7 @@ class PendingAction:
 
 
 def lines_of(action: RecordedAction, language: CodeLanguage) -> list[str]:
+    """The lines of one action."""
     script = Script(language)
     script.add(action)
     return script.lines()

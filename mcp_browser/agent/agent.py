@@ -213,6 +213,7 @@ class AgentRun(TaskRun):
             self._save()
 
     def outcome(self) -> TaskOutcome:
+        """Return the outcome so far."""
         result = self._answer.result if self._answer is not None else None
         return TaskOutcome(
             id=self.history.id,

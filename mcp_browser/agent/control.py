@@ -56,9 +56,11 @@ class NobodyWatches:
         """Report to nobody."""
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+        """Nobody answers."""
         return None
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
+        """Nobody answers."""
         return None
 
 
@@ -82,6 +84,7 @@ class Control:
         self._changed.wake()
 
     def resume(self) -> None:
+        """Go on."""
         self.paused = False
         self._changed.wake()
 
@@ -96,6 +99,7 @@ class Control:
         self._changed.wake()
 
     def take_instructions(self) -> list[str]:
+        """Return the instructions that wait, and forget them."""
         taken, self.instructions = self.instructions, []
         return taken
 

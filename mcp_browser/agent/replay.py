@@ -116,6 +116,7 @@ class Replay(TaskRun):
         return len(self.recorded.steps)
 
     def outcome(self) -> TaskOutcome:
+        """What the replay has come to so far."""
         history = self.history
         steps = f"{len(history.steps)} of {counted(len(self.recorded.steps), 'step')}"
         same = "" if self.obstacle else "; each had the effect that was recorded"

@@ -36,6 +36,7 @@ def of_run(task_id: str, model: str, style: str) -> AbstractContextManager[Span]
 
 
 def end_run(span: Span, outcome: TaskOutcome) -> None:
+    """Say what a run has come to."""
     span.set_attribute("mcp_browser.task.status", outcome.status.value)
     span.set_attribute("mcp_browser.task.steps", outcome.steps)
     _set_usage(span, outcome.usage)
@@ -44,6 +45,7 @@ def end_run(span: Span, outcome: TaskOutcome) -> None:
 
 
 def of_step(number: int) -> AbstractContextManager[Span]:
+    """One step."""
     return _span(f"step {number}", SpanKind.INTERNAL, {"mcp_browser.step.number": number})
 
 
@@ -56,17 +58,20 @@ def end_step(span: Span, step: StepRecord) -> None:
 
 
 def of_request(model: str) -> AbstractContextManager[Span]:
+    """One request to a model."""
     attributes: dict[str, AttributeValue] = {"gen_ai.operation.name": "chat", **_of_model(model)}
     return _span(f"chat {model.partition(':')[2] or model}", SpanKind.CLIENT, attributes)
 
 
 def end_request(span: Span, reply: Reply) -> None:
+    """Say what a request has used."""
     span.set_attribute("gen_ai.response.model", reply.model)
     span.set_attribute("gen_ai.response.finish_reasons", [reply.finish])
     _set_usage(span, reply.usage)
 
 
 def of_action(name: str) -> AbstractContextManager[Span]:
+    """One action of a step."""
     attributes: dict[str, AttributeValue] = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": name,

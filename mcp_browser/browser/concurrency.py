@@ -63,6 +63,7 @@ class Condition:
         self._next = asyncio.Event()
 
     def wake(self) -> None:
+        """Wake those who wait now."""
         self._next.set()
         self._next = asyncio.Event()
 
@@ -116,6 +117,7 @@ class FairSemaphore:
         return sum(map(len, self._waiting.values()))
 
     async def take(self, owner: str) -> None:
+        """Wait for a turn of this owner's."""
         if owner not in self._waiting and self._may_begin(owner):
             self._running[owner] += 1
             return

@@ -91,6 +91,7 @@ class Emulation(SessionPlugin):
             await self._set_context(context, Overrides(), self.overrides)
 
     async def tab_opened(self, tab: "Tab") -> None:
+        """Put the overrides on a new tab."""
         if self.overrides != Overrides():
             await self._set_tab(tab, Overrides(), self.overrides)
 

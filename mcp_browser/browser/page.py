@@ -157,6 +157,7 @@ class TabPage:
         return DialogInfo(kind=dialog.type, message=dialog.message, default_value=dialog.default_value)
 
     def why_held(self) -> ActionError:
+        """The error for what cannot be done while the tab is held."""
         if self.crashed:
             return BrowserUnavailable(
                 f"The page {self.url} crashed.",
@@ -179,6 +180,7 @@ class TabPage:
         self.dialog_closed()
 
     def dialog_closed(self) -> None:
+        """No dialog is open any more."""
         self._dialog = None
         if self.held and not self.closed and not self.crashed:
             self.held = False
@@ -190,6 +192,7 @@ class TabPage:
         self._begin_hold()
 
     def gone(self) -> None:
+        """The page is closed."""
         self.closed = True
         self._begin_hold()
 

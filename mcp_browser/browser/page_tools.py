@@ -48,6 +48,7 @@ class PageTools(SessionPlugin):
             await send(tab.cdp, "WebMCP.enable")
 
     def tab_closed(self, tab: "Tab") -> None:
+        """Forget a tab."""
         self._offered.pop(tab.id, None)
         self._told.pop(tab.id, None)
 

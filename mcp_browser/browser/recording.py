@@ -347,6 +347,7 @@ class Recordings(SessionPlugin):
         await self._until_written()
 
     async def closed(self) -> None:
+        """Write the files whole."""
         for kind in list(self._under_way):
             await self._end(kind, "The session ends")
         await self._until_written()

@@ -272,6 +272,7 @@ class SessionLife:
     # -- opening and closing
 
     def notice(self, text: str) -> None:
+        """Tell a sentence with the next result."""
         self._observations.notice(text)
 
     def handed_back(self, told: str, moved: bool) -> None:

@@ -153,6 +153,7 @@ class SessionPlugins:
                 await self._open_tab(member, tab)
 
     async def opened(self, context: BrowserContext) -> None:
+        """The session has a context."""
         for kind in self._standing():
             if kind not in self._members:
                 self._make(kind)
@@ -160,22 +161,26 @@ class SessionPlugins:
             await self._open(member, context)
 
     async def tab_opened(self, tab: "Tab") -> None:
+        """The session has a new tab."""
         for member in list(self._members.values()):
             await self._open_tab(member, tab)
 
     def tab_closed(self, tab: "Tab") -> None:
+        """A tab is gone."""
         for member in self._members.values():
             if tab.id in member.tabs:
                 member.tabs.discard(tab.id)
                 member.plugin.tab_closed(tab)
 
     async def closed(self) -> None:
+        """The session ends."""
         attaching = [member.attaching for member in self._members.values() if member.attaching is not None]
         for task in (*self._attaching, *attaching):
             task.cancel()
         await self._end(lambda plugin: plugin.closed())
 
     async def leaving(self) -> None:
+        """The session gives its context back."""
         await self._end(lambda plugin: plugin.leaving())
 
     async def _end(self, end: Callable[[SessionPlugin], Awaitable[None]]) -> None:

@@ -43,6 +43,7 @@ class OpenStorage:
         self._id = {"securityOrigin": origin, "isLocalStorage": area == "local"}
 
     async def items(self) -> dict[str, str]:
+        """Everything in it, by keys."""
         answer = await send(self._cdp, "DOMStorage.getDOMStorageItems", storageId=self._id)
         return {str(key): str(value) for key, value in answer["entries"]}
 
@@ -57,6 +58,7 @@ class OpenStorage:
                 )
 
     async def clear(self) -> None:
+        """Remove everything."""
         await send(self._cdp, "DOMStorage.clear", storageId=self._id)
 
 

@@ -263,6 +263,7 @@ class Tab(TabPage):
         return f"{self.id}{title} {cut_address(self.url)}"
 
     def gone(self) -> None:
+        """The page is closed."""
         super().gone()
         self.screencast.end()
 

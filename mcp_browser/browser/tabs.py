@@ -145,6 +145,7 @@ class Tabs:
         self._closing: set[int] = set()
 
     def switch_to(self, tab: Tab | None) -> None:
+        """Make a tab the current one."""
         self.current = tab
         self.switched.wake()
 

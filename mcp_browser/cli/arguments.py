@@ -225,6 +225,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are settings that are wrong."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise it."""
         unknown = re.search(r"argument COMMAND: invalid choice: '(.*?)' ", message)
         if unknown is not None:
             near = did_you_mean(unknown[1], COMMANDS)

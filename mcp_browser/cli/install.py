@@ -92,6 +92,7 @@ class StatusLine:
         self._is_terminal = sys.stdout.isatty()
 
     def clear(self) -> None:
+        """Take the line that changes away."""
         if self._status is not None:
             self._status.stop()
             self._status = None
@@ -102,6 +103,7 @@ class StatusLine:
         show(line)
 
     def doing(self, text: str) -> None:
+        """Show what is going on."""
         if self._is_terminal:
             if self._status is None:
                 self._status = Console().status(text)

@@ -146,6 +146,7 @@ class PageElements(PageReader):
         return value
 
     async def window(self) -> WindowState:
+        """Return the size of the view and whether it is shown."""
         return WindowState.model_validate(await (await self._frames.main()).world.run("window"))
 
     async def in_page(self, index: int | None) -> tuple[CDPSession, str | None]:

@@ -85,6 +85,7 @@ class Shown:
 
 
 def known(answer: dict[str, Any]) -> Known:
+    """What is kept of an answer."""
     stands = {owner: (place, depth, far) for owner, place, depth, far in answer["frames"]}
     return Known(answer["number"], answer["doc"], answer["count"], stands, answer["title"])
 
@@ -229,6 +230,7 @@ class Frames:
         self._main: FrameState | None = None
 
     async def main(self) -> FrameState:
+        """The main frame."""
         if self._main is None:
             self._main = FrameState(world=await self.worlds.main())
         return self._main
@@ -312,6 +314,7 @@ class Frames:
             rest += [(child, [*way, (frame, owner)]) for owner, child in frame.children.items()]
 
     def way_to(self, world: World) -> Way:
+        """The way to a world that has been met."""
         for frame, way in self.known():
             if frame.world is world:
                 return way

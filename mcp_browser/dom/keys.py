@@ -246,6 +246,7 @@ class TargetReader:
         return targets_of(answer)
 
     async def page(self) -> Target:
+        """The page as a whole."""
         return Target(**await (await self._frames.main()).world.run("whose"))
 
     async def _within(self, frame: FrameState, owner: int) -> FrameState | None:

@@ -60,6 +60,7 @@ class ElementLocator:
         return [*frames, *found[self.by], *([] if self.nth is None else [("nth", (self.nth,), {})])]
 
     def on(self, page: "Page") -> "Locator":
+        """Playwright's locator on a page."""
         found: Any = page
         for method, arguments, options in self.calls:
             found = getattr(found, method)(*arguments, **options)

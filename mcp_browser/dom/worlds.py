@@ -254,6 +254,7 @@ class Listening:
         self._begun.append((session, added["identifier"]))
 
     async def end(self) -> None:
+        """Listen no more."""
         for session, identifier in self._begun:
             session.remove_listener("Runtime.bindingCalled", self._on_call)
             with contextlib.suppress(PlaywrightError):

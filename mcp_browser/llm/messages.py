@@ -75,10 +75,12 @@ def system(text: str) -> Message:
 
 
 def user(text: str, *images: ImageBlock) -> Message:
+    """A message to a model."""
     return Message(role="user", blocks=(TextBlock(text=text), *images))
 
 
 def assistant(text: str = "", *, call: OutputCall | None = None) -> Message:
+    """A message of a model."""
     return Message(role="assistant", blocks=(TextBlock(text=text),) if text else (), call=call)
 
 

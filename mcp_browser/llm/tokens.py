@@ -19,20 +19,24 @@ A_MESSAGE = 4  # Tokens that a message has beside its content
 
 
 def of_text(text: str) -> int:
+    """Tokens of a text."""
     return ceil(len(text) / LEAST_CHARACTERS_A_TOKEN)
 
 
 def of_image(image: ImageBlock) -> int:
+    """Tokens of a picture."""
     area = image.width * image.height
     return min(MOST_A_PICTURE, ceil(area / PIXELS_A_TOKEN)) if area else MOST_A_PICTURE
 
 
 def of_message(message: Message) -> int:
+    """Tokens of a message."""
     called = of_text(as_json(message.call.arguments)) if message.call is not None else 0
     texts = of_text(message.text) if message.blocks else 0
     return A_MESSAGE + texts + called + sum(map(of_image, message.images))
 
 
 def of_messages(messages: Iterable[Message], form: OutputForm | None = None) -> int:
+    """Tokens of a conversation and of the form that goes with it."""
     asked = of_text(json.dumps(form.json_schema)) + of_text(form.description) if form is not None else 0
     return asked + sum(map(of_message, messages))

@@ -62,6 +62,7 @@ def names_secret(name: str, words: frozenset[str]) -> bool:
 
 
 def is_secret_parameter(name: str) -> bool:
+    """Whether a parameter of this name holds a password or a token."""
     return names_secret(name, _SECRET_WORDS)
 
 

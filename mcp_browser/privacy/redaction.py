@@ -113,6 +113,7 @@ class Redactor:
         return shown
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Headers as pairs of name and value."""
         return [(name, value if self._show else self._header(name, value)) for name, value in headers]
 
     def body(self, text: str, mime_type: str = "") -> str:
@@ -144,6 +145,7 @@ class Redactor:
         return self._forget(text)
 
     def value(self, name: str, value: str) -> str:
+        """What stands under a name."""
         if self._show or not value:
             return value
         if is_secret_name(name):

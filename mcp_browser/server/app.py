@@ -69,6 +69,7 @@ class Offer:
     person: PersonTools | None = None
 
     async def close(self) -> None:
+        """End that work."""
         for part in (self.person, self.runs):
             if part is not None:
                 await part.close()
@@ -100,10 +101,12 @@ class Offers:
         return cls(lambda _: Offer(tools=tools))
 
     def __call__(self, principal: Principal) -> Offer:
+        """Return the offer of a caller."""
         settings = self._settings_of(principal)
         return self._made.get(id(settings)) or self._of(settings)
 
     def names(self, principal: Principal) -> frozenset[str]:
+        """The names of a caller's tools."""
         return self(principal).tools.names
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
@@ -116,6 +119,7 @@ class Offers:
         return await runs.find_call(identifier, principal) if runs is not None else None
 
     async def close(self) -> None:
+        """End the work that outlives calls."""
         for offer in self._made.values():
             await offer.close()
 

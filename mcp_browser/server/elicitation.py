@@ -49,6 +49,7 @@ def is_modern(request: Context) -> bool:
 
 
 def capabilities(request: Context) -> types.ClientCapabilities:
+    """What the client has declared that it can do."""
     return request.session.client_capabilities or types.ClientCapabilities()
 
 
@@ -59,11 +60,13 @@ def client_of(request: Context) -> str:
 
 
 def takes_urls(request: Context) -> bool:
+    """Whether the client can send its person to an address."""
     asking = capabilities(request).elicitation
     return asking is not None and asking.url is not None
 
 
 def takes_forms(request: Context) -> bool:
+    """Whether the client can show its person a form."""
     asking = capabilities(request).elicitation
     # Clients from before there were modes declare none, and mean forms.
     return asking is not None and (asking.form is not None or asking.url is None)
@@ -74,6 +77,7 @@ APP_URI = "ui://mcp-browser/view"  # What clients that show MCP Apps show of the
 
 def shows_apps(request: Context) -> bool:
     # Imported late: only servers with a live view need it.
+    """Whether the client shows MCP Apps."""
     from mcp.server.apps import client_supports_apps  # noqa: PLC0415
 
     return client_supports_apps(request)
@@ -98,6 +102,7 @@ def consent_form(question: str) -> types.ElicitRequest:
 
 
 def is_yes(response: Any) -> bool:
+    """Whether an answer to that form is a yes."""
     answer = _as_response(consent_form(""), response)
     return (
         isinstance(answer, types.ElicitResult)
@@ -375,6 +380,7 @@ class SecretForms:
         self._forms: dict[str, SecretForm] = {}
 
     def open(self, question: str, site: str, task: str) -> SecretForm:
+        """A new form."""
         form = SecretForm(question, site, task)
         form.token = self._replica + form.token
         self._forms[form.token] = form

@@ -64,6 +64,7 @@ class PersonTools:
         self._questions: dict[str, _OpenQuestion] = {}
 
     def tools(self, settings: Settings) -> Sequence[ServerTool]:
+        """Those that the settings offer."""
         offered = person_tools(settings)
         ui = {"resourceUri": APP_URI} if view_tools(settings) else None
         return tuple(tool for tool in self.all_tools(ui) if tool.name in offered)
@@ -95,6 +96,7 @@ class PersonTools:
         return await self._result(call, question.work.result())
 
     async def close(self) -> None:
+        """Ask nobody any more."""
         for question in self._questions.values():
             question.work.cancel()
 

@@ -47,6 +47,7 @@ class SettingsOf:
         return bool(self.default.principals)
 
     def __call__(self, principal: Principal) -> Settings:
+        """Those of a principal."""
         if not self.default.principals:
             return self.default
         fitting = self.default.fitting(principal.label)

@@ -30,10 +30,12 @@ class Prompts:
         self._has_sessions = has_sessions
 
     def install(self, server: Server[Any]) -> None:
+        """Register the handlers of requests about prompts."""
         server.add_request_handler("prompts/list", types.PaginatedRequestParams, self.list)
         server.add_request_handler("prompts/get", types.GetPromptRequestParams, self.get)
 
     async def list(self, ctx: Context, _params: types.PaginatedRequestParams) -> types.ListPromptsResult:
+        """The prompts of the caller."""
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
@@ -96,6 +98,7 @@ class PromptText:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def text(self, of: PromptInput) -> str:
+        """The message for the model."""
         head, *steps, end = [line for line in self.steps(of) if line]
         text = "\n".join([head, *(f"{number}. {step}" for number, step in enumerate(steps, 1)), end])
         if session := of.given.get(_SESSION.name):

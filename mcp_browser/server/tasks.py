@@ -95,9 +95,11 @@ class LongCall:
         return MCPError(types.INTERNAL_ERROR, "The call itself failed; the server's log has the details.")
 
     async def result(self) -> types.CallToolResult:
+        """Wait for its result."""
         return await self._work
 
     async def cancel(self) -> None:
+        """End it, if it has not ended."""
         self.end()
 
     def end(self) -> None:
@@ -105,9 +107,11 @@ class LongCall:
         self._work.cancel()
 
     async def changed(self) -> None:
+        """Wait until something happens."""
         await self.mailbox.news.wait()
 
     def handle(self) -> TaskHandle:
+        """The answer to the call."""
         message = self.doing if self.status == "working" else None
         if self.status == "cancelled":
             message = "It was cancelled."
@@ -181,6 +185,7 @@ class TaskExtension:
         self._listen = listen
 
     def install(self, server: Server[Any]) -> None:
+        """Declare the extension and register its methods."""
         server.extensions[EXTENSION] = {}
         server.add_request_handler("tasks/get", TaskRequestParams, self.get)
         server.add_request_handler("tasks/update", UpdateTaskParams, self.update)

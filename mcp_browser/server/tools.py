@@ -384,6 +384,7 @@ def call_result(
 
 
 def failed(text: str) -> types.CallToolResult:
+    """The result of a call that has failed."""
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 

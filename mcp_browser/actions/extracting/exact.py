@@ -37,6 +37,7 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def numbers_in(text: str) -> list[int | float]:
+    """The numbers in a text."""
     return [number for found in _NUMBER.findall(text) if (number := _parsed(found)) is not None]
 
 

@@ -19,6 +19,7 @@ _GONE = frozenset({"del", "s", "strike"})  # What holds no longer, such as a for
 
 
 def parse(text: str) -> Element:
+    """The tree of a page, or of a part of one."""
     parser = html.HTMLParser(huge_tree=True, encoding="utf-8")
     return html.document_fromstring(text.encode("utf-8", "replace") or b"<html></html>", parser=parser)
 
@@ -56,6 +57,7 @@ def elements(root: Element) -> Iterator[Element]:
 
 
 def role(element: Element) -> str:
+    """The role that an element has been given, or none."""
     return (element.get("role") or "").partition(" ")[0].lower()
 
 
@@ -99,6 +101,7 @@ def items_in(root: Element) -> list[dict[str, Any]]:
 
 
 def type_of(item: dict[str, Any]) -> str:
+    """What kind of thing it is, by schema.org."""
     given: Any = item.get("@type", "")
     if isinstance(given, list):
         given = next(iter(cast("list[Any]", given)), "")

@@ -53,6 +53,7 @@ class GuiStyle:
         self._model = model
 
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
+        """The rules and the action space."""
         del registry, max_actions
         return prompt("gui")
 
@@ -61,6 +62,7 @@ class GuiStyle:
         return None
 
     def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> "GuiTurn":
+        """A request about the picture that was looked at."""
         del registry, page
         picture = look.images[0] if look.images else None
         size = (picture.width, picture.height) if picture else None
@@ -101,6 +103,7 @@ class GuiTurn:
         return Decision(brain=brain, calls=calls)
 
     def remembered(self, reply: Reply, decision: Decision) -> OutputCall | str:
+        """The text, as it was."""
         del decision
         return reply.text
 

@@ -101,6 +101,7 @@ class MessageManager:
         self._add(user(f"A new instruction for your task, which goes before older ones:\n{text}"), "task")
 
     def add_results(self, results: Iterable[str]) -> None:
+        """Remember results of actions."""
         for text in results:
             if text:
                 self._add(user(cut(text, LONGEST_RESULT)), "memory")
@@ -110,6 +111,7 @@ class MessageManager:
         self._add(user(text), "memory")
 
     def add_output(self, output: OutputCall | str) -> None:
+        """Remember what the model has put out: a filled-in form, or its text."""
         self._add(self._answer(output), "output")
 
     def add_state(self, text: str, images: Sequence[ImageBlock] = ()) -> None:

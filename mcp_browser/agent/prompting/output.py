@@ -43,6 +43,7 @@ def _list_of(actions: type[ActionModel]) -> Any:
 
 
 def output_form(model: type[AgentOutput]) -> OutputForm:
+    """The form that the model is to fill in."""
     return OutputForm(
         name=FORM_NAME, description="Your thoughts and next actions.", json_schema=tool_schema(model)
     )

@@ -46,7 +46,9 @@ class PlannerStyle(Protocol):
     shows_snapshot: bool  # Whether the page's text is shown
     last_words: str  # How to end, said in a step that can only report
 
-    def system_prompt(self, registry: Registry, *, max_actions: int) -> str: ...
+    def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
+        """The rules."""
+        ...
 
     def example(self) -> OutputCall | str | None:
         """What an answer looks like, where that helps."""
@@ -58,6 +60,7 @@ class PlannerStyle(Protocol):
 
 
 def prompt(name: str) -> str:
+    """The text of a prompt that comes with the package."""
     return (
         (resources.files("mcp_browser.agent.prompting") / "prompts" / f"{name}.md")
         .read_text(encoding="utf-8")
@@ -73,9 +76,11 @@ class StructuredTurn:
         self.form: OutputForm | None = output_form(model)
 
     def read(self, reply: Reply) -> Decision:
+        """Read the answer, wherever in the reply it stands."""
         return read_output(reply, self._model)
 
     def remembered(self, reply: Reply, decision: Decision) -> OutputCall | str:
+        """The form, as it was understood."""
         del reply
         arguments = {
             "current_state": decision.brain.model_dump(),
@@ -99,11 +104,13 @@ class StructuredStyle:
         self._turns: dict[tuple[str, ...], StructuredTurn] = {}
 
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
+        """The rules; the actions stand in the form."""
         del registry
         rules = prompt("structured_brief" if self._brief else "structured")
         return rules.replace("{max_actions}", str(max_actions))
 
     def example(self) -> OutputCall | str | None:
+        """A filled-in form."""
         return None if self._brief else example_output()
 
     def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> StructuredTurn:

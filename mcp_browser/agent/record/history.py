@@ -174,6 +174,7 @@ class TaskFolder:
 
     def save_history(self, history: AgentHistory) -> None:
         # Clients and models read it, too.
+        """Write the history."""
         self.write(HISTORY_FILE, escape_unseen(history.model_dump_json(indent=1)).encode())
 
     def save_state(self, state: BaseModel) -> None:
@@ -217,6 +218,7 @@ class TaskFolder:
 
 
 def history_schema() -> dict[str, Any]:
+    """The JSON schema of a history's file."""
     schema = AgentHistory.model_json_schema(mode="serialization")
     title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The history of a run"}
     return title | {name: part for name, part in schema.items() if name not in title}

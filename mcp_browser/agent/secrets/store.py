@@ -60,6 +60,7 @@ class OneTimePassword(BaseModel):
         )
 
     def now(self) -> str:
+        """The code of this moment."""
         return self.at(time.time())
 
     def at(self, seconds: float) -> str:

@@ -61,9 +61,11 @@ class ClientDisk:
         self._members: list[_Member] = []
 
     def join(self, member: _Member) -> None:
+        """A session of the client begins."""
         self._members.append(member)
 
     def leave(self, member: _Member) -> None:
+        """A session has ended."""
         self._members.remove(member)
 
     def make_room(self, size: int, member: _Member, path: Path) -> None:
@@ -188,9 +190,11 @@ class Artifacts:
         return sum(artifact.size for artifact in self._kept.values()) + sum(self._staged.values())
 
     def holds(self, path: Path) -> bool:
+        """Whether a file is one of them, or will be."""
         return any(path == one.path for one in (*self._kept.values(), *self._pending.values()))
 
     def drop_oldest(self) -> bool:
+        """Delete the oldest file; False where there is none."""
         if not self._kept:
             return False
         oldest = self._kept.pop(next(iter(self._kept)))
@@ -315,6 +319,7 @@ class Artifacts:
         return f"could not be written{where} ({error.strerror or error})"
 
     def not_written(self, error: OSError) -> NotActionable:
+        """The error for a file that could not be written."""
         hint = "" if self.remote else "Start the server with another folder: --output-dir FOLDER."
         return NotActionable(f"The file {self.why_not_written(error)}.", hint=hint)
 

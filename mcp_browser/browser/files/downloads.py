@@ -75,6 +75,7 @@ class Downloads:
         return len(self._infos)
 
     def infos(self) -> list[DownloadInfo]:
+        """Every download of the session as it stands."""
         return list(self._infos)
 
     def start(self, download: Download, activity: Activity | None) -> None:

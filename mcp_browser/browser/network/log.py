@@ -121,6 +121,7 @@ class NetworkLog(SessionPlugin):
             self._on_page(page)
 
     async def closed(self) -> None:
+        """Stop asking."""
         for task in self._tasks:
             task.cancel()
         self._by_request.clear()

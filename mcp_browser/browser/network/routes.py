@@ -50,6 +50,7 @@ class UrlPattern:
         return self.text
 
     def matches(self, url: str) -> bool:
+        """Whether an address is meant."""
         return self.regex.search(url[:LONGEST_URL]) is not None
 
 
@@ -138,6 +139,7 @@ class Routes(SessionPlugin):
         return gone
 
     async def opened(self, context: BrowserContext) -> None:
+        """Route what comes from a new context, too."""
         for rule in self._rules.values():
             await self._put(rule, context)
 

@@ -284,6 +284,7 @@ def _playwright_browsers(package: Path) -> Path:
 
 
 def has_display() -> bool:
+    """Whether a window could be seen on this machine."""
     if sys.platform in ("win32", "darwin"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -217,6 +217,7 @@ class TemporaryFolder:
             self._lock.close()
 
     def remove(self) -> None:
+        """Delete the folder with all that is in it."""
         self._lock.close()
         shutil.rmtree(self.path, ignore_errors=True)
 

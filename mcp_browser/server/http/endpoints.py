@@ -80,6 +80,7 @@ class KeptEvents:
             self._forget_oldest(max(self._clients.values(), key=lambda one: one.size))
 
     def forget(self, events: "SessionEvents") -> None:
+        """Keep nothing more of a session."""
         if (client := self._clients.get(events.owner)) is None:
             return
         size = sum(size for stream in events.streams for _, _, size in stream.events)
@@ -227,6 +228,7 @@ class ResumableEvents(EventStore):
         events.opened = True
 
     def end(self, session_id: str) -> None:
+        """A session has ended."""
         if (events := self._sessions.pop(session_id, None)) is not None:
             events.close()
 
@@ -268,6 +270,7 @@ class StreamableHttp:
         self._prefix = sessions.replica.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
         headers = self._read_headers(scope)
         version, session_id = headers.get(_VERSION_HEADER), headers.get(_SESSION_HEADER)
         if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
@@ -365,6 +368,7 @@ class ServerSentEvents:
                 await self._sessions.end_connection(connection)
 
     async def messages(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take one message."""
         query = scope.get("query_string", b"")
         if found := _SSE_SESSION.search(query):
             scope[CONNECTION] = _of_sse(found[1].decode())
@@ -382,4 +386,5 @@ class Endpoint:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
         await self._app(scope, receive, send)

@@ -29,6 +29,7 @@ class ServerWithoutSignals(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
+        """Take none."""
         yield
 
 

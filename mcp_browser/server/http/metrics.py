@@ -51,10 +51,12 @@ class Metrics:
         ProcessCollector(registry=self._registry)
 
     def called(self, tool: str, outcome: CallOutcome, seconds: float) -> None:
+        """A call has been answered."""
         self._calls.labels(tool, outcome).inc()
         self._seconds.labels(tool).observe(seconds)
 
     def refused(self, reason: Reason) -> None:
+        """A request or connection was not served."""
         self._refusals.labels(reason).inc()
 
     async def show(self, request: Request) -> Response:

@@ -75,6 +75,7 @@ class Resources:
         self._streams: set[ListenHandler] = set()
 
     def install(self, server: Server[Any]) -> None:
+        """Register the handlers of requests about resources."""
         server.add_request_handler("resources/list", types.PaginatedRequestParams, self.list)
         server.add_request_handler(
             "resources/templates/list", types.PaginatedRequestParams, self.list_templates
@@ -101,6 +102,7 @@ class Resources:
     async def list_templates(
         self, _ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams
     ) -> types.ListResourceTemplatesResult:
+        """The forms that addresses have."""
         return types.ListResourceTemplatesResult(
             resource_templates=[template for provider in self._providers for template in provider.templates]
         )
@@ -152,6 +154,7 @@ class Resources:
     async def unsubscribe(
         self, ctx: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
+        """Notify the connection of a resource no more."""
         self._follower(ctx).uris.discard(params.uri)
         return types.EmptyResult()
 

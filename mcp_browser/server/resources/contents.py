@@ -44,6 +44,7 @@ class ReadableFile(Protocol):
 
 
 def resource_of(file: ReadableFile) -> types.Resource:
+    """A file as it is listed."""
     return types.Resource(name=file.name, uri=file.uri, mime_type=file.mime_type, size=file.size)
 
 

@@ -120,10 +120,12 @@ class TaskFiles:
 
 
 def uri_of(task: str, name: str) -> str:
+    """The address of a file of a task."""
     return f"browser://tasks/{task}/{quote(name)}"
 
 
 def is_picture(name: str) -> bool:
+    """Whether a file is the picture of a step."""
     return name.startswith("step-")
 
 

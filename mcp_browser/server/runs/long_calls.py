@@ -121,6 +121,7 @@ class RunCall(LongCall):
         return " ".join([*self.run.lease.told, step])
 
     async def cancel(self) -> None:
+        """End the run."""
         if self.status in ("working", "input_required"):
             await self.run.cancel()
 

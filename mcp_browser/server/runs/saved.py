@@ -103,6 +103,7 @@ class SavedRuns:
         raise NotFound(f"{why} {name[:60]!r}.", hint=f"`mcp-browser tasks` lists those in {self.folder}.")
 
     def folder_of(self, identifier: str) -> Path:
+        """Where a run is kept."""
         return self.folder / identifier
 
     def find(self, identifier: str, principal: Principal) -> SavedRun:
@@ -200,6 +201,7 @@ class FolderLock:
         self._file = file
 
     def release(self) -> None:
+        """Let others have it."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -113,6 +113,7 @@ class RunService:
         return await self._answer(call, run, wait=params.wait)
 
     async def get_task(self, call: Call, params: GetTaskParams) -> Answer:
+        """Return how a task stands, and its result once it has ended."""
         run = self.runs.find(params.task_id, call.principal)
         if run is None:
             return saved_answer(self.saved.find(params.task_id, call.principal))
@@ -123,26 +124,31 @@ class RunService:
         return answer(run)
 
     async def pause_task(self, call: Call, params: TaskParams) -> Answer:
+        """Hold a task before its next step."""
         run = self._working(call, params)
         run.agent.control.pause()
         return message(run, "It pauses before its next step; resume_task lets it go on.")
 
     async def resume_task(self, call: Call, params: TaskParams) -> Answer:
+        """Let a task go on: a paused one, or one that the end of a server broke off."""
         run = await self._take_up(call, params.task_id)
         if isinstance(run.agent, AgentRun) and run.agent.taken_up:
             return message(run, "It goes on: its last page is opened again, and elements have new indexes.")
         return message(run, "It goes on.")
 
     async def stop_task(self, call: Call, params: TaskParams) -> Answer:
+        """End a task with what it has reached."""
         run = self._working(call, params)
         await run.stop()
         return answer(run)
 
     async def add_instructions(self, call: Call, params: InstructParams) -> Answer:
+        """Instruct a task, or answer its question; it then goes on."""
         run = await self._take_up(call, params.task_id, text=params.text, resume=False)
         return message(run, "It is told before its next step.")
 
     async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
+        """Do a recorded task again, without a model: as a run of its own."""
         async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             recorded = await self._recorded(call, lease.session, params.history, params.task_id)
             run = self._replay(call, lease, params, recorded)
@@ -150,6 +156,7 @@ class RunService:
         return await self._answer(call, run, wait=params.wait)
 
     async def close(self) -> None:
+        """Break off what still runs."""
         await self.runs.close()
         self.calls.close()
 

@@ -63,6 +63,7 @@ class RunTools:
         self.files.follow(self._runs, self._folder_for)
 
     def tools(self) -> Sequence[ServerTool]:
+        """Those that the settings offer."""
         offered = agent_tools(self.settings)
         return tuple(tool for tool in self.all_tools() if tool.name in offered)
 
@@ -94,6 +95,7 @@ class RunTools:
         return await self._service.calls.find(identifier, principal)
 
     async def close(self) -> None:
+        """End what still runs."""
         if self._is_used:
             await self._service.close()
 

@@ -121,6 +121,7 @@ class NamedProfile:
             self.state = state
 
     def release(self) -> None:
+        """Let other sessions have it."""
         self._lock.release()
 
 

@@ -110,6 +110,7 @@ class RemoteSessions(Sessions):
         return held is not None and held.owner.id == principal.id
 
     def how_to_use(self, held: HeldSession) -> str:
+        """A sentence that names the handle of a new session."""
         idle = in_words(self._settings_for(held.owner).idle_timeout)
         return (
             f'New browser session "{held.handle}": give it as `session` with every further call, or each '

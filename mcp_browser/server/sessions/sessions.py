@@ -250,6 +250,7 @@ async def logged(work: Coroutine[Any, Any, None]) -> None:
 
 
 def in_words(seconds: float) -> str:
+    """A time in words."""
     for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
         if seconds >= size:
             number = f"{seconds / size:g}"

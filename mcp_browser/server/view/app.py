@@ -89,10 +89,12 @@ class ViewApp:
         self._seats: dict[str, _Seat] = {}
 
     def tools(self, settings: Settings) -> Sequence[ServerTool]:
+        """Those that the settings offer."""
         offered = view_tools(settings)
         return tuple(tool for tool in self.all_tools() if tool.name in offered)
 
     def all_tools(self) -> Sequence[ServerTool]:
+        """All there are."""
         return (
             server_tool(
                 self.show_browser,
@@ -190,6 +192,7 @@ class ViewApp:
             page.work.cancel()
 
     async def close(self) -> None:
+        """Show nothing any more."""
         for key in [*self._seats]:
             self._leave(key)
 
@@ -200,6 +203,7 @@ class ViewApp:
         return []
 
     async def read(self, caller: ResourceCaller, uri: str) -> types.TextResourceContents | None:
+        """The page."""
         if uri != APP_URI or not self._settings_of(caller.principal).server.view:
             return None
         meta: dict[str, Any] = {"ui": {"prefersBorder": True}}

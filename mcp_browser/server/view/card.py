@@ -33,6 +33,7 @@ class TaskCard(SessionPlugin):
         self._history, self._control, self._stop, self._progress = history, control, stop, None
 
     def progressed(self, progress: Progress) -> None:
+        """Show what the run is about to do."""
         self._progress = progress
 
     async def ask(
@@ -61,6 +62,7 @@ class TaskCard(SessionPlugin):
                 other.cancel()
 
     def steer(self, what: Steering, text: str) -> None:
+        """Do what a person wants of the run."""
         if self._history is None:
             return
         control = self._control

@@ -92,6 +92,7 @@ class Journal:
         manager.listen_to_pages(self._forget_ended)
 
     def of(self, session: BrowserSession) -> SessionCalls:
+        """The calls of a session."""
         return self._of.get(session) or SessionCalls()
 
     def _follow(self, session: BrowserSession) -> None:

@@ -119,6 +119,7 @@ class Takeovers:
         self._connected: Counter[str] = Counter()
 
     def has(self, session: BrowserSession, viewer: str) -> bool:
+        """Whether the viewer has the session."""
         return self._find(session, viewer) is not None
 
     async def take(self, session: BrowserSession, viewer: str, *, by: str) -> None:
@@ -147,6 +148,7 @@ class Takeovers:
                     await session.switch_tab(max(new))
 
     async def hand_back(self, session: BrowserSession, viewer: str, note: str | None = None) -> None:
+        """Give a session back that the viewer has."""
         if (taken := self._find(session, viewer)) is not None:
             del self._taken[session]
             await session.takeover.end(note or None, holder=taken.holder)

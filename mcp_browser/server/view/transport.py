@@ -35,7 +35,9 @@ class ViewTransport(Protocol):
         """Return the next message of the page, as JSON; what is no text is empty."""
         ...
 
-    async def send(self, message: dict[str, Any], /) -> None: ...
+    async def send(self, message: dict[str, Any], /) -> None:
+        """Send the page a message."""
+        ...
 
     async def send_frame(self, frame: Frame, /) -> None:
         """Send the page a frame; it answers once it has drawn it."""
@@ -64,6 +66,7 @@ class PolledTransport:
         self.closed = False
 
     def put(self, message: str) -> None:
+        """Take a message of the page, as JSON."""
         self._polled = time.monotonic()
         with suppress(anyio.WouldBlock, anyio.BrokenResourceError):
             self._to_viewer.send_nowait(message)
@@ -95,6 +98,7 @@ class PolledTransport:
         self._changed.wake()
 
     async def receive(self) -> str:
+        """Return the next message of the page, as JSON; what is no text is empty."""
         while True:
             left = self._polled + SILENT_SECONDS - time.monotonic()
             if self.closed or (left <= 0 and not self._polls):
@@ -103,19 +107,23 @@ class PolledTransport:
                 return await self._from_page.receive()
 
     async def send(self, message: dict[str, Any]) -> None:
+        """Keep a message until the page asks."""
         if self.closed or len(self._news) >= MOST_NEWS:
             raise TransportClosed
         self._news.append(message)
         self._changed.wake()
 
     async def send_frame(self, frame: Frame) -> None:
+        """Send the page a frame; it answers once it has drawn it."""
         self._frame = frame
         self._undrawn += 1
         self._changed.wake()
 
     async def close(self, _code: int, reason: str) -> None:
+        """Say why it ends, then end it."""
         self._news.append({"type": "told", "text": reason})
         self.end()
 
     async def still_admitted(self) -> bool:
+        """Whether what has admitted the page still counts."""
         return True

@@ -23,7 +23,9 @@ Parameters = dict[str, Any]
 class DividerClient(Protocol):
     """Whoever works with the browser."""
 
-    def send(self, message: bytes, /) -> None: ...
+    def send(self, message: bytes, /) -> None:
+        """Send it a DevTools message."""
+        ...
 
 
 class Leaving(Exception):
@@ -144,6 +146,7 @@ class Divider(ABC):
                 self._command(client, command, method, command.get("params") or {})
 
     def refuse(self, client: DividerClient, command: Parameters, text: str, code: int = -32000) -> None:
+        """Answer a client's command with an error."""
         error = {"id": command["id"], "error": {"code": code, "message": text}}
         client.send(line(error | {key: command[key] for key in ("sessionId",) if key in command}))
 
@@ -254,6 +257,7 @@ class SharedTabs(Divider):
     _had_clients = False
 
     def end(self) -> None:
+        """Have the browser close."""
         self._ask(None, "Browser.close")
 
     def _begin(self) -> None:

@@ -113,6 +113,7 @@ class ProfileClient:
         self.pipe: Pipe | None = None
 
     def send(self, message: bytes) -> None:
+        """Send it a DevTools message."""
         if self.pipe is not None:
             self.pipe.send(message)
 
@@ -122,6 +123,7 @@ class ProfileClient:
             self.connection.send(text)
 
     def close(self) -> None:
+        """Close its pipe."""
         if self.pipe is not None:
             self.pipe.close()
 

@@ -85,6 +85,7 @@ def _under(path: str, parent: str) -> bool:
 
 
 def asks_who_calls(settings: AccessSettings) -> bool:
+    """Whether clients must say who they are."""
     return settings.tokens is not None or settings.token is not None or settings.oauth_issuer is not None
 
 

@@ -67,6 +67,7 @@ class Connections:
         return True
 
     def forget(self, protocol: "GuardedProtocol") -> None:
+        """A connection has ended."""
         address = self._open.pop(protocol, None)
         if address is not None:
             self._by_address[address] -= 1
@@ -110,6 +111,7 @@ class GuardedProtocol(H11Protocol):
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
         self._stop("_head_timer")
         self._stop("_write_timer")
         self.guard.forget(self)
@@ -152,6 +154,7 @@ class GuardedProtocol(H11Protocol):
             self._write_timer = self.loop.call_later(self.guard.seconds, self._give_up, "_write_timer")
 
     def resume_writing(self) -> None:
+        """The client has read what there was."""
         super().resume_writing()
         self._stop("_write_timer")
 

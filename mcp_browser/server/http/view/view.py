@@ -282,6 +282,7 @@ class SocketTransport:
         self._socket = socket
 
     async def receive(self) -> str:
+        """Return the next message of the page, as JSON; what is no text is empty."""
         with _closes():
             try:
                 return await self._socket.receive_text()
@@ -289,17 +290,21 @@ class SocketTransport:
                 return ""
 
     async def send(self, message: dict[str, Any]) -> None:
+        """Send the page a message."""
         with _closes():
             await self._socket.send_json(message)
 
     async def send_frame(self, frame: Frame) -> None:
+        """Send the page a frame; it answers once it has drawn it."""
         with _closes():
             await self._socket.send_bytes(struct.pack(">II", frame.width, frame.height) + frame.data)
 
     async def close(self, code: int, reason: str) -> None:
+        """Close the socket."""
         await self._socket.close(code, reason)
 
     async def still_admitted(self) -> bool:
+        """Whether what has admitted the page still counts."""
         check: Callable[[], Awaitable[bool]] | None = self._socket.scope.get(STILL_ADMITTED)
         return check is None or await check()
 
