@@ -56,7 +56,12 @@ async function scrollRows(id, part) {
 
 /** Say of a box that has been read that there is more than what is drawn of it. @param {Element} box @param {number} from where its lines begin */
 function noteUndrawn(box, from) {
-  if (walk.row || walk.inside !== null || _scrollHeight.call(box) < 2 * _clientHeight.call(box) || !walk.lines[from] || !isPartlyDrawn(box)) return;
-  walk.lines.push(newLine("text", box, idOf(box), "", MORE_ROWS, NO_STATES, distance(box, rectOf(box), false)));
+  const [first, last] = [walk.lines[from]?.node, walk.lines[walk.lines.length - 1]?.node];
+  const height = _clientHeight.call(box);
+  if (walk.row || walk.inside !== null || !first || !last || _scrollHeight.call(box) < 2 * height) return;
+  const start = rectOf(box).top - _scrollTop.call(box);
+  // Most have their first and last lines at their ends: the others are looked at more closely.
+  if (rectOf(first).top - start <= height && start + _scrollHeight.call(box) - rectOf(last).bottom <= height) return;
+  if (isPartlyDrawn(box)) walk.lines.push(newLine("text", box, idOf(box), "", MORE_ROWS, NO_STATES, distance(box, rectOf(box), false)));
 }
 const MORE_ROWS = "(more rows are drawn when this is scrolled)";
