@@ -244,3 +244,12 @@ async def test_a_log_is_shown_from_where_it_is_scrolled_to(hand: Hand) -> None:
 
     assert view.says("line 98 of")
     assert not view.says("line 1 of")
+
+
+async def test_what_a_slot_shows_in_a_box_hidden_from_readers_is_shown(hand: Hand) -> None:
+    view = await hand.show(
+        "<x-list><x-item>Ash</x-item></x-list><script>const root = document.querySelector('x-list')"
+        ".attachShadow({mode: 'open'}); root.innerHTML = '<div aria-hidden=true><slot></slot></div>'</script>"
+    )
+
+    assert view.says("Ash")

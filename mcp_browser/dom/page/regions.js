@@ -80,7 +80,8 @@ function enterPlain(element, tag, frame) {
 
 /** Whether what is hidden from readers alone says nothing: an icon, or what stands beside it just so. @param {Element} element */
 function isDecoration(element) {
-  if (query(element, CONTROLS) || isDrawnByEditor(element)) return false;
+  // What a slot or a shadow tree shows stands elsewhere.
+  if (query(element, `${CONTROLS},slot`) || shadowOf(element) || isDrawnByEditor(element)) return false;
   const text = textContent(element);
   if (!WORDS.test(text) || (ONE_WORD.test(text) && (matches(element, LIGATURES) || isLigature(element, text)))) return true;
   for (let other = firstChild(parentNode(element) || element); other; other = nextSibling(other)) {
