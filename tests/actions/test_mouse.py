@@ -197,7 +197,7 @@ async def test_a_drag_goes_through_the_points_between(hand: Hand) -> None:
 
     told = await hand.do("mouse_drag", start="50,50", via=["50,300"], end="400,300")
 
-    assert 'Dragged from 50,50 ([1] clickable "" hint="c") to 400,300.' in told
+    assert 'Dragged from 50,50 ([1] canvas "" hint="c") to 400,300.' in told
     inked = "(x, y) => pen.getImageData(x, y, 1, 1).data[3] > 0"
     assert await hand.js(f"[[50, 200], [200, 300], [200, 160]].map(([x, y]) => ({inked})(x, y))") == [
         *(True, True, False)
