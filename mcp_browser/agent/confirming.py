@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp_browser.actions.agent import CALL_USER, DONE
-from mcp_browser.agent.claims.watch import Seen, values_in, values_told
+from mcp_browser.agent.claims.seen import Seen, values_in, values_told
 from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from mcp_browser.actions.agent import DONE
-from mcp_browser.agent.claims.watch import parts
+from mcp_browser.agent.claims.seen import parts
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.output import object_in
