@@ -1,6 +1,7 @@
 """Rows that lists draw only when they are scrolled to: a list is scrolled until the wanted one comes."""
 
 import re
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar
@@ -11,7 +12,7 @@ from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.worlds import World
 
 SMALLEST_PART = 1e-4  # Of a list's length, of which it is not halved any more
-SEEKING_SECONDS = 4.0  # How long the lists of a page are scrolled for a text
+SEEKING_SECONDS = 4.0  # How long the lists of a page are scrolled for a text, all of them
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ async def scroll_for(
             if found is not None:
                 return found
             rows = [_in_order(label) for label in labels]
-            if by_views or len(rows) < 2 or rows != sorted(rows):  # noqa: PLR2004 - one has no order
+            if by_views or not rows[1:] or rows != sorted(rows):
                 by_views, at = True, -1.0
             elif rows[0] <= _in_order(wanted) <= rows[-1]:
                 at = -1.0
@@ -59,9 +60,10 @@ async def seek(tab: TabPage, text: str) -> bool:
     wanted = tidy(text)
     if not wanted:
         return False
+    ends = time.monotonic() + SEEKING_SECONDS
     for world, box, place in await tab.ask(tab.dom.partly_drawn()):
         show = partial(_show_rows, tab, world, box, wanted)
-        if await scroll_for(text, show, seconds=SEEKING_SECONDS):
+        if await scroll_for(text, show, seconds=ends - time.monotonic()):
             return True
         await show(place)
     return False

@@ -46,7 +46,7 @@ PAGE = """
 <button onclick="seen('passing'); note.value = 'x'; setTimeout(() => note.value = '', 50)">Passing</button>
 <button onclick="seen('redraw'); drawn.innerHTML = drawn.innerHTML">Redraw</button>
 <button onclick="seen('less'); drawn.innerHTML = '<p><button>Twin</button></p>'">Less</button>
-<div id=drawn><button onclick="seen('anew')">Anew</button>
+<div id=drawn><table><tr><td>One<td>Row<td><button onclick="seen('anew')">Anew</button></table>
 <p><button>Twin</button></p><p><button>Twin</button></p></div>
 <a href="NEXT">Next</a>
 <a href="NEXT" target=_blank>New tab</a>

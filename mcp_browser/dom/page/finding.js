@@ -163,7 +163,7 @@ function nearest(role, name, id, of) {
     }
   }
   if (best && best.node) keep(best.node);
-  const were = gone ? withParts([...toldById().values()]).filter((line) => line.role === role && line.name === name).length : 0;
+  const were = gone ? [...toldById().values()].filter((line) => line.role === role && line.name === name).length : 0;
   const answer = { doc: documentKey, node: best && wire({ ...best, depth: 0 }, false), score: bestScore, redrawn: bestScore === 5 && same === 1 && were === 1, frames: framesIn(lines) };
   release(lines);
   return answer;

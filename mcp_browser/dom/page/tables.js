@@ -170,8 +170,8 @@ function isOwnCell(element, role, row) {
   const heads = role === "columnheader" || role === "rowheader";
   const means = traits(element);
   // A header's name may stand beside a control of its own, such as a filter.
-  const isFree = !query(element, CONTROLS) || (heads && besideControls(element) !== "");
-  if (listensItself(element)) return isFree;
+  const isFree = () => !query(element, CONTROLS) || (heads && besideControls(element) !== "");
+  if (listensItself(element)) return isFree();
   if (heads && !(means & (LABEL | LABELLED | TITLE)) && tidy(contentOf(element, element, 0, false)) === "") return false;
   if (!few) return role === "columnheader" && hasHandler(element) && !query(element, CONTROLS);
   const asks =
@@ -179,7 +179,7 @@ function isOwnCell(element, role, row) {
     (means & SPECIAL && grid && attribute(element, "tabindex") !== null) ||
     (means & OTHER && heads && attribute(element, "aria-sort") !== null) ||
     (!row.clickable && ((listens && !heads) || hasHandOfItsOwn(element)) && !isBlank(textContent(element)));
-  return !!asks && isFree;
+  return !!asks && isFree();
 }
 
 /** The text in a cell beside the controls in it. @param {Element} cell */
