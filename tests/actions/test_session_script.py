@@ -1,20 +1,16 @@
 """What a session has done, exported as a test for Playwright, which is run and passes."""
 
 import ast
-import os
 import re
-import subprocess
+import shutil
 from pathlib import Path
 from typing import Any
 
-import anyio.to_thread
 import pytest
 
-from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.errors import NotFound
-from mcp_browser.settings import BrowserSettings
 from tests.actions.hand import Hand
-from tests.support.packages import npm_packages, python_packages
+from tests.support.scripts import passes_in_python, passes_in_typescript
 from tests.support.site import Reply, Request, Site
 
 PASSWORD = "correct horse battery"
@@ -103,24 +99,6 @@ async def exported(hand: Hand, name: str, **arguments: Any) -> Path:
     return Path(file.path)
 
 
-def chromium() -> str:
-    """The browser of the tests."""
-    found = find_browser(BrowserSettings()).executable
-    assert found is not None
-    return str(found)
-
-
-async def run(command: list[str | Path], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, without what the tests around it give to pytest."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= variables
-    return await anyio.to_thread.run_sync(
-        lambda: subprocess.run(
-            command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
-        )
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.fresh
 async def test_the_test_in_python_passes_and_does_the_same(hand: Hand, site: Site, tmp_path: Path) -> None:
@@ -128,17 +106,8 @@ async def test_the_test_in_python_passes_and_does_the_same(hand: Hand, site: Sit
     before, shop.done = shop.done, []
     file = await exported(hand, "shop")
     assert re.fullmatch(r"test_shop(-\d+)?\.py", file.name)
-    (tmp_path / file.name).write_text(file.read_text())
-    (tmp_path / "conftest.py").write_text(
-        "import pytest\n\n\n@pytest.fixture(scope='session')\n"
-        "def browser_type_launch_args(browser_type_launch_args):\n"
-        f"    args = dict(executable_path={chromium()!r}, args=['--no-sandbox'])\n"
-        "    return {**browser_type_launch_args, **args}\n"
-    )
-    python = python_packages("pytest-playwright", "pytest-playwright==0.10.0", "playwright==1.65.2")
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", file.name]
-    ran = await run(command, tmp_path, SECRET_WORD=PASSWORD)
-    assert ran.returncode == 0, ran.stdout + ran.stderr + file.read_text()
+    copy = Path(shutil.copy(file, tmp_path))
+    await passes_in_python(copy, SECRET_WORD=PASSWORD)
     assert sorted(shop.done) == sorted(before)
 
 
@@ -151,37 +120,8 @@ async def test_the_test_in_typescript_passes_and_does_the_same(
     before, shop.done = shop.done, []
     file = await exported(hand, "shop", language="typescript")
     assert file.name.endswith(".spec.ts")
-    (tmp_path / file.name).write_text(file.read_text())
-    launch = f"{{ executablePath: {chromium()!r}, args: ['--no-sandbox'] }}"
-    (tmp_path / "playwright.config.ts").write_text(
-        f"export default {{ use: {{ launchOptions: {launch} }} }};\n"
-    )
-    modules = npm_packages(
-        "playwright-test", "@playwright/test@1.65.1", "typescript@5.9.3", "@types/node@24.10.1"
-    )
-    (tmp_path / "node_modules").symlink_to(modules)
-    checked = await run(
-        [
-            "node",
-            modules / "typescript/bin/tsc",
-            "--noEmit",
-            "--strict",
-            "--skipLibCheck",
-            "--target",
-            "es2022",
-            "--moduleResolution",
-            "bundler",
-            "--module",
-            "esnext",
-            file.name,
-        ],
-        tmp_path,
-    )
-    assert checked.returncode == 0, checked.stdout + file.read_text()
-    ran = await run(
-        ["node", modules / "@playwright/test/cli.js", "test", file.name], tmp_path, SECRET_WORD=PASSWORD
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr + file.read_text()
+    copy = Path(shutil.copy(file, tmp_path))
+    await passes_in_typescript(copy, typed=True, SECRET_WORD=PASSWORD)
     assert sorted(shop.done) == sorted(before)
 
 

@@ -10,41 +10,12 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from tests.actions.test_session_script import chromium, run
 from tests.support.apps import Django, JupyterLab, free_port, running
-from tests.support.packages import npm_packages, python_packages
+from tests.support.packages import python_packages
 from tests.support.person import Recorder, recorded
+from tests.support.scripts import passes_in_python, passes_in_typescript, run
 
 pytestmark = pytest.mark.apps
-
-
-async def in_python(recorder: Recorder, folder: Path, **variables: str) -> None:
-    """Run the test in Python."""
-    (folder / "conftest.py").write_text(
-        "import pytest\n\n\n@pytest.fixture(scope='session')\n"
-        "def browser_type_launch_args(browser_type_launch_args):\n"
-        f"    args = dict(executable_path={chromium()!r}, args=['--no-sandbox'])\n"
-        "    return {**browser_type_launch_args, **args}\n"
-    )
-    python = python_packages("pytest-playwright", "pytest-playwright==0.10.0", "playwright==1.65.2")
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", recorder.files[0].name]
-    ran = await run(command, folder, **variables)
-    assert ran.returncode == 0, ran.stdout + ran.stderr + recorder.files[0].read_text()
-
-
-async def in_typescript(recorder: Recorder, folder: Path, **variables: str) -> None:
-    """Run the test in TypeScript."""
-    launch = f"{{ executablePath: {chromium()!r}, args: ['--no-sandbox'] }}"
-    (folder / "playwright.config.ts").write_text(
-        f"export default {{ timeout: 90000, use: {{ launchOptions: {launch} }} }};\n"
-    )
-    modules = npm_packages(
-        "playwright-test", "@playwright/test@1.65.1", "typescript@5.9.3", "@types/node@24.10.1"
-    )
-    (folder / "node_modules").symlink_to(modules)
-    name = recorder.files[1].name
-    ran = await run(["node", modules / "@playwright/test/cli.js", "test", name], folder, **variables)
-    assert ran.returncode == 0, ran.stdout + ran.stderr + recorder.files[1].read_text()
 
 
 async def again(recorder: Recorder, folder: Path, *flags: str) -> None:
@@ -85,10 +56,10 @@ async def test_django_admin(django_admin: Django, tmp_path: Path) -> None:
     groups += "ON has.group_id = auth_group.id JOIN auth_permission ON auth_permission.id = has.permission_id"
     assert app.query(groups) == [("Editors", "view_user")]
     assert app.password not in recorder.written()
-    for work in (in_python, in_typescript):
+    for file, passes in zip(recorder.files, (passes_in_python, passes_in_typescript), strict=False):
         app.reset()
-        await work(recorder, tmp_path, PASSWORD=app.password)
-        assert app.query(groups) == [("Editors", "view_user")], work
+        await passes(file, PASSWORD=app.password)
+        assert app.query(groups) == [("Editors", "view_user")], file.name
     app.reset()
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(f'[password]\nvalue = "{app.password}"\ndomains = ["127.0.0.1"]\n')
@@ -112,9 +83,9 @@ async def test_jupyterlab(jupyter: JupyterLab, tmp_path: Path) -> None:
         await expect(page.get_by_text("42", exact=True)).to_be_visible(timeout=40_000)
         await recorder.check("visible", page.get_by_text("42", exact=True))
         await asyncio.sleep(0.5)
-    for work in (in_python, in_typescript):
+    for file, passes in zip(recorder.files, (passes_in_python, passes_in_typescript), strict=False):
         jupyter.reset()
-        await work(recorder, tmp_path)
+        await passes(file)
     jupyter.reset()
     await again(recorder, tmp_path)
     assert [file.name for file in jupyter.folder.glob("*.ipynb")] == ["Untitled.ipynb"]
@@ -155,8 +126,8 @@ async def test_sqlite_web(sqlite_web: tuple[str, Path], tmp_path: Path) -> None:
         await recorder.check("text", page.get_by_role("cell", name="1001"))
         await asyncio.sleep(0.5)
     assert taken(database) == [("1001", "two apples")]
-    for work in (in_python, in_typescript):
-        await work(recorder, tmp_path)
-        assert taken(database) == [("1001", "two apples")], work
+    for file, passes in zip(recorder.files, (passes_in_python, passes_in_typescript), strict=False):
+        await passes(file)
+        assert taken(database) == [("1001", "two apples")], file.name
     await again(recorder, tmp_path, "--variable", "1001=1234")
     assert taken(database) == [("1234", "two apples")]
