@@ -139,6 +139,7 @@ class EndlessRequests:
         """These were waited for in vain: until they are answered, no load waits for them again."""
         for request in requests:
             if request.answered is None:
+                request.hangs = True
                 _remember(self._hanging, request.address)
 
     def learn(self, readings: Mapping[str, AnswerReading]) -> None:
@@ -295,6 +296,16 @@ class Activity:
         ):
             return False
         return self.navigating(since) or bool(self.in_flight(since))
+
+    def only_answers(self, since: int) -> bool:
+        """Whether an action has opened a document, and only questions without an answer still go on."""
+        going_on = self.in_flight(since)
+        return (
+            self.watched
+            and self.document_number > self._watched_from
+            and not (self.loading or self.windows_opening or self.navigating(since))
+            and all(request.kind in ("fetch", "xhr") and request.answered is None for request in going_on)
+        )
 
     async def change(self, *, limit: float) -> None:
         """Wait until something begins or ends, `limit` seconds at most."""

@@ -24,6 +24,7 @@ T = TypeVar("T")
 PageReading = DomSnapshot | DomChanges
 
 PAGE_SECONDS = 3.0  # Longest wait for what a page goes on loading after it was opened
+SHOWN_SECONDS = 1.0  # The same without news, for answers that a page does not show to wait for
 READING_SECONDS = 10.0  # Longest wait for the page to be read
 READING_GRACE = 5.0  # How much longer than the page takes to come to rest it may take to be read, seconds
 HOLD_GRACE = 1.0  # How long an action may go on after something has begun to hold its tab, seconds
@@ -117,7 +118,7 @@ class Settler:
         deadline = begun + limit
         read_from: Tab | None = None
         part: PageReading | None = None
-        news_is_late = self._session.holds_requests
+        news_is_late, asked = self._session.holds_requests, False
         readings_left = READINGS_FOR_FRAMES
         while (tab := self._tabs.current) is not None and not tab.closed:
             if tab is not scope.tab:
@@ -135,6 +136,7 @@ class Settler:
             opening = any(other.activity.windows_opening for other in self._tabs.all.values())
             if opening or tab.activity.begun_since(since):
                 await self._wait_for_activity(tab, since, min(left, GLANCE))
+                asked = asked or await self._give_up_where_shown(tab, since, begun)
                 continue
             if news_is_late:
                 news_is_late = False
@@ -262,6 +264,20 @@ class Settler:
             if not tab.activity.begun_since(since):
                 return
         await tab.activity.change(limit=limit)
+
+    async def _give_up_where_shown(self, tab: Tab, since: int, begun: float) -> bool:
+        """Wait no longer for answers without news for a second, where a new page does not show that it waits.
+
+        They may be held back until there is news, or matter little. False where it is too early to ask.
+        """
+        if time.monotonic() - max(begun, tab.activity.changed_at) < SHOWN_SECONDS:
+            return False
+        if not tab.activity.only_answers(since):
+            return False
+        with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
+            if not await tab.ask(tab.dom.is_awaiting(), limit=self._reading_limit):
+                self._tell_unfinished(tab, since, SHOWN_SECONDS)
+        return True
 
     async def _learn_readings(self, tab: Tab, limit: float) -> None:
         """Ask how the page reads its answers: what it reads piece by piece is not waited for."""

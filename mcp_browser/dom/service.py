@@ -45,6 +45,10 @@ class DomService(PageElements):
             read |= dict(answer["answers"])
         return read
 
+    async def is_awaiting(self) -> bool:
+        """Whether the page shows nothing in its main part yet, or a sign that something is on its way."""
+        return bool(await (await self._frames.main()).world.run("isAwaiting"))
+
     async def settle(self, *, limit: float, index: int = 0) -> SettleState:
         """Wait until the page, or an element's frame, has done what the last input started.
 

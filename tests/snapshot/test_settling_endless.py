@@ -90,6 +90,45 @@ async def test_a_long_poll_is_waited_for_once_and_then_known(hand: Hand) -> None
     assert "Still loading" not in told
 
 
+LATER = "fetch('/slow?s=2&text=late').then(r => r.text()).then(t => { out.textContent = t; sign.remove() })"
+SIGNS = {
+    "an empty main part": "<p id=sign hidden></p><main id=out></main>",
+    "that it says to be busy": "<p id=sign aria-busy=true>Here</p><p id=out></p>",
+    "a bar without a value": "<progress id=sign></progress>Here<p id=out></p>",
+    "what turns without an end": "<style>@keyframes turn { to { rotate: 1turn } }</style><p id=out></p>Here"
+    "<i id=sign style='display: block; width: 9px; height: 9px; animation: turn 1s infinite'></i>",
+    "a drawing that turns": "<svg id=sign width=9 height=9><rect width=9 height=9><animateTransform"
+    " attributeName=transform type=rotate to=360 dur=1s repeatCount=indefinite /></rect></svg>Here"
+    "<p id=out></p>",
+}
+"""What a page shows while it waits for an answer."""
+
+
+@pytest.mark.fresh
+@pytest.mark.parametrize("sign", SIGNS)
+async def test_a_late_answer_is_waited_for_where_a_page_shows_that_it_waits(hand: Hand, sign: str) -> None:
+    page = hand.site.page(f"<header>Shop</header>{SIGNS[sign]}<script>{LATER}</script>")
+    told = words_of(await hand.do("go_to_url", url=page))
+    assert "late" in told
+    assert "Still loading" not in told
+
+
+@pytest.mark.fresh
+@pytest.mark.parametrize(
+    "hidden", ["", "<p aria-busy=true hidden>Wait</p>", "<p style=margin-top:3000px aria-busy=true>Low"]
+)
+async def test_a_late_answer_is_reported_as_missing_where_a_page_shows_its_content(
+    hand: Hand, hidden: str
+) -> None:
+    page = hand.site.page(f"<main>Here<p id=out></p></main><p id=sign></p>{hidden}<script>{LATER}</script>")
+    told = words_of(await hand.do("go_to_url", url=page))
+    assert "Here" in told
+    assert "late" not in told
+    assert "Still loading after 1 s: 1 request (GET /slow)" in told
+    await hand.tab.page.wait_for_function("out.textContent")
+    assert "late" in words_of(await hand.do("get_state"))
+
+
 @pytest.mark.fresh
 async def test_an_address_that_is_polled_later_is_waited_for_when_the_page_begins(hand: Hand) -> None:
     # Asked again at once, it would be a long poll.

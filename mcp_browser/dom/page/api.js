@@ -17,6 +17,7 @@ const methods = {
     const frames = Array.from(document.querySelectorAll("iframe, frame"), (element) => [keep(element), 0, 0, 0]);
     return { doc: documentKey, answers: answersRead(), frames };
   },
+  isAwaiting,
   /** What the fields hold whose values nobody is to see. */
   secretValues() {
     return { doc: documentKey, values: secretFields().map((field) => field.value), frames: frameElements() };

@@ -153,6 +153,24 @@ const showsNothing = (lines) => (inputs ? !lines.length : lines.every((line) => 
 /** Whether a page that shows nothing may do so yet: it is still coming, or has scripts. */
 const mayShow = () => _readyState.call(document) !== "complete" || document.scripts.length > 0;
 
+/** What says that something is on its way. */
+const AWAITING = "[aria-busy=true], progress:not([value]), [role=progressbar]:not([aria-valuenow]), svg :is(animate, animateTransform)[repeatCount=indefinite]";
+
+/** Whether a person would see that the page waits: its main part is empty, or in view is a sign of it or what moves without an end, as such signs do. */
+function isAwaiting() {
+  const main = document.querySelector("main, [role=main]") || document.body;
+  if (!(main instanceof HTMLElement) || !tidy(main.innerText)) return true;
+  return allRoots().some((root) => [
+    ...root.querySelectorAll(AWAITING),
+    ...root.getAnimations().map(({ effect }) => (effect?.getComputedTiming().endTime === Infinity ? /** @type {KeyframeEffect} */ (effect).target : null)),
+  ].some((sign) => {
+    const shown = sign?.closest("svg") || sign;
+    if (!shown?.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+    const { bottom, right, top, left } = shown.getBoundingClientRect();
+    return bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+  }));
+}
+
 /** The document and the shadow roots in it that are known. */
 function allRoots() {
   /** @type {(Document | ShadowRoot)[]} */
