@@ -18,7 +18,7 @@
   const KEYS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
   /** Longer timers are not waited for, milliseconds: those that follow from input, and those of a new page. */
   const LONGEST_AFTER_INPUT = 1000;
-  const LONGEST_OF_PAGE = 250;
+  const LONGEST_OF_PAGE = 200;
   /** Longest wait for what has no time of its own and may never come, milliseconds. */
   const LONGEST_ANSWER = 300;
   /** The same for the answer of a socket that was written to: because something was pressed, and because of typing. */
@@ -277,11 +277,11 @@
     for (let i = 0; i < text.length; i++) hash = imul(hash ^ apply(charCodeAt, text, [i]), 0x01000193);
     return apply(padStart, (hash >>> 0).toString(16), [SITE_DIGITS, "0"]);
   }
-  /** Which timer this is: the code that starts it, as the stack names it, and its delay, save short ones: throttling gives another each time. @param {number} wait */
+  /** Which timer this is: the code that starts it, as the stack names it, and its delay, save one of less than 250 ms: throttling gives another each time. @param {number} wait */
   function kindOf(wait) {
     try {
       const { stack } = new Failure();
-      const delay = max(wait, LONGEST_OF_PAGE);
+      const delay = max(wait, 250);
       return digest(`${delay} ${apply(split, stack, ["\n", OWN_LINES + SITE_LINES])}`) + digest(`${delay} ${stack}`);
     } catch {
       // The page's own Error.prepareStackTrace failed.

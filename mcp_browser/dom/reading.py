@@ -193,14 +193,12 @@ class PageReader:
     async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
         begun = time.monotonic()
         # What is seen of a frame that does not fit into the view is known once the page around it was read.
-        met = [
-            child
-            for owner, child in frame.children.items()
-            if owner in frame.read.stands and child.seen is None
-        ]
-        answer, inner = await asyncio.gather(
+        known_to_be = frame.read.stands
+        met = [one for owner, one in frame.children.items() if owner in known_to_be and one.seen is None]
+        answer, inner, _entered = await asyncio.gather(
             self._ask_frame(frame, wish, settle, deep),
             asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
+            self._frames.worlds.prepare(),
         )
         if answer["doc"] != frame.read.document:
             frame.children = {}
@@ -223,6 +221,7 @@ class PageReader:
             if not late:
                 break
             left = max(0.0, settle - (time.monotonic() - begun))
+            wish = {**wish, "came": False}  # They have had the time of the page around them
             readings = await asyncio.gather(*(self._try_read(child, wish, left, deep + 1) for child in late))
             read |= {id(child): given for child, given in zip(late, readings, strict=True)}
             if all(given is not None or child.silent for child, given in zip(late, readings, strict=True)):
