@@ -26,7 +26,8 @@ from mcp_browser.server.sessions.remote import CONNECTION, RemoteSessions
 MIB = 1024 * 1024
 MOST_OF_ALL = 64 * MIB  # What is kept of all clients, bytes of JSON
 MOST_OF_ONE = 4 * MIB  # What is kept of one client: more than its four largest results
-EVENT_BYTES = 512  # What an event takes besides its message
+MOST_EVENTS = 300  # And how many: those of the calls that it may still wait for, with their progress
+EVENT_BYTES = 3072  # What an event takes besides its message's JSON, measured
 RETRY_MILLISECONDS = 1000  # How long clients are asked to wait before they connect again
 
 
@@ -74,7 +75,7 @@ class KeptEvents:
         client.ages.append((events, stream))
         client.size += size
         self.size += size
-        while client.size > self._most_of_one:
+        while client.size > self._most_of_one or len(client.ages) > MOST_EVENTS:
             self._forget_oldest(client)
         while self.size > self._most:
             self._forget_oldest(max(self._clients.values(), key=lambda one: one.size))
