@@ -195,10 +195,12 @@ class PageReader:
         # What is seen of a frame that does not fit into the view is known once the page around it was read.
         known_to_be = frame.read.stands
         met = [one for owner, one in frame.children.items() if owner in known_to_be and one.seen is None]
+        has_frames = not deep and len(self._page.frames) > 1
+        # What the third returns is kept until the frames are met.
         answer, inner, _entered = await asyncio.gather(
             self._ask_frame(frame, wish, settle, deep),
             asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
-            self._frames.worlds.prepare(),
+            self._frames.worlds.prepare() if has_frames else asyncio.sleep(0),
         )
         if answer["doc"] != frame.read.document:
             frame.children = {}
