@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from mcp_browser.errors import NotActionable
 from tests.snapshot.hand import Hand
 
 LOG = "<script>window.log = []; const note = word => () => { log.push(word) }</script>"
@@ -99,6 +100,37 @@ async def test_points_and_lines_of_a_flow_are_named_by_what_they_belong_to(hand:
     for node in view.elements[-2:]:
         await hand.click(node.index or 0)
     assert await hand.log() == ["circle", "path"]
+
+
+async def test_a_broad_line_that_nobody_sees_takes_the_mouse_for_the_thin_one(hand: Hand) -> None:
+    # As flow editors draw wires: the broad line listens, and the chart around all.
+    node = (
+        "<g class=node transform='translate({x} 20)'><rect width=100 height=50 fill=silver></rect>"
+        "<text x=20 y=30>{name}</text></g>"
+    ).format
+    wire = "<path d='M122 {y}H298' style='fill: none; stroke-width: {w}px; stroke: gray; {more}' />".format
+    lines = wire(y=45, w=20, more="opacity: 0") + wire(y=45, w=3, more="pointer-events: none")
+    view = await hand.show(
+        f"{LOG}<div id=chart style='width: 500px'><svg width=500 height=100><g>{lines}</g>"
+        f"{wire(y=85, w=9, more='opacity: 0')}{node(x=20, name='Read')}{node(x=300, name='Store')}"
+        "</svg></div><p style='height: 500px'></p>"
+        "<script>chart.onmousedown = () => log.push('chart'); chart.addEventListener('drop', () => 0);"
+        "for (const broad of document.querySelectorAll('[style*=opacity]')) "
+        "broad.addEventListener('mousedown', e => { log.push('wire'); e.stopPropagation() })</script>"
+    )
+
+    assert [(node.role, node.name, *node.states) for node in view.elements if node.role != "group"] == [
+        ("clickable", "", 'hint="line from Read to Store"'),
+        ("clickable", "Read"),
+        ("clickable", "Store"),
+    ]
+    for node in view.elements[-3:]:
+        await hand.click(node.index or 0)
+    assert await hand.log() == ["wire", "chart", "chart"]
+    lid = "<rect id=lid width=500 height=90 y=20 fill=red></rect>"
+    await hand.tab.page.locator("svg").evaluate("(svg, lid) => svg.insertAdjacentHTML('beforeend', lid)", lid)
+    with pytest.raises(NotActionable, match="covered"):
+        await hand.click(view.elements[-3].index or 0)
 
 
 async def test_a_shape_below_its_text_is_one_with_it(hand: Hand) -> None:

@@ -208,8 +208,10 @@ function nameAlike(element, at) {
   const boxes = lines.map(({ node }) => node && Array.from(outward(node)).find((outer) => outer !== element && holds(element, outer) && hasTwin(outer)));
   if (new Set(boxes).size < 2 || boxes.some((box) => !box)) return false;
   const controls = inner.filter(({ kind }) => kind === "interactive");
-  if (!controls.every(({ node }) => node && boxes.some((box) => box && holds(box, node)))) return false;
-  for (const control of controls) control.depth++;
+  const inBoxes = controls.filter(({ node }) => node && boxes.some((box) => box && holds(box, node)));
+  // Lines of a drawing lead from box to box.
+  if (!controls.every((control) => inBoxes.includes(control) || control.node instanceof SVGGeometryElement)) return false;
+  for (const control of inBoxes) control.depth++;
   boxes.forEach((box, i) => becomeClickable(/** @type {Line} */ (lines[i]), /** @type {Element} */ (box)));
   return true;
 }

@@ -13,6 +13,18 @@ const MOST_UP_TO_NODE = 4;
 /** Whether what is drawn may have no height or no width: a straight line does, a box of that size is not drawn. @param {Element} element */
 const isDrawnFlat = (element) => element instanceof SVGElement && (matches(element, STROKES) || query(element, STROKES) !== null);
 
+/** Whether a shape of no opacity takes the mouse for one that is drawn along it, as a broad line does for a thin one. @param {Element} element @param {CSSStyleDeclaration} style */
+function isHitArea(element, style) {
+  const group = parentNode(element);
+  if (!(element instanceof SVGGeometryElement) || style.pointerEvents === "none" || !(group instanceof SVGGElement)) return false;
+  const box = rectOf(element);
+  return Array.from(group.children).some((shape) => {
+    if (shape === element || !(shape instanceof SVGGeometryElement) || !isSeen(shape)) return false;
+    const { left, top, right, bottom } = rectOf(shape);
+    return Math.abs(left + right - box.left - box.right) <= NEAR && Math.abs(top + bottom - box.top - box.bottom) <= NEAR;
+  });
+}
+
 /** What is written in the group of a drawing that a shape stands in, where it is one text. @param {Element} element */
 function writtenBeside(element) {
   const group = element instanceof SVGElement ? parentNode(element) : null;

@@ -10,7 +10,7 @@ const isSuspect = (frame) => (surveyed && walk.shadows === 0 ? frame.suspect : w
 function isTrap(element) {
   walk.checks--;
   const style = styleOf(element);
-  if (FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element, style))) return true;
+  if (FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element, style) && !isHitArea(element, style))) return true;
   if ((style.clipPath !== "none" && leavesNothing(element, style.clipPath)) || (style.maskImage !== "none" && isMaskedAway(style))) return true;
   const { position } = style;
   if (style.overflowX !== "visible" && style.overflowY !== "visible" && style.display !== "inline" && style.display !== "contents") {
@@ -211,7 +211,7 @@ function isInvisible(element) {
 const HIDDEN_FIELDS = "input[type=range],input[type=checkbox],input[type=radio],input[type=file],input[role=combobox][readonly],input[role=combobox][inputmode=none],select";
 
 /** What there is to act on in an element of no opacity. @param {Element} element @returns {"" | "fields" | "hover" | "scroll"} */
-const faintness = (element, style = styleOf(element)) => (isShownByHover(element) ? "hover" : isWrapperOfField(element) ? "fields" : isUnrevealed(element, style) ? "scroll" : "");
+const faintness = (element, style = styleOf(element)) => (isShownByHover(element) || isHitArea(element, style) ? "hover" : isWrapperOfField(element) ? "fields" : isUnrevealed(element, style) ? "scroll" : "");
 
 /** Whether an element that is not drawn has been put around one form control only, rather than being a part of the page that is hidden. @param {Element} element */
 function isWrapperOfField(element) {

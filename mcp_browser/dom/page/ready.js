@@ -124,10 +124,10 @@ const POINTS = [
  * @returns {{x: number, y: number, hit: Element | null} | null} with `hit` the element in the way; null where no part is in the view
  */
 function pointOn(element, anything) {
-  for (const { x, y } of pointsOnLine(element)) {
-    if (x > 0 && y > 0 && x < innerWidth && y < innerHeight && reaches(element, at(x, y))) return { x, y, hit: null };
-  }
+  const seen = pointsOnLine(element).filter(({ x, y }) => x > 0 && y > 0 && x < innerWidth && y < innerHeight);
+  for (const { x, y } of seen) if (reaches(element, at(x, y))) return { x, y, hit: null };
   const boxes = boxesInView(element);
+  if (!boxes.length && seen[0]) boxes.push(new DOMRect(seen[0].x, seen[0].y));
   const first = boxes[0];
   if (!first) return null;
   /** @type {Element | null} */
