@@ -32,6 +32,8 @@
   const DEEPEST_TIMER = 3;
   /** How much deeper than the request the code is that gets its answer. */
   const ANSWER = 1 / 4;
+  /** The same for a message to itself. */
+  const SLICE = 1 / 64;
   /** Of how many addresses it is kept how their answers are read. */
   const MOST_ADDRESSES = 300;
   const BACKGROUND = Infinity;
@@ -580,6 +582,34 @@
     if (expected.delete(key)) patience = 0;
     at(depth, () => undefined);
   }
+
+  /** The other port of each port that scripts have made. @type {WeakMap<object, MessagePort>} */
+  const others = new KeptWeakMap();
+  /** Ports whose messages come to this document, each with how deep the next one is. @type {WeakMap<object, number>} */
+  const received = new KeptWeakMap();
+  // By messages to themselves frameworks draw a page in slices.
+  wrapClass("MessageChannel", (target, args, made) => {
+    const channel = /** @type {MessageChannel} */ (construct(target, args, made));
+    const take = (/** @type {MessagePort} */ port) => () => {
+      if (expected.has(port)) arrived(port, received.get(port) || 0);
+      received.set(port, 0);
+    };
+    for (const port of [channel.port1, channel.port2]) {
+      others.set(port, port === channel.port1 ? channel.port2 : channel.port1);
+      apply(add, port, ["message", take(port)]);
+    }
+    return channel;
+  });
+  wrap(MessagePort.prototype, "postMessage", (native, self, args) => {
+    const given = apply(native, self, args);
+    const port = others.get(self);
+    // One that never received anything may be in another document, or in a worker.
+    if (port && received.has(port) && level + SLICE <= DEEPEST_TIMER) {
+      received.set(port, level + SLICE);
+      expected.add(port);
+    }
+    return given;
+  });
 
   /** URL without query and fragment. @param {unknown} url @returns {string} */
   const addressOf = (url) => {

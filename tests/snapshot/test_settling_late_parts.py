@@ -108,3 +108,43 @@ async def test_a_toast_a_moment_after_an_answer_is_told_with_the_click(slow: Han
     script += f" go.onclick = () => {{ {TOASTS[way]} }}"
     view = await slow.show(f"<button id=go>Go</button>{SHELL}{script}</script>")
     assert "Saved" in words_of(await slow.click(view.index("Go")))
+
+
+# As React draws a transition: slices of work, each begun by a message to itself.
+SLICED = """const { port1, port2 } = new MessageChannel();
+let left = 0, then = () => 0;
+port1.onmessage = () => { if (!left) return; work(5); if (--left) port2.postMessage(0); else then() };
+port2.postMessage(0);
+const draw = (slices, end) => { left = slices; then = end; port2.postMessage(0) };"""
+
+
+@pytest.mark.parametrize("slices", [1, 30])
+async def test_what_is_drawn_in_slices_is_told_with_the_click(slow: Hand, slices: int) -> None:
+    script = f"{SLICED} go.onclick = () => draw({slices}, () => {{ main.textContent = 'the 4th row' }})"
+    view = await slow.show(f"<button id=go>Go</button>{SHELL}{script}</script>")
+    assert "the 4th row" in words_of(await slow.click(view.index("Go")))
+
+
+async def test_what_is_asked_after_drawing_in_slices_is_told_with_the_click(slow: Hand) -> None:
+    script = f"{SLICED} go.onclick = () => draw(12, () => {{ {PARTS['a table in two steps']} }})"
+    view = await slow.show(f"<button id=go>Go</button>{SHELL}{script}</script>")
+    assert "the 4th row" in words_of(await slow.click(view.index("Go")))
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "port1.onmessage = () => port2.postMessage(0); port2.postMessage(0);",
+        "port1.onmessage = () => 0; port2.postMessage(0);"
+        " new Worker('data:text/javascript,onmessage=()=>0').postMessage(0, [port1]);"
+        " go.onmousedown = () => port2.postMessage(0);",
+    ],
+    ids=["a loop without an end", "a port of another thread"],
+)
+async def test_messages_that_nothing_comes_of_are_not_waited_for(hand: Hand, loop: str) -> None:
+    script = f"const {{ port1, port2 }} = new MessageChannel(); {loop}"
+    view = await hand.show(f"<button id=go>Go</button><p id=main></p><script>{script}</script>")
+    await hand.tab.page.get_by_role("button", name="Go").click()
+    state = await hand.tab.dom.settle(limit=5)
+    assert state.quiet
+    assert view.index("Go")

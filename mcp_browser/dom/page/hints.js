@@ -19,7 +19,7 @@ const LAYOUT_CLASS = /[:\d[\]/]|^(?:cursor|border|text|bg|overflow|flex|items|ju
 /** What bundlers put after a class of a module. */
 const MODULE_HASH = /__(?=\w*\d)\w+$/;
 /** Names that a program has given. */
-const GENERATED = /^[:«_]|\d{4}|[0-9a-f]{8}|^(?:radix|headlessui|react-aria|mui|ember|ext|el-id|v|cdk|mat|ui-id|aria|reach|chakra|downshift|id|field|input|btn|button)[-_:]*\d|:r\w+:/i;
+const GENERATED = /^[:«_]|\d{4}|[0-9a-f]{8}|^(?:radix|headlessui|react-aria|mui|ember|ext|el-id|v|cdk|mat|ui-id|aria|reach|chakra|downshift|id|field|input|btn|button)[-_:]*\d|:r\w+:|_r_\w+_/i;
 const NAMING = ["data-testid", "data-test-id", "data-test", "data-cy", "data-qa", "data-action", "data-command", "data-value", "data-role", "name", "id", "data-id"];
 const PASSING = /^(?:.*--)?(?:is-|has-)?(?:active|selected|disabled|hover(?:ed)?|over|focus(?:ed)?|open|first|last|current|checked|hidden|visible|loading|button|btn|icon)$/i;
 const LONGEST_WORD = 60;
