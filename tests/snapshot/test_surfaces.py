@@ -102,6 +102,22 @@ async def test_points_and_lines_of_a_flow_are_named_by_what_they_belong_to(hand:
     assert await hand.log() == ["circle", "path"]
 
 
+async def test_pictures_in_a_drawing_that_is_dragged_are_clicked_one_by_one(hand: Hand) -> None:
+    edge = (
+        "<g role=img aria-label='{name}' cursor=pointer>"
+        "<path d='M10 {y}H90V{end}' stroke=red fill=none></path></g>"
+    ).format
+    edges = edge(name="Edge to load", y=10, end=40) + edge(name="Edge to save", y=60, end=90)
+    view = await hand.show(
+        f"{LOG}<div id=pane style='cursor: grab'><svg width=300 height=100>{edges}</svg>"
+        "<button>Zoom</button></div>"
+        "<script>pane.onclick = event => log.push(event.target.parentNode.ariaLabel)</script>"
+    )
+    for name in ("Edge to load", "Edge to save"):
+        await hand.click(view.index(name))
+    assert await hand.log() == ["Edge to load", "Edge to save"]
+
+
 async def test_a_broad_line_that_nobody_sees_takes_the_mouse_for_the_thin_one(hand: Hand) -> None:
     # As flow editors draw wires: the broad line listens, and the chart around all.
     node = (

@@ -25,6 +25,12 @@ function isHitArea(element, style) {
   });
 }
 
+/** Whether a part of a drawing has the cursor of something to click, which what it stands in has not. @param {Element} element */
+function isPointedAt(element) {
+  const outer = parentNode(element);
+  return element instanceof SVGGElement && isElement(outer) && styleOf(element).cursor === "pointer" && styleOf(/** @type {Element} */ (outer)).cursor !== "pointer";
+}
+
 /** What is written in the group of a drawing that a shape stands in, where it is one text. @param {Element} element */
 function writtenBeside(element) {
   const group = element instanceof SVGElement ? parentNode(element) : null;

@@ -152,7 +152,7 @@ function enterElement(element, parent) {
       if (walk.row) return enterCell(element, tag, role, frame);
       break;
     case "image":
-      if (!hasHandler(element)) return enterImage(element, tag, role, frame);
+      if (!hasHandler(element) && !isPointedAt(element)) return enterImage(element, tag, role, frame);
       return enterControl(element, tag, "img", false, unseen, frame);
     case "meter":
       return enterMeter(element, tag, role, frame);
