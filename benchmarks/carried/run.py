@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from playwright.sync_api import sync_playwright
 from rich.console import Console
 
 from benchmarks import servers
@@ -119,8 +120,36 @@ def _deep(server: servers.Server) -> str:
     return "yes" if "offer taken" in answer or "offer taken" in server.look() else "no effect"
 
 
-def measure_all(names: list[str], pages: list[Page]) -> dict[str, dict[Page, Times | str]]:
-    """Each page with each server in turn; a word where a server fails on a page."""
+_AT_REST = """async () => {
+    const ends = one => one.playState === "running" && one.effect.getComputedTiming().endTime < 1e4;
+    for (;;) {
+        const more = document.getAnimations().filter(ends);
+        if (!more.length) return;
+        await Promise.allSettled(more.map(animation => animation.finished));
+        await new Promise(requestAnimationFrame);
+    }
+}"""
+
+
+def load_alone(chromium: str, addresses: dict[Page, str], *, sandbox: bool) -> dict[Page, float]:
+    """How long each page takes in a bare browser, milliseconds: to its load event and until it is at rest."""
+    taken: dict[Page, float] = {}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, chromium_sandbox=sandbox)
+        tab = browser.new_page()
+        for page, address in addresses.items():
+            start = time.perf_counter()
+            tab.goto(address, wait_until="load")
+            tab.evaluate(_AT_REST)
+            taken[page] = (time.perf_counter() - start) * 1000
+        browser.close()
+    return taken
+
+
+def measure_all(
+    names: list[str], pages: list[Page]
+) -> tuple[dict[Page, float], dict[str, dict[Page, Times | str]]]:
+    """What each page takes itself; each with each server in turn, a word where a server fails on a page."""
     settings = Settings().browser
     chromium = str(find_browser(settings).executable)
     start = {
@@ -129,8 +158,11 @@ def measure_all(names: list[str], pages: list[Page]) -> dict[str, dict[Page, Tim
     }
     measured: dict[str, dict[Page, Times | str]] = {name: {} for name in names}
     with serving(pages) as addresses:
+        alone = load_alone(chromium, addresses, sandbox=uses_sandbox(settings))
         running = {name: begin() for name, begin in start.items()}
         try:
+            for server in running.values():
+                server.open("about:blank")
             for page, address in addresses.items():
                 for name in names:
                     try:
@@ -144,26 +176,28 @@ def measure_all(names: list[str], pages: list[Page]) -> dict[str, dict[Page, Tim
         finally:
             for server in running.values():
                 server.connection.close()
-    return measured
+    return alone, measured
 
 
-def section(measured: dict[str, dict[Page, Times | str]]) -> str:
+def section(alone: dict[Page, float], measured: dict[str, dict[Page, Times | str]]) -> str:
     """The section of docs/performance.md."""
     chromium = str(find_browser(Settings().browser).executable)
     names = list(measured)
     pages = list(next(iter(measured.values())))
-    table = [["a page with", *(f"{name}: {what}" for name in names for what in _COLUMNS)]]
+    table = [["a page with", "itself", *(f"{name}: {what}" for name in names for what in _COLUMNS)]]
     table += [
-        [page.name, *(cell for name in names for cell in _cells(measured[name][page]))] for page in pages
+        [page.name, f"{alone[page]:,.0f}", *(cell for name in names for cell in _cells(measured[name][page]))]
+        for page in pages
     ]
     return "\n\n".join(
         (
             HEADING,
             f"Written by `just carried`. {time.strftime('%Y-%m-%d')}: {machine(chromium)}; each page once "
-            "with each server, in turn. *open*: until a tool has returned the page; *click*: the median of "
-            f"{CLICKS} clicks that change a line, until a tool has returned that line, and in brackets the "
-            "first and the slowest of the others, milliseconds; *text*: characters of the last click's "
-            "result; *end*: whether the button at the end of the page was found and clicked at once.",
+            "with each server, in turn. *itself*: milliseconds to its load event, and until no animation "
+            "that ends goes on, in a bare browser; *open*: until a tool has returned the page; *click*: "
+            f"the median of {CLICKS} clicks that change a line, until a tool has returned that line, and in "
+            "brackets the first and the slowest of the others, milliseconds; *text*: characters of the last "
+            "click's result; *end*: whether the button at the end of the page was found and clicked at once.",
             markdown_table(table),
             _worst(measured),
         )
@@ -203,7 +237,7 @@ def main() -> None:
     asked = arguments.parse_args()
     wanted = [part.lower() for part in asked.only.split(",") if part]
     pages = [page for page in PAGES if not wanted or any(part in page.name.lower() for part in wanted)]
-    written = section(measure_all(asked.servers.split(","), pages))
+    written = section(*measure_all(asked.servers.split(","), pages))
     Console().print(written, markup=False, highlight=False, soft_wrap=True)
     if not asked.no_write:
         # Imported late: the proxy that it measures is not needed here.

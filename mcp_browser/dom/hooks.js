@@ -583,33 +583,39 @@
     at(depth, () => undefined);
   }
 
-  /** The other port of each port that scripts have made. @type {WeakMap<object, MessagePort>} */
+  /** Where the messages of each port go that scripts have made; those of the window go to itself. @type {WeakMap<object, EventTarget>} */
   const others = new KeptWeakMap();
-  /** Ports whose messages come to this document, each with how deep the next one is. @type {WeakMap<object, number>} */
+  /** What has received messages in this document, each with how deep the next one is. @type {WeakMap<object, number>} */
   const received = new KeptWeakMap();
-  // By messages to themselves frameworks draw a page in slices.
-  wrapClass("MessageChannel", (target, args, made) => {
-    const channel = /** @type {MessageChannel} */ (construct(target, args, made));
-    const take = (/** @type {MessagePort} */ port) => () => {
+  /** @param {EventTarget} port @param {EventTarget} other */
+  function join(port, other) {
+    others.set(other, port);
+    const take = () => {
       if (expected.has(port)) arrived(port, received.get(port) || 0);
       received.set(port, 0);
     };
-    for (const port of [channel.port1, channel.port2]) {
-      others.set(port, port === channel.port1 ? channel.port2 : channel.port1);
-      apply(add, port, ["message", take(port)]);
-    }
-    return channel;
-  });
-  wrap(MessagePort.prototype, "postMessage", (native, self, args) => {
+    apply(add, port, ["message", take, { capture: true }]);
+  }
+  /** By messages to themselves frameworks draw a page in slices. @param {Function} native @param {any} self @param {any[]} args */
+  function posted(native, self, args) {
     const given = apply(native, self, args);
-    const port = others.get(self);
-    // One that never received anything may be in another document, or in a worker.
+    const port = others.get(self || globalThis);
+    // What never received anything may be in another document, or in a worker.
     if (port && received.has(port) && level + SLICE <= DEEPEST_TIMER) {
       received.set(port, level + SLICE);
       expected.add(port);
     }
     return given;
+  }
+  wrapClass("MessageChannel", (target, args, made) => {
+    const channel = /** @type {MessageChannel} */ (construct(target, args, made));
+    join(channel.port1, channel.port2);
+    join(channel.port2, channel.port1);
+    return channel;
   });
+  wrap(MessagePort.prototype, "postMessage", posted);
+  join(globalThis, globalThis);
+  wrap(globalThis, "postMessage", posted);
 
   /** URL without query and fragment. @param {unknown} url @returns {string} */
   const addressOf = (url) => {
