@@ -1,23 +1,31 @@
 """The same moves in as few calls as a careful reader would make: kept back until something has to be read.
 
-What was shown is named by its index, what the next page will have by its role and name (this server) or not
-at all (playwright-mcp, which fills several fields at once). Where a list stops, the rest is done singly.
+What was shown is named by its index, what the next page will have by its role and name (this server and
+agent-browser) or not at all (playwright-mcp, which fills several fields at once). Where a list stops, the
+rest is done singly. agent-browser prints no page and waits for little: a list waits, as its skill says, for
+what it expects, and ends with the snapshot that is needed next.
 """
 
 import contextlib
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from benchmarks.servers import ToolError
 from benchmarks.tasks.hands import Name, Seen
 from benchmarks.tasks.ours import McpBrowser
 from benchmarks.tasks.playwright_mcp import PlaywrightMcp
+from benchmarks.terminal.hands import AgentBrowserHand
 
 MOST = 20
 _LEADS_ELSEWHERE = frozenset({"link", "button"})
+FOUND = frozenset({"click", "fill"})
+"""What agent-browser does to an element that it finds by role and name."""
+LOADED = ("wait", "--load", "load")
 _NOT_DONE = re.compile(r"^(\d+)\. .*?(?:failed|not started)", re.M)
 _FIELDS = {"textbox": "textbox", "searchbox": "textbox", "combobox": "combobox", "checkbox": "checkbox"}
 
@@ -184,4 +192,105 @@ class PlaywrightMcpInForms(PlaywrightMcp):
 
     def finish(self) -> None:
         """Fill what is left."""
+        self.send()
+
+
+@dataclass
+class Commands:
+    """A move as the commands of a batch, and how it is done alone; the first command does it, others wait."""
+
+    commands: list[tuple[str, ...]]
+    alone: Callable[[], None]
+
+
+class AgentBrowserInBatches(AgentBrowserHand):
+    """Vercel's command line, with batch."""
+
+    def __init__(self, *arguments: Any) -> None:
+        """Nothing is kept."""
+        super().__init__(*arguments)
+        self.kept: list[Commands] = []
+        self.is_elsewhere = False
+
+    def send(self, *last: str) -> str:
+        """Carry out what is kept, then the `last` command; what is printed."""
+        kept, self.kept, self.is_elsewhere = self.kept, [], False
+        commands = [command for move in kept for command in move.commands] + ([last] if last else [])
+        if len(commands) < 2:  # noqa: PLR2004 - a batch is of two
+            return "".join(super(AgentBrowserInBatches, self).run(*command) for command in commands)
+        try:
+            return self.call("batch", words=("--bail", *map(shlex.join, commands)))
+        except ToolError as error:
+            done = len(re.findall("^✓", str(error), re.M))
+            self.look()
+            begins = accumulate((len(move.commands) for move in kept), initial=0)
+            for begin, move in zip(begins, kept, strict=False):
+                if begin >= done:
+                    move.alone()
+        return super().run(*last) if last else ""
+
+    def run(self, command: str, *words: str) -> str:
+        """A snapshot ends the batch of what is kept."""
+        return self.send(command, *words) if self.kept else super().run(command, *words)
+
+    def keep(self, alone: Callable[[], None], *commands: tuple[str, ...]) -> None:
+        """Send it with what follows."""
+        self.kept.append(Commands([*commands], alone))
+
+    def named(self, role: str, name: Name, nth: int, *act: str) -> tuple[str, ...]:
+        """The command for an element: by its reference where it has been shown, else by role and name."""
+        known = [] if self.is_elsewhere else self.all(role, name)
+        if len(known) <= (nth if nth >= 0 else -nth - 1):
+            if act[0] in FOUND and isinstance(name, str) and name and role and "|" not in role and not nth:
+                return ("find", "role", role, *act, "--name", name, "--exact")
+            if self.kept:
+                self.look()
+            return (act[0], f"@{self.find(role, name, nth=nth).handle}", *act[1:])
+        return (act[0], f"@{known[nth].handle}", *act[1:])
+
+    def open(self, url: str) -> None:
+        """open, whose page is read by what follows."""
+        self.keep(partial(super().open, url), ("open", url), LOADED)
+        self.is_elsewhere = True
+
+    def click(self, role: str, name: Name, *, nth: int = 0, double: bool = False) -> None:
+        """click, dblclick, kept."""
+        command = self.named(role, name, nth, "dblclick" if double else "click")
+        leads = not _LEADS_ELSEWHERE.isdisjoint(role.split("|"))
+        alone = partial(super().click, role, name, nth=nth, double=double)
+        self.keep(alone, command, *([LOADED] if leads else []))
+        self.is_elsewhere |= leads
+
+    def fill(self, role: str, name: Name, text: str, *, nth: int = 0, submit: bool = False) -> None:
+        """fill, kept; Enter is a command of its own."""
+        command = self.named(role, name, nth, "fill", text)
+        self.keep(partial(super().fill, role, name, text, nth=nth), command)
+        if submit:
+            self.press("Enter")
+
+    def choose(self, role: str, name: Name, options: list[str]) -> None:
+        """select, kept."""
+        command = self.named(role, name, 0, "select", *options)
+        self.keep(partial(super().choose, role, name, options), command)
+
+    def press(self, key: str) -> None:
+        """press, kept."""
+        self.keep(partial(super().press, key), ("press", key), LOADED)
+        self.is_elsewhere = True
+
+    def read(self, pattern: str, *, near: str) -> re.Match[str]:
+        """What is kept, a wait for the words, and the whole page in one batch."""
+        if self.kept:
+            self.keep(lambda: None, ("wait", "--text", near, "--timeout", "10000"))
+            self.whole()
+        return super().read(pattern, near=near)
+
+    def find(self, role: str, name: Name, *, nth: int = 0) -> Seen:
+        """Among what was shown, after what is kept."""
+        if self.kept:
+            self.look()
+        return super().find(role, name, nth=nth)
+
+    def finish(self) -> None:
+        """Send what is left."""
         self.send()
