@@ -1,5 +1,6 @@
 """What a session shows after an action, as values."""
 
+from http import HTTPStatus
 from typing import Literal
 
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
@@ -64,3 +65,12 @@ class Observation(Frozen):
     tabs: tuple[TabInfo, ...] = ()
     dialog: DialogInfo | None = None
     notices: tuple[str, ...] = ()
+
+    def without_page(self) -> "Observation":
+        """The same without a whole page, which a notice then names; changes stay."""
+        if self.snapshot is None:
+            return self
+        status = self.snapshot.status
+        named = f"{quoted(self.title)}{f' (status {status})' if status not in (None, HTTPStatus.OK) else ''}"
+        notice = f"The page is {named} now; it is not shown beside what was read of it: look with get_state."
+        return self.model_copy(update={"snapshot": None, "notices": (*self.notices, notice)})

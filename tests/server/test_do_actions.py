@@ -187,6 +187,37 @@ async def test_twenty_actions_are_one_call_with_one_report(room: Room) -> None:
     assert "Hello" in (result.structured_content or {})["page"]
 
 
+async def test_a_list_that_ends_with_a_search_reports_what_it_finds_and_no_new_page(room: Room) -> None:
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        search = {"find_elements": {"text": "Go"}}
+        result = await page.do(page.click("Next"), search)
+        assert not result.is_error
+        page.shown = text_of(result)
+        assert "Next page" not in page.shown.partition("<page ")[2].partition("</page>")[0]
+        assert page.shown.count("<page ") == 1
+        assert "it is not shown beside what was read of it: look with get_state." in page.shown
+        assert "is not shown" in (result.structured_content or {})["page"]
+        # What follows is reported as a change of that page, and a search in vain shows it.
+        result = await client.call_tool("click_element", page.click("Go")["click_element"])
+        assert "<page " not in text_of(result)
+        assert room.seen == ["next"]
+        await page.open()
+        assert "Next page" in text_of(await page.do(page.click("Next"), {"find_elements": {"text": "Nowhere"}}))
+        # What has been read otherwise stands for a page, too; changes are reported with what was found.
+        await page.open()
+        result = await page.do(page.click("Next"), {"extract_content": {}})
+        assert text_of(result).count("<page ") == 1
+        assert "# Next page" in text_of(result)
+        await page.open()
+        result = await page.do(page.type("Name", "Ann"), {"find_elements": {"text": "Keep"}})
+        assert 'textbox "Name" value="Ann"' in text_of(result)
+        assert "is not shown" not in text_of(result)
+        # Only the end of a list counts.
+        await page.open()
+        assert "Next page" in text_of(await page.do(page.click("Next"), search, {"wait_for": {"text": "Go"}}))
+
+
 async def test_a_list_of_a_long_name_is_what_it_was(room: Room) -> None:
     async with room.client() as client:
         page = await Page(room, client).open()
