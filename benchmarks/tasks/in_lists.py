@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Any
 
 from benchmarks.servers import ToolError
-from benchmarks.tasks.hands import Name, Seen
+from benchmarks.tasks.hands import Name, NotSeenError, Seen, plain
 from benchmarks.tasks.ours import McpBrowser
 from benchmarks.tasks.playwright_mcp import PlaywrightMcp
 from benchmarks.terminal.hands import AgentBrowserHand
@@ -62,8 +62,6 @@ class McpBrowserInLists(McpBrowser):
             found = _NOT_DONE.search(str(error))
             if found is None:
                 raise
-            with contextlib.suppress(ToolError):
-                self.look()
             for move in kept[int(found[1]) - 1 :]:
                 move.alone()
                 self.send()
@@ -81,8 +79,19 @@ class McpBrowserInLists(McpBrowser):
             return int(known[nth].handle)
         if isinstance(name, str) and name and role and "|" not in role and not nth:
             return f'{role} "{name}"'
-        self.send()
+        self.end_with(name if isinstance(name, str) else plain(name), role)
         return int(self.find(role, name, nth=nth).handle)
+
+    def end_with(self, text: str, role: str = "", *, even_opened: bool = False) -> None:
+        """Send what is kept; where that leads elsewhere, what is needed there is searched for in the list.
+
+        What has only been opened is seen as a whole, where not a text is sought.
+        """
+        opened = all(move.tool == "go_to_url" for move in self.kept)
+        if text and self.kept and self.is_elsewhere and (even_opened or not opened):
+            arguments = {"role": role} if role and "|" not in role else {}
+            self.keep("find_elements", lambda: None, text=text, **arguments)
+        self.send()
 
     def open(self, url: str) -> None:
         """go_to_url, whose page is read by what follows."""
@@ -121,13 +130,15 @@ class McpBrowserInLists(McpBrowser):
         super().look()
 
     def search(self, text: str, role: str) -> None:
-        """find_elements, after what is kept."""
-        self.send()
-        super().search(text, role)
+        """find_elements, at the end of what is kept or alone."""
+        if self.kept:
+            self.end_with(text, role)
+        else:
+            super().search(text, role)
 
     def read(self, pattern: str, *, near: str) -> re.Match[str]:
-        """In what the list reports."""
-        self.send()
+        """In what the list reports, which ends with a search for it."""
+        self.end_with(near, even_opened=True)
         return super().read(pattern, near=near)
 
     def wait(self, text: str) -> None:
@@ -137,7 +148,7 @@ class McpBrowserInLists(McpBrowser):
 
     def find(self, role: str, name: Name, *, nth: int = 0) -> Seen:
         """Among what was shown, after what is kept."""
-        self.send()
+        self.end_with(name if isinstance(name, str) else plain(name), role)
         return super().find(role, name, nth=nth)
 
     def finish(self) -> None:
@@ -152,12 +163,32 @@ class _Fields:
 
 
 class PlaywrightMcpInForms(PlaywrightMcp):
-    """Microsoft's server, with browser_fill_form for fields in a row."""
+    """Microsoft's server, with browser_fill_form for fields in a row.
+
+    What is opened is looked at before something is done there; on what an action has led to, what is needed
+    is looked for with browser_find, and so is what is to be read.
+    """
 
     def __init__(self, *arguments: Any) -> None:
         """Nothing is kept."""
         super().__init__(*arguments)
         self.form = _Fields()
+        self.has_opened = False
+
+    def arrive(self, tool: str) -> None:
+        """Look when something has to be done there."""
+        self.has_opened = tool == "browser_navigate"
+
+    def look(self) -> None:
+        """browser_snapshot."""
+        self.has_opened = False
+        super().look()
+
+    def find(self, role: str, name: Name, *, nth: int = 0) -> Seen:
+        """In a snapshot of what was opened; else found."""
+        if self.has_opened:
+            self.look()
+        return super().find(role, name, nth=nth)
 
     def send(self) -> None:
         """Fill what is kept."""
@@ -221,7 +252,9 @@ class AgentBrowserInBatches(AgentBrowserHand):
         try:
             return self.call("batch", words=("--bail", *map(shlex.join, commands)))
         except ToolError as error:
-            done = len(re.findall("^✓", str(error), re.M))
+            done = len(str(error).partition("✗")[0].split("\n\n")) - 1
+            if done == len(commands) - len([last] if last else []):
+                raise
             self.look()
             begins = accumulate((len(move.commands) for move in kept), initial=0)
             for begin, move in zip(begins, kept, strict=False):
@@ -237,16 +270,25 @@ class AgentBrowserInBatches(AgentBrowserHand):
         """Send it with what follows."""
         self.kept.append(Commands([*commands], alone))
 
-    def named(self, role: str, name: Name, nth: int, *act: str) -> tuple[str, ...]:
-        """The command for an element: by its reference where it has been shown, else by role and name."""
+    def named(self, role: str, name: Name, nth: int, *act: str) -> list[tuple[str, ...]]:
+        """The commands for an element: by its reference where it has been shown, else by role and name."""
         known = [] if self.is_elsewhere else self.all(role, name)
-        if len(known) <= (nth if nth >= 0 else -nth - 1):
-            if act[0] in FOUND and isinstance(name, str) and name and role and "|" not in role and not nth:
-                return ("find", "role", role, *act, "--name", name, "--exact")
-            if self.kept:
-                self.look()
-            return (act[0], f"@{self.find(role, name, nth=nth).handle}", *act[1:])
-        return (act[0], f"@{known[nth].handle}", *act[1:])
+        if len(known) > (nth if nth >= 0 else -nth - 1):
+            return [(act[0], f"@{known[nth].handle}", *act[1:])]
+        if act[0] in FOUND and isinstance(name, str) and name and role and "|" not in role and not nth:
+            leads = self.kept and LOADED in self.kept[-1].commands and self.kept[-1].commands[0][0] != "open"
+            wait = [("wait", "--text", name, "--timeout", "3000")] if leads else []
+            return [*wait, ("find", "role", role, *act, "--name", name, "--exact")]
+        if self.kept:
+            self.look()
+        with contextlib.suppress(NotSeenError):
+            if handle := self.find(role, name, nth=nth).handle:
+                return [(act[0], f"@{handle}", *act[1:])]
+        # Its snapshots have no reference to some elements that can be acted on.
+        words = name if isinstance(name, str) else plain(name)
+        if act[0] not in FOUND or not words:
+            raise NotSeenError(f"no reference to {role} {name!r}")
+        return [("find", "label" if act[0] == "fill" else "text", words, *act)]
 
     def open(self, url: str) -> None:
         """open, whose page is read by what follows."""
@@ -255,23 +297,23 @@ class AgentBrowserInBatches(AgentBrowserHand):
 
     def click(self, role: str, name: Name, *, nth: int = 0, double: bool = False) -> None:
         """click, dblclick, kept."""
-        command = self.named(role, name, nth, "dblclick" if double else "click")
+        commands = self.named(role, name, nth, "dblclick" if double else "click")
         leads = not _LEADS_ELSEWHERE.isdisjoint(role.split("|"))
         alone = partial(super().click, role, name, nth=nth, double=double)
-        self.keep(alone, command, *([LOADED] if leads else []))
+        self.keep(alone, *commands, *([LOADED] if leads else []))
         self.is_elsewhere |= leads
 
     def fill(self, role: str, name: Name, text: str, *, nth: int = 0, submit: bool = False) -> None:
         """fill, kept; Enter is a command of its own."""
-        command = self.named(role, name, nth, "fill", text)
-        self.keep(partial(super().fill, role, name, text, nth=nth), command)
+        commands = self.named(role, name, nth, "fill", text)
+        self.keep(partial(super().fill, role, name, text, nth=nth), *commands)
         if submit:
             self.press("Enter")
 
     def choose(self, role: str, name: Name, options: list[str]) -> None:
         """select, kept."""
-        command = self.named(role, name, 0, "select", *options)
-        self.keep(partial(super().choose, role, name, options), command)
+        commands = self.named(role, name, 0, "select", *options)
+        self.keep(partial(super().choose, role, name, options), *commands)
 
     def press(self, key: str) -> None:
         """press, kept."""
@@ -279,16 +321,26 @@ class AgentBrowserInBatches(AgentBrowserHand):
         self.is_elsewhere = True
 
     def read(self, pattern: str, *, near: str) -> re.Match[str]:
-        """What is kept, a wait for the words, and the whole page in one batch."""
+        """What is kept, a wait for the words, and the text that has them; else the whole page."""
         if self.kept:
             self.keep(lambda: None, ("wait", "--text", near, "--timeout", "10000"))
-            self.whole()
+            try:
+                text = self.send("find", "text", near, "text")
+            except ToolError as error:
+                text = str(error)
+            if found := self.said(pattern, text):
+                return found
         return super().read(pattern, near=near)
 
     def find(self, role: str, name: Name, *, nth: int = 0) -> Seen:
-        """Among what was shown, after what is kept."""
+        """Among what was shown, after what is kept; where no role is asked for, a text will do."""
         if self.kept:
             self.look()
+        if not role and not self.all(role, name):
+            self.whole()
+            text = name if isinstance(name, str) else name.pattern
+            if self.said(text, self.told) and not self.all(role, name):
+                return Seen("text", text, "", "")
         return super().find(role, name, nth=nth)
 
     def finish(self) -> None:
