@@ -72,14 +72,18 @@ class McpBrowserInLists(McpBrowser):
         if len(self.kept) == MOST:
             self.send()
 
-    def named(self, role: str, name: Name, nth: int) -> int | str:
-        """What a move names its element by: an index where it has been shown, else its role and name."""
+    def named(self, role: str, name: Name, nth: int, *, in_form: bool = False) -> int | str:
+        """What a move names its element by: an index where it has been shown, else its role and name.
+
+        A form is seen as a whole, since a field is rarely alone.
+        """
         known = [] if self.is_elsewhere else self.all(role, name)
         if len(known) > (nth if nth >= 0 else -nth - 1):
             return int(known[nth].handle)
         if isinstance(name, str) and name and role and "|" not in role and not nth:
             return f'{role} "{name}"'
-        self.end_with(name if isinstance(name, str) else plain(name), role)
+        if in_form:
+            self.send()
         return int(self.find(role, name, nth=nth).handle)
 
     def end_with(self, text: str, role: str = "", *, even_opened: bool = False) -> None:
@@ -108,7 +112,7 @@ class McpBrowserInLists(McpBrowser):
 
     def fill(self, role: str, name: Name, text: str, *, nth: int = 0, submit: bool = False) -> None:
         """input_text, kept."""
-        index = self.named(role, name, nth)
+        index = self.named(role, name, nth, in_form=True)
         more = {"submit": True} if submit else {}
         alone = partial(super().fill, role, name, text, nth=nth, submit=submit)
         self.keep("input_text", alone, index=index, text=text, **more)
@@ -165,23 +169,23 @@ class _Fields:
 class PlaywrightMcpInForms(PlaywrightMcp):
     """Microsoft's server, with browser_fill_form for fields in a row.
 
-    What is opened is looked at before something is done there; on what an action has led to, what is needed
-    is looked for with browser_find, and so is what is to be read.
+    What is opened is looked at before something is done there, and so is a form; on what else an action has
+    led to, what is needed is looked for with browser_find, and so is what is to be read.
     """
 
     def __init__(self, *arguments: Any) -> None:
         """Nothing is kept."""
         super().__init__(*arguments)
         self.form = _Fields()
-        self.has_opened = False
+        self.has_opened = self.is_unseen = False
 
     def arrive(self, tool: str) -> None:
         """Look when something has to be done there."""
-        self.has_opened = tool == "browser_navigate"
+        self.has_opened, self.is_unseen = tool == "browser_navigate", True
 
     def look(self) -> None:
         """browser_snapshot."""
-        self.has_opened = False
+        self.has_opened = self.is_unseen = False
         super().look()
 
     def find(self, role: str, name: Name, *, nth: int = 0) -> Seen:
@@ -207,6 +211,9 @@ class PlaywrightMcpInForms(PlaywrightMcp):
         """A field that has been seen waits for the next."""
         alone = partial(super().fill, role, name, text, nth=nth, submit=submit)
         known = self.all(role, name)
+        if not known and self.is_unseen:
+            self.look()
+            known = self.all(role, name)
         if submit or len(known) <= nth or known[nth].role not in _FIELDS:
             alone()
             return
@@ -245,6 +252,9 @@ class AgentBrowserInBatches(AgentBrowserHand):
 
     def send(self, *last: str) -> str:
         """Carry out what is kept, then the `last` command; what is printed."""
+        if self.is_elsewhere:
+            self.seen.clear()
+        self.told = ""
         kept, self.kept, self.is_elsewhere = self.kept, [], False
         commands = [command for move in kept for command in move.commands] + ([last] if last else [])
         if len(commands) < 2:  # noqa: PLR2004 - a batch is of two

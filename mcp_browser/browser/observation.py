@@ -7,6 +7,7 @@ from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.text import quoted
 
 Effect = Literal["read", "input", "navigation"]  # Nothing; what a person could do with it; go elsewhere
+SHORT_PAGE = 1_500  # Characters of a page that costs less than another call to look at it
 LONGEST_MESSAGE = 600  # How much of a dialog's message is repeated, characters
 
 
@@ -67,8 +68,8 @@ class Observation(Frozen):
     notices: tuple[str, ...] = ()
 
     def without_page(self) -> "Observation":
-        """The same without a whole page, which a notice then names; changes stay."""
-        if self.snapshot is None:
+        """The same without a whole page, which a notice then names; changes and a short page stay."""
+        if self.snapshot is None or sum(len(str(node)) for node in self.snapshot.nodes) <= SHORT_PAGE:
             return self
         status = self.snapshot.status
         named = f"{quoted(self.title)}{f' (status {status})' if status not in (None, HTTPStatus.OK) else ''}"
