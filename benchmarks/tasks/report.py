@@ -49,12 +49,15 @@ def section(outcomes: list[Outcome]) -> str:
         " has done its task is seen from outside: in the database, the file, what the site was sent or "
         "asked for. playwright-mcp is used as its tools' descriptions advise: a snapshot on every page "
         "that it comes to, references as long as they hold, browser_find for what has come since. This "
-        "server returns the page with the navigation and the changes with each action. In lists, as a "
-        "careful reader would use them: this server with `do_actions`, which names by index what was "
-        "shown, and by role and name what the next page will have; playwright-mcp with "
-        "`browser_fill_form`; agent-browser from a shell with `batch --bail`, by references and by "
-        "`find role`, with the waits that its skill advises and a snapshot at the end (its commands one "
-        "by one are in [terminal.md](terminal.md)). The ratio is that of characters, call by call.",
+        "server returns the page with the navigation and the changes with each action.",
+        "In lists, as a careful reader would use them: what was shown is named by its index, what the next "
+        "page will have by its role and name; what is opened and what is a form is looked at, and what else "
+        "an action has led to is searched for. This server does so with `do_actions`, which ends with "
+        "`find_elements`; playwright-mcp with `browser_fill_form` and browser_find; agent-browser from a "
+        "shell with `batch --bail`, by references and `find role`, with the waits that its skill advises, "
+        "ended by `snapshot -i`, or `find text` for what is to be read (its commands one by one are in "
+        "[terminal.md](terminal.md)). What is not done is tried once more. The ratio is that of "
+        "characters, call by call.",
         f"Done, of {len(tasks)}: {', '.join(solved)}. Characters of `tools/list`, apart, or of the skill "
         f"that agent-browser prints: {', '.join(listed)}.",
         _table(rows),
