@@ -171,7 +171,7 @@ def _tasks(names: list[str]) -> str:
     from benchmarks.tasks import report as tasks_report  # noqa: PLC0415
     from benchmarks.tasks import run  # noqa: PLC0415
 
-    return tasks_report.section(run.do_all([name for name in names if name in run.HANDS], []))
+    return tasks_report.section(run.do_all([name for name in names if name in run.IN_LISTS], []))
 
 
 def _tasks_before() -> str:

@@ -253,6 +253,7 @@ class Batch:
             extracted_content=None if failed else text,
             page_content="\n".join(read) or None,
             page_lines=True,
+            stands_for_page=not failed and bool(results) and results[-1].stands_for_page,
             attachments=tuple(file for one in results for file in one.attachments),
             code=tuple(line for one in results for line in one.code),
             outcomes=outcomes if self.strict else (),

@@ -267,6 +267,8 @@ async def observed(call: Execution, next: Next) -> ActionResult:
         result = await next(call)
         if result.observation is None:
             observation = await session.observe(call.scope)
+            if call.batch is not None and result.stands_for_page:
+                observation = observation.without_page()
             result = result.model_copy(update={"observation": observation})
     except (PlaywrightError, FrameGone) as error:
         failure = _as_action_error(error, doing=call.action.name)

@@ -13,7 +13,7 @@ _IN_ROW = re.compile(r'(?<= )\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"')
 _CELL = re.compile(r'\[(\d+)\] ([^|\["]+?)(?: \([^|()]*\))?(?= \||"| \[|$)')
 _GONE = re.compile(r"^\s*- .* \(was \[(\d+)\]\)$")
 _REDRAWN = re.compile(r"\[(\d+)\](?:…\[(\d+)\])?→\[(\d+)\]")
-_WHOLE = re.compile(r"^<page [^\n]* title=", re.M)
+_WHOLE = re.compile(r"^<page [^\n]* title=|^Note: The page is .* it is not shown beside what was read", re.M)
 
 
 def _redrawn(line: str) -> list[tuple[str, str]]:
@@ -32,10 +32,19 @@ class McpBrowser(Hand):
     """Everything told since the page was last told whole."""
 
     def call(self, tool: str, **arguments: Any) -> str:
-        """Call a tool and take in what it tells."""
-        text = super().call(tool, **arguments)
+        """Call a tool and take in what it tells, errors too."""
+        try:
+            text = super().call(tool, **arguments)
+        except ToolError as error:
+            self.take_in(str(error))
+            raise
         of_a_part = tool == "get_state" and bool({"index", "part"} & arguments.keys())
-        if _WHOLE.search(text) and not of_a_part:
+        self.take_in(text, whole=not of_a_part)
+        return text
+
+    def take_in(self, text: str, *, whole: bool = True) -> None:
+        """Learn the elements of a result; those of a `whole` page are all that there are."""
+        if whole and _WHOLE.search(text):
             self.seen.clear()
             self.told = ""
         for line in text.splitlines():
@@ -56,7 +65,6 @@ class McpBrowser(Hand):
                 for index, name in _CELL.findall(line):
                     self.seen.setdefault(index, Seen("gridcell", name, index, line))
         self.told += "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("- "))
-        return text
 
     def open(self, url: str) -> None:
         """go_to_url tells the page."""

@@ -55,8 +55,13 @@ class PlaywrightMcp(Hand):
             self.url = page[1]
             self.seen.clear()
             if tool != "browser_snapshot":
-                self.look()
+                self.arrive(tool)
         return text
+
+    def arrive(self, tool: str) -> None:
+        """See the page that a call of `tool` has led to."""
+        del tool
+        self.look()
 
     def open(self, url: str) -> None:
         """browser_navigate, then a look, which comes with any new address."""

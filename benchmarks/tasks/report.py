@@ -22,7 +22,7 @@ def section(outcomes: list[Outcome]) -> str:
     names = list(dict.fromkeys(server for server, _ in ways))
     tasks = list(dict.fromkeys(outcome.task for outcome in outcomes))
     by_task = {(outcome.task, (outcome.server, outcome.in_lists)): outcome for outcome in outcomes}
-    other = next((name for name in names if name != OURS), None)
+    other = next((name for name, in_lists in ways if name != OURS and not in_lists), None)
     rows = [["task", "on", *map(_heading, ways)] + (["ratio"] if other else [])]
     for task in tasks:
         done = [by_task[task, way] for way in ways]
@@ -40,20 +40,26 @@ def section(outcomes: list[Outcome]) -> str:
     solved = [
         f"{_heading(way)} {sum(by_task[task, way].done for task in tasks)} of {len(tasks)}" for way in ways
     ]
+    listed = [f"{name} {by_task[tasks[0], (name, True)].listed:,}" for name in names]
     parts = [
         HEADING,
         "Everything that the tools return from the first call to the last, errors and all, over a fixed"
         " set of tasks on applications and documents from packages: characters / calls. Each is a "
-        "script that knows only what the tools return, written once and run on both servers; whether it"
+        "script that knows only what the tools return, written once and run on each server; whether it"
         " has done its task is seen from outside: in the database, the file, what the site was sent or "
         "asked for. playwright-mcp is used as its tools' descriptions advise: a snapshot on every page "
         "that it comes to, references as long as they hold, browser_find for what has come since. This "
-        "server returns the page with the navigation and the changes with each action. In lists, as a "
-        "careful reader would use them: this server with `do_actions`, which names by index what was "
-        "shown, and by role and name what the next page will have; playwright-mcp with "
-        "`browser_fill_form`. The ratio is that of characters, call by call.",
-        f"Done, of {len(tasks)}: {', '.join(solved)}. Characters of `tools/list`, apart: "
-        f"{', '.join(f'{name} {by_task[tasks[0], (name, False)].listed:,}' for name in names)}.",
+        "server returns the page with the navigation and the changes with each action.",
+        "In lists, as a careful reader would use them: what was shown is named by its index, what the next "
+        "page will have by its role and name; what is opened and what is a form is looked at, and what else "
+        "an action has led to is searched for. This server does so with `do_actions`, which ends with "
+        "`find_elements`; playwright-mcp with `browser_fill_form` and browser_find; agent-browser from a "
+        "shell with `batch --bail`, by references and `find role`, with the waits that its skill advises, "
+        "ended by `snapshot -i`, or `find text` for what is to be read (its commands one by one are in "
+        "[terminal.md](terminal.md)). What is not done is tried once more. The ratio is that of "
+        "characters, call by call.",
+        f"Done, of {len(tasks)}: {', '.join(solved)}. Characters of `tools/list`, apart, or of the skill "
+        f"that agent-browser prints: {', '.join(listed)}.",
         _table(rows),
         _failures(outcomes),
     ]

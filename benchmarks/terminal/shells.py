@@ -218,6 +218,8 @@ class ChromeDevtools(Shell):
 class AgentBrowser(Shell):
     """`agent-browser`, its native program."""
 
+    name = "agent-browser"
+
     def prepare(self) -> None:
         """Its variables."""
         machine = {"x86_64": "x64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
@@ -228,6 +230,11 @@ class AgentBrowser(Shell):
         self.environment |= {"AGENT_BROWSER_EXECUTABLE_PATH": self.chromium, "AGENT_BROWSER_SESSION": session}
         if not self.sandbox:
             self.environment["AGENT_BROWSER_ARGS"] = "--no-sandbox"
+
+    @property
+    def listed(self) -> int:
+        """Characters of the skill that it prints for a model, in the place of a list of tools."""
+        return len(self.run([self.program, "skills", "get", "core"])[0])
 
     def words(self, tool: str, arguments: dict[str, Any]) -> Sequence[str]:
         """The command, and its words in order."""

@@ -53,7 +53,9 @@ class ActionContext:
             raise NotFound(f"There is no part {part}: the text has {len(parts)}.")
         what += part_of(part, len(parts))
         data = {"part": part, "parts": len(parts)}
-        return ActionResult(extracted_content=f"{what}:", page_content=parts[part - 1], data=data)
+        return ActionResult(
+            extracted_content=f"{what}:", page_content=parts[part - 1], stands_for_page=True, data=data
+        )
 
 
 def part_of(part: int, parts: int) -> str:

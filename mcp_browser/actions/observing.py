@@ -96,6 +96,7 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
         extracted_content=f"{told}{scrolled}:",
         page_content="\n".join(map(str, nodes)),
         page_lines=True,
+        stands_for_page=True,
         data={"total": total, "elements": [_as_data(node) for node in nodes]},
     )
 

@@ -63,6 +63,7 @@ class ActionResult(BaseModel):
     so that a client may give its model either. `code` are Playwright's statements for it, where wanted.
     `observation` is what the page looked like afterwards; the controller fills it in where the action did
     not. `error` says what failed of an action that was carried out in part; the result then counts as failed.
+    With `stands_for_page` a list that ends with it reports what it has read, not a whole page beside it.
     `by_caller` says that the caller's own script has computed `page_content`.
     `outcomes` are those of a list of actions.
     """
@@ -74,6 +75,7 @@ class ActionResult(BaseModel):
     extracted_content: str | None = None
     page_content: str | None = None
     page_lines: bool = False
+    stands_for_page: bool = False
     by_caller: bool = False
     error: str | None = None
     include_in_memory: bool = True

@@ -43,5 +43,7 @@ def _summary(outcomes: Sequence[Outcome]) -> str:
 
 @several.action(expansion=Expansion(into=lambda params: params.actions, summary=_summary))
 async def do_actions(params: DoActionsParams) -> None:
-    """Do known steps in one call: it stops where one fails or the page is not as it was shown."""
+    """Do known steps in one call: it stops where one fails or the page is not as it was shown.
+    With find_elements last, it reports what that finds, not a new page.
+    """
     raise AssertionError(f"the pipeline carries out {params}")

@@ -1,11 +1,13 @@
 """What a session shows after an action, as values."""
 
+from http import HTTPStatus
 from typing import Literal
 
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.text import quoted
 
 Effect = Literal["read", "input", "navigation"]  # Nothing; what a person could do with it; go elsewhere
+SHORT_PAGE = 1_500  # Characters of a page that costs less than another call to look at it
 LONGEST_MESSAGE = 600  # How much of a dialog's message is repeated, characters
 
 
@@ -64,3 +66,12 @@ class Observation(Frozen):
     tabs: tuple[TabInfo, ...] = ()
     dialog: DialogInfo | None = None
     notices: tuple[str, ...] = ()
+
+    def without_page(self) -> "Observation":
+        """The same without a whole page, which a notice then names; changes and a short page stay."""
+        if self.snapshot is None or sum(len(str(node)) for node in self.snapshot.nodes) <= SHORT_PAGE:
+            return self
+        status = self.snapshot.status
+        named = f"{quoted(self.title)}{f' (status {status})' if status not in (None, HTTPStatus.OK) else ''}"
+        notice = f"The page is {named} now; it is not shown beside what was read of it: look with get_state."
+        return self.model_copy(update={"snapshot": None, "notices": (*self.notices, notice)})

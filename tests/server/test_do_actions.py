@@ -86,6 +86,10 @@ class Room:
         self.seen: list[str] = []
         self.site = site
         self.next = site.page("<h1>Next page</h1><button onclick=\"fetch('/seen?what=next')\">Go</button>")
+        long = "".join(f"<p>Line {n} of a long page of text</p>" for n in range(50))
+        self.long = site.page(
+            f"<h1>Next page</h1><button onclick=\"fetch('/seen?what=next')\">Go</button>{long}"
+        )
         site.route("/seen", self._see)
 
     def _see(self, request: Request) -> Reply:
@@ -185,6 +189,36 @@ async def test_twenty_actions_are_one_call_with_one_report(room: Room) -> None:
         "text": text.split("\n")[1][3:],
     }
     assert "Hello" in (result.structured_content or {})["page"]
+
+
+async def test_a_list_that_ends_with_a_search_reports_what_it_finds_and_no_new_page(room: Room) -> None:
+    search, lead = {"find_elements": {"text": "Go"}}, {"go_to_url": {"url": room.long}}
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        result = await page.do(lead, search)
+        assert not result.is_error
+        page.shown = text_of(result)
+        assert page.shown.count("<page ") == 1
+        assert "Line 1" not in page.shown
+        assert "it is not shown beside what was read of it: look with get_state." in page.shown
+        assert "is not shown" in (result.structured_content or {})["page"]
+        # What follows is reported as a change of that page, and a search in vain shows the page.
+        result = await client.call_tool("click_element", page.click("Go")["click_element"])
+        assert "<page " not in text_of(result)
+        assert room.seen == ["next"]
+        await page.open()
+        assert "Line 1" in text_of(await page.do(lead, {"find_elements": {"text": "Nowhere"}}))
+        # What has been read otherwise stands for a page, too.
+        await page.open()
+        result = await page.do(lead, {"extract_content": {}})
+        assert text_of(result).count("Line 1 ") == 1
+        # A short page and changes are reported beside it, and only the end of a list counts.
+        await page.open()
+        assert text_of(await page.do(page.click("Next"), search)).count("Next page") == 1
+        await page.open()
+        result = await page.do(page.type("Name", "Ann"), {"find_elements": {"text": "Keep"}})
+        assert 'textbox "Name" value="Ann"' in text_of(result)
+        assert "Line 1" in text_of(await page.do(lead, search, {"wait_for": {"text": "Go"}}))
 
 
 async def test_a_list_of_a_long_name_is_what_it_was(room: Room) -> None:
