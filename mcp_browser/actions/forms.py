@@ -163,7 +163,8 @@ def _filled(outcomes: Sequence[Outcome]) -> str:
     report = "\n".join(f"- {'failed: ' * (one.outcome != 'done')}{one.text}" for one in outcomes)
     fields = counted(len(outcomes), "field")
     if failed := sum(one.outcome != "done" for one in outcomes):
-        return f"{failed} of {fields} could not be filled; the others are.\n{report}"
+        others = "; the others are" if failed < len(outcomes) else ""
+        return f"{failed} of {fields} could not be filled{others}.\n{report}"
     return f"Filled {fields}.\n{report}"
 
 
@@ -213,6 +214,8 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
                 )
             return await _upload(ctx, element, _as_list(value, element))
         case "text":
+            if isinstance(value, list) and element.role == "combobox":
+                return await _select(element, value)
             if not isinstance(value, str):
                 raise InvalidArguments(f"{element} takes text, not {value!r}.")
             if value and element.role == "combobox":

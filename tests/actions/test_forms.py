@@ -417,11 +417,27 @@ async def test_a_form_s_combobox_is_chosen_from_and_its_list_closed(hand: Hand) 
     assert await hand.js("[chosen, city.ariaExpanded, street.value]") == ["Parma", "false", "Via Po"]
 
 
+async def test_several_options_are_chosen_in_a_form_s_combobox(hand: Hand) -> None:
+    await hand.open(SUGGESTIONS.replace("window.chosen = option", "window.all = (window.all ?? '') + option"))
+    fields = [{"index": hand.index("City"), "value": ["Parma", "Paris"]}]
+    text = await hand.do("fill_form", fields=fields)
+    assert "Filled 1 field." in text
+    assert await hand.js("window.all") == "ParmaParis"
+
+
 async def test_a_text_that_no_option_has_stays_in_a_form_s_combobox(hand: Hand) -> None:
     await hand.open(SUGGESTIONS)
     text = await hand.do("fill_form", fields=[{"index": hand.index("City"), "value": "Oslo"}])
     assert "Its list has no such option." in text
     assert await hand.js("[city.value, city.ariaExpanded]") == ["Oslo", "false"]
+
+
+async def test_a_form_of_which_nothing_was_filled_says_no_more(hand: Hand) -> None:
+    await hand.open("<input type=checkbox aria-label=Agree>")
+    fields = [{"index": hand.index("Agree"), "value": "perhaps"}]
+    await hand.do("fill_form", fields=fields)
+    assert hand.result.error is not None
+    assert "1 of 1 field could not be filled.\n" in hand.result.error
 
 
 async def test_a_slider_that_nothing_moves_says_so(hand: Hand) -> None:

@@ -182,3 +182,15 @@ async def test_a_canvas_is_one_whatever_its_role_and_a_frame_stays_in_what_liste
 
     assert view.one("Map").role == "canvas"
     assert view.offers("Inner")
+
+
+async def test_the_cells_that_a_drawn_grid_holds_for_screen_readers_are_read(hand: Hand) -> None:
+    view = await hand.show(
+        "<canvas width=300 height=90 tabindex=0><table role=grid><tr><th></th><th>Name</th><th>Tags</th></tr>"
+        "<tr><td></td><td>Ada</td><td>a|b</td></tr></table></canvas>"
+    )
+
+    assert [line.strip() for line in view.text.splitlines() if "|" in line] == [
+        "|  | Name | Tags |",
+        "|  | Ada | a\\|b |",
+    ]

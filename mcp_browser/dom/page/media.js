@@ -95,5 +95,10 @@ function enterCanvas(element, tag, frame) {
   flush();
   frame.start = walk.lines.length;
   pushControl(element, "canvas", nameOf(element, tag, ""), [], far, element === walk.active);
+  // A grid that is drawn holds its cells for screen readers.
+  for (const row of queryAll(element, "tr,[role=row]")) {
+    const cells = Array.from(queryAll(row, CELL), (cell) => cut(tidy(textContent(cell)), LONGEST_TEXT).replace(CELL_SIGNS, "\\$&"));
+    if (cells.some((cell) => cell !== "")) walk.lines.push(newLine("text", row, idOf(row), "", cut(`| ${cells.join(" | ")} |`, LONGEST_TEXT * 2), [], far));
+  }
   return null;
 }
