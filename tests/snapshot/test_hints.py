@@ -196,3 +196,15 @@ async def test_a_sign_has_its_tooltip_beside_it(hand: Hand) -> None:
     view = await hand.show("<button title=Good>4</button><button title='Close the page'>Close</button>")
 
     assert [one.states for one in view.elements] == [('hint="Good"',), ()]
+
+
+async def test_an_entry_without_a_name_says_its_place_in_its_set(hand: Hand) -> None:
+    view = await hand.show(
+        "<div role=radiogroup aria-label=Stars>"
+        + "".join(
+            f"<b role=radio tabindex=0 aria-setsize=3 aria-posinset={at} aria-checked=false></b>"
+            for at in (1, 2, 3)
+        )
+        + "</div><style>b { display: inline-block; width: 20px; height: 20px; background: gold }</style>"
+    )
+    assert [one.states[-1] for one in view.all("", role="radio")] == [f'hint="{at} of 3"' for at in (1, 2, 3)]

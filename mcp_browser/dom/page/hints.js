@@ -33,7 +33,13 @@ const inWords = (name) => tidy(name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replac
  * @returns {string}
  */
 function hintOf(element) {
-  return cut(tipOf(element) || drawnAs(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : ""), LONGEST_WORD);
+  return cut(tipOf(element) || drawnAs(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : placeInSet(element)), LONGEST_WORD);
+}
+
+/** Which of its set an element says that it is, such as a star among five. @param {Element} element */
+function placeInSet(element) {
+  const [at, of] = ["aria-posinset", "aria-setsize"].map((name) => attribute(element, name) || "");
+  return at && of ? `${at} of ${of}` : "";
 }
 
 /** Whether an element is there to be pulled at for another size. @param {Element} element */
