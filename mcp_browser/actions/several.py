@@ -43,7 +43,5 @@ def _summary(outcomes: Sequence[Outcome]) -> str:
 
 @several.action(expansion=Expansion(into=lambda params: params.actions, summary=_summary))
 async def do_actions(params: DoActionsParams) -> None:
-    """Do known steps in one call: it stops where one fails or the page is not as it was shown.
-    With find_elements last, it reports what that finds, not a new page.
-    """
+    """Do known steps in one call: it stops where one fails or the page is not as it was shown."""
     raise AssertionError(f"the pipeline carries out {params}")
