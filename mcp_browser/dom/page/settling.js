@@ -148,7 +148,13 @@ function framesComing() {
 }
 
 /** Whether these are all the lines of a page that shows nothing: none, or before any input the empty frame of one. @param {Line[]} lines */
-const showsNothing = (lines) => (inputs ? !lines.length : lines.every((line) => line.role === "clickable" && !line.name));
+const showsNothing = (lines) => (inputs ? !lines.length : lines.every((line) => line.role === "clickable" && !line.name) || isMainEmpty());
+
+/** Whether the main part of a page is there and has nothing in it to be seen. */
+function isMainEmpty() {
+  const main = document.querySelector("main, [role=main]");
+  return main instanceof HTMLElement && !tidy(main.innerText) && !query(main, `img, svg, canvas, video, iframe, object, embed, ${CONTROLS}`);
+}
 
 /** Whether a page that shows nothing may do so yet: it is still coming, or has scripts. */
 const mayShow = () => _readyState.call(document) !== "complete" || document.scripts.length > 0;
