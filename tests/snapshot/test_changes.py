@@ -489,3 +489,14 @@ async def test_a_title_that_changed_is_told_with_the_changes_and_alone(hand: Han
     assert text is not None
     assert text.changes is not None
     assert text.changes.title == "2"
+
+
+async def test_what_has_only_come_to_stand_in_something_is_not_told_as_changed(hand: Hand) -> None:
+    view = await hand.show(
+        "<button id=wrap>Wrap</button><div id=bar><button>Save</button><button>Send</button></div>"
+        "<script>wrap.onclick = () => { bar.role = 'toolbar'; bar.ariaLabel = 'Draft' }</script>"
+    )
+    observation = (await hand.click(view.index("Wrap"))).observation
+    assert observation
+    assert observation.changes
+    assert render_changes(observation.changes).splitlines() == ['+ [4] toolbar "Draft"']

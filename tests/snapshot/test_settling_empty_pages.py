@@ -14,6 +14,8 @@ COMING = {
     "a long timer of its own": f"<script>setTimeout(() => {{ {DRAW} }}, 600)</script>",
     "an empty frame that can be clicked": "<main onclick='0' style='display: block; height: 300px'></main>"
     f"<script>setTimeout(() => {{ {DRAW} }}, 600)</script>",
+    "an empty main part below a bar": "<button>Menu</button><main style='height: 300px'></main>"
+    f"<script>setTimeout(() => {{ {DRAW} }}, 600)</script>",
     "a picture that is awaited": f"<script>const i = new Image(); i.onload = i.onerror = () => {{ {DRAW} }};"
     " i.src = '/slow?s=0.7'</script>",
     "an event source": "<script>new EventSource('/stream?type=text/event-stream&every=0.5').onmessage ="

@@ -199,9 +199,10 @@ function observe(wish) {
   const veiled = !!folding && folding.behind > 0;
   const behind = veiled && !wasVeiled && !lines.some(({ marks }) => marks.some((mark) => mark.startsWith(COVERS))) ? folding.behind : undefined;
   wasVeiled = veiled;
+  const unshown = showsNothing(lines) ? mayShow() : undefined;
   release(lines);
   if (!lookedTooMuch) watchLooks();
-  const answer = { ...answerOf(lines, number), unshown: showsNothing(lines) ? mayShow() : undefined };
+  const answer = { ...answerOf(lines, number), unshown };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
     const come = untold(lines, changes, folding);

@@ -147,8 +147,12 @@ function framesComing() {
   return now() - framesSince < (loading ? LONGEST_LOAD : LONGEST_FRAMES);
 }
 
-/** Whether these are all the lines of a page that shows nothing: none, or before any input the empty frame of one. @param {Line[]} lines */
-const showsNothing = (lines) => (inputs ? !lines.length : lines.every((line) => line.role === "clickable" && !line.name));
+/** Whether these are all the lines of a page that shows nothing: none, or before any input the empty frame of one, or what is around an empty main part. @param {Line[]} lines */
+function showsNothing(lines) {
+  if (inputs || !lines.length) return !lines.length;
+  const main = document.querySelector("main, [role=main]");
+  return lines.every(({ role, name, node }) => (role === "clickable" && !name) || (main && isSeen(main) && node && !holds(main, node)));
+}
 
 /** Whether a page that shows nothing may do so yet: it is still coming, or has scripts. */
 const mayShow = () => _readyState.call(document) !== "complete" || document.scripts.length > 0;
