@@ -274,6 +274,61 @@ async def test_a_person_takes_over_types_and_hands_back(
     assert "hunter2" not in "".join(server.stderr)
 
 
+async def test_a_person_records_what_they_do_in_the_picture(
+    chromium: Browser, site: Site, tmp_path: Path
+) -> None:
+    async with (
+        serving("--http", "--view", "--output-dir", str(tmp_path)) as server,
+        connected(server.url) as browser,
+    ):
+        await open_shop(browser, site, "Recorded")
+        async with viewed(server, chromium) as view:
+            await more_frames(view)
+            await view.get_by_role("button", name="Record", exact=True).click()
+            await expect(view.get_by_text("What you do in the picture is listed here.")).to_be_visible()
+            await expect(view.get_by_role("button", name="Record", exact=True)).to_be_hidden()
+            assert await violations(view) == ""
+            await click_in(view, 100, 10)
+            await view.keyboard.type("Ada")
+            await view.keyboard.press("Tab")
+            await view.keyboard.type("hunter2hunter2")
+            await click_in(view, 700, 350)
+            steps = view.locator("#recorded-steps li")
+            await expect(steps.filter(has_text="Pay")).to_be_visible(timeout=SECONDS)
+            await view.get_by_role("button", name="Check text").click()
+            await expect(view.locator("#check-hint")).to_be_visible(timeout=SECONDS)
+            await click_in(view, 700, 350)
+            await expect(view.locator("#check-hint")).to_be_hidden(timeout=SECONDS)
+            await view.get_by_role("button", name="Stop").click()
+            recorded = view.locator("#recorded details")
+            await expect(recorded).to_have_count(3, timeout=SECONDS)
+            assert await violations(view) == ""
+            written = {
+                await one.locator("b").text_content() or "": await one.locator("pre").text_content() or ""
+                for one in await recorded.all()
+            }
+            python, typescript, history = (
+                next(text for name, text in written.items() if name.endswith(end))
+                for end in (".py", ".ts", ".json")
+            )
+            async with view.expect_download() as download:
+                await view.locator("#recorded").get_by_role("link", name="Save").first.click()
+            saved = await (await download.value).path()
+            assert saved.read_text("utf-8") in written.values()
+            await view.get_by_role("button", name="Close").click()
+            await expect(view.locator("#recorded")).to_be_hidden()
+            await view.get_by_role("button", name="Hand back").click()
+        for text in (python, typescript, history):
+            assert "Ada" in text
+            assert "hunter2" not in text
+        pay = 'get_by_role("button", name="Pay", exact=True)'
+        assert f"page.{pay}.click()" in python
+        assert f'expect(page.{pay}).to_contain_text("Pay"' in python
+        assert json.loads(history)
+        told = await browser.call("get_state", screenshot=False)
+        assert "A person has recorded what they did" in told.text
+
+
 async def test_one_viewer_takes_over_and_the_other_sees_it(
     server: RemoteServer, chromium: Browser, site: Site
 ) -> None:

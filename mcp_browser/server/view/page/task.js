@@ -95,8 +95,8 @@ export function showRecorded(files) {
   at("recorded").hidden = false;
   const parts = files.map(({ name, text }, number) => {
     const link = make("a", { textContent: "Save", download: name, href: URL.createObjectURL(new Blob([text])) });
-    const details = make("details", { open: number === 0 }, make("summary", {}, make("b", { textContent: name }), link), make("pre", { textContent: text, tabIndex: 0 }));
-    return details;
+    const details = make("details", { open: number === 0 }, make("summary", {}, make("b", { textContent: name })), make("pre", { textContent: text, tabIndex: 0 }));
+    return make("div", {}, link, details);
   });
   at("files").replaceChildren(...parts);
 }
