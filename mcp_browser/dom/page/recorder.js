@@ -24,12 +24,21 @@ let breaking = null;
 /** What a click or key is about to check, if the page lets it. @type {Element | null} */
 let checking = null;
 
+/** What the mouse was moved over last, since no button was pressed, and when. @type {{ control: Element, at: number } | null} */
+let moved = null;
+/** By moving over what the page has shown or changed an element. @type {WeakMap<Node, Element>} */
+const revealedBy = new WeakMap();
+/** What was pressed last. @type {Element | null} */
+let pressedLast = null;
+
 /** How far the mouse goes in a drag at least, CSS pixels; how long after a click another one makes it a double click, milliseconds. */
 const LEAST_DRAG = 8;
 const DOUBLE_CLICK = 500;
 /** How long after what a person does a field's input counts as theirs, milliseconds. */
 const WORKED_FOR = 1000;
 const LONGEST_BREAK = 100;
+/** How long after the mouse has come to an element what the page changes is its effect, milliseconds. */
+const HOVERED_FOR = 800;
 const LONGEST_FILLED = 100_000;
 const BUTTON_NAMES = ["left", "middle", "right"];
 const MODIFIERS = ["Alt", "Control", "Meta", "Shift"];
@@ -98,6 +107,54 @@ function workField(field, changed = false) {
 }
 
 /** @param {Event} event */
+function onPointerOver(event) {
+  if (!(event instanceof PointerEvent) || !event.isPrimary || event.buttons) return;
+  const { control } = struck(event);
+  if (isElement(control) && control !== moved?.control) moved = { control, at: now() };
+}
+
+const hoverWatch = new MutationObserver((records) => {
+  const by = moved && now() - moved.at < HOVERED_FOR ? moved.control : null;
+  for (const { type, target, addedNodes } of records) {
+    for (const node of type === "childList" ? addedNodes : [target]) by ? revealedBy.set(node, by) : revealedBy.delete(node);
+  }
+});
+
+/** Whether a style shows an element because the mouse is over something else. @param {Element} element */
+function isShownFromElsewhere(element) {
+  const isMeant = (/** @type {string} */ selector) => selector.includes(":hover") && !/:hover[^\s>+~]*$/.test(selector) && matches(element, selector);
+  const shows = (/** @type {CSSRuleList} */ rules) => Array.from(rules).some((rule) => {
+    const { cssRules, selectorText, style } = /** @type {CSSStyleRule} */ (rule);
+    if (cssRules?.length && shows(cssRules)) return true;
+    if (!selectorText?.includes(":hover")) return false;
+    return ((style.display && style.display !== "none") || style.visibility === "visible" || Number(style.opacity) > 0 || style.maxHeight || style.height) && splitSelectors(selectorText).some(isMeant);
+  });
+  return sheetsOf(rootOf(element)).some((sheet) => {
+    try {
+      return shows(sheet.cssRules);
+    } catch {
+      return false; // Another site's.
+    }
+  });
+}
+
+/** What the mouse was moved over so that an element is there to be pressed, the first one first. @param {Element} control */
+function hoveredFor(control) {
+  /** @type {Element[]} */
+  const found = [];
+  let isLaidOver = false;
+  for (const outer of outward(control)) {
+    const by = revealedBy.get(outer);
+    if (isShownFromElsewhere(outer)) {
+      const around = outer.previousElementSibling || flatParent(outer);
+      if (isElement(around)) found.unshift(controlAround(/** @type {Element} */ (around)) || /** @type {Element} */ (around));
+    } else if (by && isConnected(by) && !holds(by, control) && (isLaidOver || /absolute|fixed/.test(styleOf(outer).position))) found.unshift(by);
+    isLaidOver ||= /absolute|fixed/.test(styleOf(outer).position);
+  }
+  return new Set(found);
+}
+
+/** @param {Event} event */
 function onPointerDown(event) {
   if (!(event instanceof PointerEvent) || !event.isPrimary) return;
   reportBreak();
@@ -112,6 +169,9 @@ function onPointerDown(event) {
     report("chosen", { element: identified(control), value: isField ? state : null, text: tidy(String((hit instanceof HTMLElement && _innerText.call(hit)) || "")) });
     return;
   }
+  if (control !== pressedLast) for (const by of hoveredFor(control)) report("hovered", { element: identified(by) });
+  moved = null;
+  pressedLast = control;
   filling = null;
   worked = { field: control, at: now() };
   // Where nothing around it is one thing to click, the place in it counts.
@@ -275,6 +335,7 @@ function swallow(event) {
 
 /** @type {Record<string, (event: Event) => void>} */
 const RECORDED = {
+  pointerover: onPointerOver,
   pointerdown: onPointerDown,
   pointerup: onPointerUp,
   pointercancel: onDrag,
@@ -299,6 +360,7 @@ function recordPerson(binding) {
       _addEventListener.call(window, type, (event) => void (reportTo && event.isTrusted && !(chosen && type !== "pointerdown") && take(event)), true);
     }
     for (const type of ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"]) _addEventListener.call(window, type, swallow, true);
+    hoverWatch.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["class", "style", "hidden", "open", "aria-hidden", "data-state"] });
     report("began");
   }
   return { doc: documentKey, frames: frameElements() };
