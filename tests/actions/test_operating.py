@@ -182,6 +182,31 @@ async def test_an_option_is_chosen_wherever_the_list_comes_from(hand: Hand) -> N
     assert await hand.js(values) == "Sweden +46,Option 7,Row 77,ann lee"
 
 
+ROWS_IN_SHADOW = """
+<p>Species</p><div id=kind tabindex=0 role=combobox aria-haspopup=listbox aria-expanded=false
+  aria-controls=list aria-label=Species style="width: 120px; height: 20px"></div>
+<div id=list role=listbox aria-label=Kinds style="width: 1px; height: 1px; overflow: hidden">
+  <div role=option>Oak</div><div role=option>Yew</div></div>
+<div id=rows></div>
+<script>kind.onclick = () => {
+  kind.ariaExpanded = 'true';
+  for (const text of ['Oak', 'Yew']) {
+    const row = document.createElement('x-row'), root = row.attachShadow({ mode: 'open' });
+    root.innerHTML = `<div style="cursor: pointer">${text}</div>`;
+    row.onclick = () => { kind.textContent = text; rows.textContent = ''; kind.ariaExpanded = 'false' };
+    rows.append(row);
+  }
+}</script>"""
+"""A list that is there for screen readers; the rows that a person sees come in shadow trees when it opens."""
+
+
+async def test_rows_in_shadow_trees_that_come_with_the_list_are_chosen(hand: Hand) -> None:
+    await hand.open(ROWS_IN_SHADOW)
+    text = await hand.do("select_option", index=hand.index("Species"), options=["Yew"])
+    assert text.startswith('Selected "Yew"'), text
+    assert await hand.js("kind.textContent") == "Yew"
+
+
 async def test_what_cannot_be_chosen_is_said_and_nothing_is_left_behind(hand: Hand) -> None:
     await hand.open(CHOOSING)
     error = await hand.fails("select_option", NotFound, index=hand.index("Sex"), options=["male"])

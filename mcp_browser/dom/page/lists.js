@@ -41,12 +41,20 @@ function drawnTest() {
 /** The elements that draw text of their own. @returns {Element[]} */
 function textsDrawn() {
   const isDrawn = drawnTest();
-  return allRoots().flatMap((root) => [...queryAll(root, "*")]).filter((element) => {
-    for (let node = firstChild(element); node; node = nextSibling(node)) {
-      if (nodeType(node) === 3 && !isBlank(data(/** @type {Text} */ (node)))) return !SKIPPED.has(localName(element)) && isDrawn(element);
+  /** @type {Element[]} */
+  const found = [];
+  // It grows by the roots within that have come since the page was read.
+  const roots = new Set(allRoots());
+  for (const root of roots) {
+    for (const element of queryAll(root, "*")) {
+      const inner = shadowOf(element);
+      if (inner) roots.add(inner);
+      let node = firstChild(element);
+      while (node && (nodeType(node) !== 3 || isBlank(data(/** @type {Text} */ (node))))) node = nextSibling(node);
+      if (node && !SKIPPED.has(localName(element)) && isDrawn(element)) found.push(element);
     }
-    return false;
-  });
+  }
+  return found;
 }
 
 /**
