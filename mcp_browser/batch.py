@@ -156,7 +156,7 @@ Do = Callable[[ListedAction], Awaitable[ActionResult]]
 class Batch:
     """A list on its way; who carries it out holds the session, or goes on later where it has paused.
 
-    `ended_by` is why it has ended before all was done.
+    `ended_by` is why it has ended before all was done; `has_missed`, whether a name was waited for in vain.
     """
 
     whole: RegisteredAction
@@ -167,6 +167,7 @@ class Batch:
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
     results: dict[int, ActionResult] = field(default_factory=dict[int, ActionResult])  # By their outcomes
     ended_by: ActionError | None = None
+    has_missed: bool = False
     _paused_at: tuple[int, int] | None = None
 
     @property

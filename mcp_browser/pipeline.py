@@ -25,7 +25,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
 from mcp_browser.consent import PolicyGate
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
+from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
 from mcp_browser.policy import load_policy
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 Look = Callable[[ActionContext], Awaitable[ActionResult]]  # Reads something of a session
 Prepare = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments
+ONE_MORE_NAME = 0.5  # How long a name is waited for in a list in which one was waited for in vain, seconds
 REPORT_SECONDS = 10.0  # How much later than its last action a list may end
 
 
@@ -197,7 +198,14 @@ async def named(call: Execution, next: Next) -> ActionResult:
     may_name = any(isinstance(value, str | list) for value in call.arguments.values())
     if may_name and (call.batch is None or call.prepare is not None):
         limit = max(call.rules.settings.limits.action_timeout, call.action.time_of(call.params))
-        given = await with_indexes(call.session, call.arguments, call.params, limit=limit)
+        within = call.within
+        try:
+            limit = ONE_MORE_NAME if within is not None and within.has_missed else limit
+            given = await with_indexes(call.session, call.arguments, call.params, limit=limit)
+        except NotFound:
+            if within is not None:
+                within.has_missed = True
+            raise
         if given is not call.arguments:
             call.arguments, call.params = given, call.action.validate(given)
     return await next(call)

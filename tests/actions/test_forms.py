@@ -611,3 +611,11 @@ async def test_a_combobox_that_a_click_does_not_open_is_opened_by_keys(hand: Han
     await hand.do("select_option", index=hand.index("Room"), options=["Aspen"])
 
     assert await hand.js("f.value") == "Aspen"
+
+
+async def test_only_the_first_of_several_wrong_names_of_a_form_is_waited_for(hand: Hand) -> None:
+    await hand.open("<label>Name <input></label>")
+    fields = [{"index": f'textbox "{name}"', "value": "Ada"} for name in ("Nam", "Nane", "Name")]
+    text = await hand.do("fill_form", fields=fields)
+    assert 'There is no textbox "Nane"; it was waited for 0.5 s' in text
+    assert await hand.js("document.querySelector('input').value") == "Ada"

@@ -280,3 +280,29 @@ async def test_the_card_of_a_task_shows_its_steps_asks_and_is_steered(
             await expect(card.get_by_role("button", name="Stop")).to_be_hidden()
     ((history,),) = [list(desk.tasks.glob("*/history.json"))]
     assert '"Tea"' in history.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["an answer", "a button"])
+async def test_a_task_that_ended_with_a_question_goes_on_from_its_card(
+    site: Site, chromium: Chromium, bridge: str, tmp_path: Path, how: str
+) -> None:
+    desk = Desk(tmp_path)
+    desk.follow(output({"call_user": {"question": "What is the code?"}}), done("In."))
+    async with desk.client("auto", *desk.flags, "--view", extensions=[shows_apps()]) as client:
+        # Nobody looks yet, so that nobody is asked.
+        ended = await client.call_tool("run_task", {"task": "Log in.", "start_url": site.page(COUNTER)})
+        assert isinstance(ended, types.CallToolResult)
+        assert "What is the code?" in str(ended.content)
+        async with chatting(chromium, client, bridge) as chat:
+            card = (await chat.show("show_browser", {})).locator("#task")
+            await expect(card.locator("#task-status")).to_have_text("needs person", timeout=SECONDS)
+            await expect(card.locator("#obstacle")).to_contain_text("What is the code?")
+            if how == "an answer":
+                await card.get_by_label("Answer").fill("It is 1234.")
+                await chat.page.keyboard.press("Enter")
+            else:
+                await card.get_by_role("button", name="Done, go on").click()
+            await expect(card.locator("#task-answer")).to_have_text("In.", timeout=SECONDS)
+    kept = "".join(path.read_text() for path in desk.tasks.glob("*/*.json"))
+    assert ("It is 1234." if how == "an answer" else "It is done: go on.") in kept

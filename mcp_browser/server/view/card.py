@@ -15,6 +15,7 @@ from mcp_browser.text import cut
 Steering = Literal["pause", "resume", "stop", "tell", "answer"]
 
 MOST_STEPS = 50  # How many of the latest are shown
+DONE = "It is done: go on."  # What a person says who only lets a run go on that has ended with a question
 
 
 class TaskCard(SessionPlugin):
@@ -27,10 +28,15 @@ class TaskCard(SessionPlugin):
         self.viewers = 0
 
     def show(
-        self, history: AgentHistory, control: Control, stop: Callable[[], Coroutine[Any, Any, None]]
+        self,
+        history: AgentHistory,
+        control: Control,
+        stop: Callable[[], Coroutine[Any, Any, None]],
+        go_on: Callable[[str], Coroutine[Any, Any, object]] | None = None,
     ) -> None:
-        """Show the run of this history from now on, which `stop` ends."""
+        """Show the run of this history from now on, which `stop` ends; `go_on` continues one that waits."""
         self._history, self._control, self._stop, self._progress = history, control, stop, None
+        self._go_on = go_on
 
     def progressed(self, progress: Progress) -> None:
         """Show what the run is about to do."""
@@ -66,7 +72,12 @@ class TaskCard(SessionPlugin):
         if self._history is None:
             return
         control = self._control
+        go_on = self._go_on if self._waits() else None
         match what:
+            case "resume" if go_on is not None:
+                begin(go_on(DONE))
+            case "tell" if go_on is not None and text.strip():
+                begin(go_on(text))
             case "pause":
                 control.pause()
             case "resume":
@@ -80,6 +91,12 @@ class TaskCard(SessionPlugin):
                 self._asked[2].set_result(text)
             case _:
                 pass
+
+    def _waits(self) -> bool:
+        """Whether the run has ended with a question, and can go on here."""
+        history = self._history
+        asks = history is not None and history.status is TaskStatus.NEEDS_PERSON
+        return asks and self._asked is None and self._go_on is not None
 
     def told(self) -> dict[str, Any] | None:
         """Return the state of the run as JSON; None where there is none."""
@@ -102,6 +119,7 @@ class TaskCard(SessionPlugin):
             "text": history.task.text,
             "status": "pausing" if control.paused and status is TaskStatus.WORKING else status.value,
             "ended": ended,
+            "waits": self._waits(),
             "doing": "" if ended or self._progress is None else str(self._progress),
             "steps": steps,
             "question": None if self._asked is None else {"text": self._asked[0], "choices": self._asked[1]},

@@ -1,7 +1,7 @@
 /**
  * What is shown beside the browser: the agent's task, and what a person records.
  *
- * @typedef {{ text: string, status: string, ended: boolean, doing: string, answer: string | null, obstacle: string | null,
+ * @typedef {{ text: string, status: string, ended: boolean, waits: boolean, doing: string, answer: string | null, obstacle: string | null,
  *   steps: { number: number, goal: string, actions: string[], failed: boolean }[], points: [boolean, string][],
  *   question: { text: string, choices: string[] } | null, evidence: string[] }} Task
  * @typedef {{ steps: string[], checking: string | null }} Recording
@@ -47,11 +47,12 @@ export function showTask(task) {
     at("question-text").textContent = task.question.text;
     at("choices").replaceChildren(...task.question.choices.map((choice) => make("button", { type: "button", textContent: choice, className: "main", onclick: () => steer("answer", choice) })));
   } else if (!task.question) at("question-text").textContent = "";
-  const isPaused = task.status.startsWith("paus");
+  const { waits } = task;
+  const isPaused = waits || task.status.startsWith("paus");
   at("steering").hidden = task.ended;
-  at("pause").textContent = isPaused ? "Resume" : "Pause";
+  at("pause").textContent = waits ? "Done, go on" : isPaused ? "Resume" : "Pause";
   at("pause").onclick = () => steer(isPaused ? "resume" : "pause");
-  at("tell-label").textContent = task.question && !task.question.choices.length ? "Answer" : "Instruction";
+  at("tell-label").textContent = waits || (task.question && !task.question.choices.length) ? "Answer" : "Instruction";
   at("told").hidden = !task.ended && (!task.obstacle || !!task.question);
   at("task-answer").textContent = task.answer ?? "";
   at("obstacle").textContent = task.obstacle ?? "";
@@ -68,7 +69,7 @@ at("stop").addEventListener("click", () => steer("stop"));
 function tell() {
   const field = /** @type {HTMLInputElement} */ (at("instruction"));
   if (!field.value.trim()) return;
-  steer(at("tell-label").textContent === "Answer" ? "answer" : "tell", field.value);
+  steer(at("tell-label").textContent === "Answer" && !at("question").hidden ? "answer" : "tell", field.value);
   field.value = "";
 }
 at("tell").querySelector("button")?.addEventListener("click", tell);
