@@ -28,7 +28,16 @@ OWN_SITE = "https://github.com/mcp-browser/mcp-browser/blob/main/"
 OF_OTHERS = {
     *("--mcp", "--remote-debugging-port", "--session-timeout", "--user-data-dir"),
     *("--disable-features", "--max-semi-space-size"),
-    *("--build-arg", "--cap-drop", "--format", "--security-opt", "--shm-size", "--target", "--tmpfs"),
+    *(
+        "--bail",
+        "--build-arg",
+        "--cap-drop",
+        "--format",
+        "--security-opt",
+        "--shm-size",
+        "--target",
+        "--tmpfs",
+    ),
 }
 """Flags of other programs that the documents name."""
 

@@ -30,6 +30,8 @@ let moved = null;
 const revealedBy = new WeakMap();
 /** What was pressed last. @type {Element | null} */
 let pressedLast = null;
+/** Whether it has been recorded here before, so that the listeners are there. */
+let hasRecorded = false;
 
 /** How far the mouse goes in a drag at least, CSS pixels; how long after a click another one makes it a double click, milliseconds. */
 const LEAST_DRAG = 8;
@@ -355,11 +357,13 @@ const RECORDED = {
 function recordPerson(binding) {
   const isNew = !reportTo;
   reportTo = binding ? /** @type {any} */ (globalThis)[binding] : null;
-  if (isNew && reportTo) {
-    for (const [type, take] of Object.entries(RECORDED)) {
+  if (!reportTo) hoverWatch.disconnect();
+  else if (isNew) {
+    for (const [type, take] of hasRecorded ? [] : Object.entries(RECORDED)) {
       _addEventListener.call(window, type, (event) => void (reportTo && event.isTrusted && !(chosen && type !== "pointerdown") && take(event)), true);
     }
-    for (const type of ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"]) _addEventListener.call(window, type, swallow, true);
+    for (const type of hasRecorded ? [] : ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"]) _addEventListener.call(window, type, swallow, true);
+    hasRecorded = true;
     hoverWatch.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["class", "style", "hidden", "open", "aria-hidden", "data-state"] });
     report("began");
   }
