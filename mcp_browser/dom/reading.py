@@ -193,14 +193,14 @@ class PageReader:
     async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
         begun = time.monotonic()
         # What is seen of a frame that does not fit into the view is known once the page around it was read.
-        known_to_be = frame.read.stands
-        met = [one for owner, one in frame.children.items() if owner in known_to_be and one.seen is None]
-        has_frames = not deep and len(self._page.frames) > 1
-        # What the third returns is kept until the frames are met.
-        answer, inner, _entered = await asyncio.gather(
+        met = [
+            child
+            for owner, child in frame.children.items()
+            if owner in frame.read.stands and child.seen is None
+        ]
+        answer, inner = await asyncio.gather(
             self._ask_frame(frame, wish, settle, deep),
             asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
-            self._frames.worlds.prepare() if has_frames else asyncio.sleep(0),
         )
         if answer["doc"] != frame.read.document:
             frame.children = {}
@@ -223,7 +223,6 @@ class PageReader:
             if not late:
                 break
             left = max(0.0, settle - (time.monotonic() - begun))
-            wish = {**wish, "came": False}  # They have had the time of the page around them
             readings = await asyncio.gather(*(self._try_read(child, wish, left, deep + 1) for child in late))
             read |= {id(child): given for child, given in zip(late, readings, strict=True)}
             if all(given is not None or child.silent for child, given in zip(late, readings, strict=True)):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 from urllib.parse import urlsplit
-from weakref import WeakSet, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
@@ -284,7 +284,6 @@ class Worlds:
         self._main: World | None = None
         self._by_frame: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}
-        self._prepared: WeakSet[Frame] = WeakSet()
         self._listening: Listening | None = None
         page.on("framedetached", self._on_detached)
 
@@ -323,29 +322,22 @@ class Worlds:
         if len(self._learnt) > MOST_ORIGINS:
             del self._learnt[next(iter(self._learnt))]
 
-    async def prepare(self) -> list[World]:
-        """Enter new frames in other processes; keep what is returned until they are asked."""
-        new = [frame for frame in self._page.frames[1:] if frame not in self._prepared]
-        self._prepared.update(new)
-        trees = await asyncio.gather(*map(self._tree_of, new))
-        worlds = [self._world(session, root["id"]) for root, session in filter(None, trees)]
-        await asyncio.gather(*(world.run("doc") for world in worlds), return_exceptions=True)
-        return worlds
-
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
         """Return the worlds of the frames that stand in these elements of `parent`, by the elements' ids."""
         wanted = set(ids)
-
-        async def owner_of(frame_id: str, session: CDPSession) -> tuple[int, World] | None:
+        found: dict[int, World] = {}
+        children = await self._children(parent)
+        for frame_id, session in children.items():
+            if len(found) == len(wanted):
+                break
             try:
                 owner = await send(parent.session, "DOM.getFrameOwner", frameId=frame_id)
-                return await parent.object_of(owner["backendNodeId"]), self._world(session, frame_id)
+                owner_id = await parent.object_of(owner["backendNodeId"])
             except (PlaywrightError, FrameGone):
-                return None  # It went away while it was looked for.
-
-        children = await self._children(parent)
-        owned = await asyncio.gather(*(owner_of(*child) for child in children.items()))
-        return {one[0]: one[1] for one in owned if one and one[0] in wanted}
+                continue  # It went away while it was looked for.
+            if owner_id in wanted:
+                found[owner_id] = self._world(session, frame_id)
+        return found
 
     def _world(self, session: CDPSession, frame_id: str) -> World:
         world = self._by_frame.get(frame_id)
@@ -361,27 +353,24 @@ class Worlds:
             if branch["frame"]["id"] == parent.frame_id:
                 for child in branch.get("childFrames", []):
                     children[child["frame"]["id"]] = parent.session
-        trees = await asyncio.gather(*map(self._tree_of, self._page.frames[1:]))
-        for root, session in filter(None, trees):
+        for frame in self._page.frames[1:]:
+            session = self._sessions.get(frame)
+            if session is None:
+                try:
+                    session = await self._page.context.new_cdp_session(frame)
+                except PlaywrightError:
+                    continue  # It shares its parent's process.
+                self._sessions[frame] = session
+                if self._listening is not None:
+                    await self._listening.begin(session)
+            try:
+                root = (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]
+            except PlaywrightError:
+                self._sessions.pop(frame, None)  # It has gone over to another process.
+                continue
+            children.setdefault(root["id"], session)
             children[root["id"]] = session
         return children
-
-    async def _tree_of(self, frame: Frame) -> tuple[dict[str, Any], CDPSession] | None:
-        """A frame in another process than its parent, and the session that speaks for it."""
-        session = self._sessions.get(frame)
-        if session is None:
-            try:
-                session = await self._page.context.new_cdp_session(frame)
-            except PlaywrightError:
-                return None  # It shares its parent's process.
-            self._sessions[frame] = session
-            if self._listening is not None:
-                await self._listening.begin(session)
-        try:
-            return (await send(session, "Page.getFrameTree"))["frameTree"]["frame"], session
-        except PlaywrightError:
-            self._sessions.pop(frame, None)  # It has gone over to another process.
-            return None
 
     def _on_detached(self, frame: Frame) -> None:
         self._sessions.pop(frame, None)
