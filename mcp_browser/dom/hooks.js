@@ -591,7 +591,8 @@
   function join(port, other) {
     others.set(other, port);
     const take = () => {
-      if (expected.has(port)) arrived(port, received.get(port) || 0);
+      const depth = received.get(port) || 0;
+      if (depth) arrived(port, depth);
       received.set(port, 0);
     };
     apply(add, port, ["message", take, { capture: true }]);
@@ -601,9 +602,10 @@
     const given = apply(native, self, args);
     const port = others.get(self || globalThis);
     // What never received anything may be in another document, or in a worker.
-    if (port && received.has(port) && level + SLICE <= DEEPEST_TIMER) {
-      received.set(port, level + SLICE);
-      expected.add(port);
+    if (port && received.has(port)) {
+      const watched = level + SLICE <= DEEPEST_TIMER;
+      received.set(port, watched ? level + SLICE : BACKGROUND);
+      if (watched) expected.add(port);
     }
     return given;
   }

@@ -122,23 +122,31 @@ const hoverWatch = new MutationObserver((records) => {
   }
 });
 
-/** Whether a style shows an element because the mouse is over something else. @param {Element} element */
-function isShownFromElsewhere(element) {
-  const isMeant = (/** @type {string} */ selector) => selector.includes(":hover") && !/:hover[^\s>+~]*$/.test(selector) && matches(element, selector);
-  const shows = (/** @type {CSSRuleList} */ rules) => Array.from(rules).some((rule) => {
-    const { cssRules, selectorText, style } = /** @type {CSSStyleRule} */ (rule);
-    if (cssRules?.length && shows(cssRules)) return true;
-    if (!selectorText?.includes(":hover")) return false;
-    return ((style.display && style.display !== "none") || style.visibility === "visible" || Number(style.opacity) > 0 || style.maxHeight || style.height) && splitSelectors(selectorText).some(isMeant);
-  });
-  return sheetsOf(rootOf(element)).some((sheet) => {
-    try {
-      return shows(sheet.cssRules);
-    } catch {
-      return false; // Another site's.
-    }
-  });
+/** By which selectors a sheet shows what the mouse is over something else for, and of how many rules. @type {WeakMap<CSSStyleSheet, { count: number, selectors: string[] }>} */
+const hoverRules = new WeakMap();
+
+/** @param {CSSStyleSheet} sheet @returns {string[]} */
+function hoverSelectors(sheet) {
+  try {
+    const known = hoverRules.get(sheet);
+    if (known?.count === sheet.cssRules.length) return known.selectors;
+    const enter = (/** @type {CSSRuleList} */ rules) => Array.from(rules).flatMap((/** @type {any} */ rule) => {
+      const { cssRules, selectorText, style } = rule;
+      const inner = /** @type {string[]} */ (cssRules?.length ? enter(cssRules) : []);
+      if (!selectorText?.includes(":hover")) return inner;
+      const shows = (style.display && style.display !== "none") || style.visibility === "visible" || Number(style.opacity) > 0 || style.maxHeight || style.height;
+      return shows ? [...inner, ...splitSelectors(selectorText).filter((own) => own.includes(":hover") && !/:hover[^\s>+~]*$/.test(own))] : inner;
+    });
+    const selectors = enter(sheet.cssRules);
+    hoverRules.set(sheet, { count: sheet.cssRules.length, selectors });
+    return selectors;
+  } catch {
+    return []; // Another site's.
+  }
 }
+
+/** Whether a style shows an element because the mouse is over something else. @param {Element} element */
+const isShownFromElsewhere = (element) => sheetsOf(rootOf(element)).some((sheet) => hoverSelectors(sheet).some((selector) => matches(element, selector)));
 
 /** What the mouse was moved over so that an element is there to be pressed, the first one first. @param {Element} control */
 function hoveredFor(control) {
@@ -364,6 +372,7 @@ function recordPerson(binding) {
     }
     for (const type of hasRecorded ? [] : ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"]) _addEventListener.call(window, type, swallow, true);
     hasRecorded = true;
+    for (const sheet of sheetsOf(document)) hoverSelectors(sheet);
     hoverWatch.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["class", "style", "hidden", "open", "aria-hidden", "data-state"] });
     report("began");
   }
