@@ -113,6 +113,8 @@ function onPointerOver(event) {
   if (!(event instanceof PointerEvent) || !event.isPrimary || event.buttons) return;
   const { control } = struck(event);
   if (isElement(control) && control !== moved?.control) moved = { control, at: now() };
+  // Before anything is pressed: then there is no time.
+  for (const sheet of sheetsOf(document)) hoverSelectors(sheet);
 }
 
 const hoverWatch = new MutationObserver((records) => {
@@ -372,7 +374,6 @@ function recordPerson(binding) {
     }
     for (const type of hasRecorded ? [] : ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"]) _addEventListener.call(window, type, swallow, true);
     hasRecorded = true;
-    for (const sheet of sheetsOf(document)) hoverSelectors(sheet);
     hoverWatch.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["class", "style", "hidden", "open", "aria-hidden", "data-state"] });
     report("began");
   }
