@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from playwright.async_api import Frame
 
-from mcp_browser.actions.elements import click_element, drag_element, hover_element
+from mcp_browser.actions.elements import click_element, drag_element
 from mcp_browser.actions.forms import input_text, select_option, set_checked, upload_file
 from mcp_browser.actions.keyboard import parse_keys, send_keys
 from mcp_browser.actions.mouse import mouse_click, mouse_drag
@@ -45,7 +45,7 @@ TYPED = frozenset({"typed", "address_bar", "auto_bookmark", "generated", "keywor
 """How Chromium calls it that a person has opened an address."""
 _ENDS = frozenset({"down", "clicked", "dropped", "cancelled", "checked", "pressed"})  # What a press was
 _UNDONE = frozenset({"cancelled", "unpressed"})
-_BEGINS = frozenset({"hovered", "down", "filling", "pressed", "selected", "files", "chosen", "noted"})
+_BEGINS = frozenset({"down", "filling", "pressed", "selected", "files", "chosen", "noted"})
 _UNTAKEN = (*UNKNOWN, TimeoutError)
 
 
@@ -247,8 +247,6 @@ class PersonRecorder(SessionPlugin):
                 await self._take_pressed(report, moment)
             case "checked":
                 self.steps.append(await self._step(report, moment, set_checked, checked=report["checked"]))
-            case "hovered":
-                self.steps.append(await self._step(report, moment, hover_element))
             case "selected":
                 chosen = await self._step(report, moment, select_option, options=report["options"])
                 self._add(chosen, select_option)
