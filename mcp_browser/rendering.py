@@ -291,7 +291,8 @@ def render_changes(changes: DomChanges) -> str:
                 lines.append(f"- {_gone(node)}")
             case "added":
                 lines.append(f"+ {render_node(node.model_copy(update={'depth': node.depth - base}))}")
-            case "changed" if change.before is None or not _is_same(node, change.before):
+            # One that only stands in something else reads as before.
+            case "changed" if str(node) != str(change.before):
                 lines += [f"~ {line}" for line in _changed(change.node, change.before)]
             case _:
                 pass
@@ -396,18 +397,6 @@ def _renumbered(node: DomNode, before: DomNode) -> Iterator[tuple[int, DomNode]]
     for one, old in ((node, before), *zip(node.parts, before.parts, strict=False)):
         if one.index is not None and old.index is not None and one.index != old.index:
             yield old.index, one.model_copy(update={"name": ""}) if one.parts else one
-
-
-def _is_same(node: DomNode, before: DomNode) -> bool:
-    """Whether a line says what it said, and only stands in something else."""
-    parts = zip(node.parts, before.parts, strict=False)
-    return (node.kind, node.role, node.name, node.states, len(node.parts)) == (
-        before.kind,
-        before.role,
-        before.name,
-        before.states,
-        len(before.parts),
-    ) and all(_is_same(*pair) for pair in parts)
 
 
 def _changed(node: DomNode, before: DomNode | None) -> list[str]:

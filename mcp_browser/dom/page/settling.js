@@ -114,13 +114,16 @@ function beginInput() {
   ask("input");
 }
 
+/** @param {Document | ShadowRoot} root */
+const animationsIn = (root) => (root === document ? animations() : root.getAnimations());
+
 /** How long what is just being animated in or out still takes, milliseconds. @param {(Document | ShadowRoot)[]} roots */
 function animating(roots) {
   let left = 0;
   const time = _timeline.call(document).currentTime;
   if (time === null) return left;
   for (const root of roots) {
-    for (const animation of root.getAnimations()) {
+    for (const animation of animationsIn(root)) {
       if (animation.playState !== "running") continue;
       const effect = animation.effect;
       const timing = effect && effect.getComputedTiming();
@@ -147,11 +150,15 @@ function framesComing() {
   return now() - framesSince < (loading ? LONGEST_LOAD : LONGEST_FRAMES);
 }
 
+const MAIN = "main,[role=main]";
+
 /** Whether these are all the lines of a page that shows nothing: none, or before any input the empty frame of one, or what is around an empty main part. @param {Line[]} lines */
 function showsNothing(lines) {
-  if (inputs || !lines.length) return !lines.length;
-  const main = document.querySelector("main, [role=main]");
-  return lines.every(({ role, name, node }) => (role === "clickable" && !name) || (main && isSeen(main) && node && !holds(main, node)));
+  const root = rootElement();
+  if (inputs || !lines.length || !root) return !lines.length;
+  const main = query(root, MAIN);
+  const isAround = (/** @type {Element | null} */ node) => !!main && !!node && isSeen(main) && !holds(main, node);
+  return lines.every(({ role, name, node }) => (role === "clickable" && !name) || isAround(node));
 }
 
 /** Whether a page that shows nothing may do so yet: it is still coming, or has scripts. */
@@ -162,17 +169,17 @@ const AWAITING = "[aria-busy=true], progress:not([value]), [role=progressbar]:no
 
 /** Whether a person would see that the page waits: its main part is empty, or in view is a sign of it or what moves without an end, as such signs do. */
 function isAwaiting() {
-  const main = document.querySelector("main, [role=main]") || document.body;
-  if (!(main instanceof HTMLElement) || !tidy(main.innerText)) return true;
-  return allRoots().some((root) => [
-    ...root.querySelectorAll(AWAITING),
-    ...root.getAnimations().map(({ effect }) => (effect?.getComputedTiming().endTime === Infinity ? /** @type {KeyframeEffect} */ (effect).target : null)),
-  ].some((sign) => {
-    const shown = sign?.closest("svg") || sign;
-    if (!shown?.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
-    const { bottom, right, top, left } = shown.getBoundingClientRect();
+  const root = rootElement();
+  const main = (root && query(root, MAIN)) || body();
+  if (!(main instanceof HTMLElement) || !tidy(_innerText.call(main))) return true;
+  const moving = (/** @type {Document | ShadowRoot} */ inner) => animationsIn(inner).filter(({ effect }) => effect?.getComputedTiming().endTime === Infinity);
+  const signs = allRoots().flatMap((inner) => [...queryAll(inner, AWAITING), ...moving(inner).map(({ effect }) => /** @type {KeyframeEffect} */ (effect).target)]);
+  return signs.some((sign) => {
+    const shown = sign && (closest(sign, "svg") || sign);
+    if (!shown || !isSeen(shown)) return false;
+    const { bottom, right, top, left } = rectOf(shown);
     return bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
-  }));
+  });
 }
 
 /** The document and the shadow roots in it that are known. */

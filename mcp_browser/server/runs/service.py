@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
 from weakref import WeakKeyDictionary
 
 import anyio.to_thread
@@ -272,8 +271,8 @@ class RunService:
             self._turn_in(run.agent.session).take(run),
         ):
             card = await run.agent.session.plugin(TaskCard)
-            go_on = partial(self._take_up, call, run.id)
-            card.show(run.agent.history, run.agent.control, run.stop, lambda text: go_on(text=text))
+            history, control = run.agent.history, run.agent.control
+            card.show(history, control, run.stop, lambda text: self._take_up(call, run.id, text=text))
             yield
 
     def _turn_in(self, session: BrowserSession) -> SessionTurn:

@@ -76,7 +76,7 @@ class TaskCard(SessionPlugin):
         match what:
             case "resume" if go_on is not None:
                 begin(go_on(DONE))
-            case "tell" if go_on is not None and text.strip():
+            case "tell" | "answer" if go_on is not None and text.strip():
                 begin(go_on(text))
             case "pause":
                 control.pause()

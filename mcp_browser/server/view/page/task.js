@@ -69,7 +69,7 @@ at("stop").addEventListener("click", () => steer("stop"));
 function tell() {
   const field = /** @type {HTMLInputElement} */ (at("instruction"));
   if (!field.value.trim()) return;
-  steer(at("tell-label").textContent === "Answer" && !at("question").hidden ? "answer" : "tell", field.value);
+  steer(at("tell-label").textContent === "Answer" ? "answer" : "tell", field.value);
   field.value = "";
 }
 at("tell").querySelector("button")?.addEventListener("click", tell);
