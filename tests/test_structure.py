@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,14 @@ def test_no_files_import_each_other_in_a_ring() -> None:
 def test_no_public_class_name_stands_for_two_things() -> None:
     names = Counter(node.name for _, tree in trees() for node in tree.body if isinstance(node, ast.ClassDef))
     assert [name for name, count in names.items() if count > 1 and not name.startswith("_")] == []
+
+
+def test_no_two_functions_of_the_page_script_share_a_name() -> None:
+    scripts = [*(PACKAGE / "dom" / "page").glob("*.js")]
+    declared = re.compile(r"^(?:async )?(?:function\*?|const|let) (\w+)", re.MULTILINE)
+    names = Counter(name for path in scripts for name in declared.findall(path.read_text("utf-8")))
+    assert len(names) > 100
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_files_are_short() -> None:

@@ -26,11 +26,12 @@ class ElementRecord(Frozen):
 
     `argument` is the place of its index or point among the action's arguments, such as `index` or
     `fields.0.index`. `attributes` are those that tend to stay (id, name, type, href, data-testid, aria-label,
-    placeholder, …). `context` is the text around it, `twins` how many others had its role and name. `path` is
-    a CSS path from its document's root, ` >> ` leading into a shadow tree; `frames` are such paths of the
-    frames around it from the outermost on, `frame` the address of its frame where that is not the page.
-    `x`, `y`, `width` and `height` are its box in CSS pixels of the view; `point` is where a point given by
-    coordinates lay in it, in parts of its sides.
+    placeholder, …). `context` is the text around it, `twins` how many others had its role and name, `places`
+    which it was of those that shared an attribute with it, counted from 0. `path` is a CSS path from its
+    document's root, ` >> ` leading into a shadow tree; `frames` are such paths of the frames around it from
+    the outermost on, `frame` the address of its frame where that is not the page. `x`, `y`, `width` and
+    `height` are its box in CSS pixels of the view; `point` is where a point given by coordinates lay in it,
+    in parts of its sides.
     """
 
     index: int
@@ -42,6 +43,7 @@ class ElementRecord(Frozen):
     text: str = ""
     context: str = ""
     twins: int = 0
+    places: dict[str, int] = Field(default_factory=dict)
     path: str = ""
     frames: tuple[str, ...] = ()
     frame: str | None = None
@@ -92,7 +94,7 @@ class Identities:
             width=round(width, 1),
             height=round(height, 1),
             **{name: answer[name] for name in ("role", "name", "tag", "attributes", "text", "context")},
-            **{name: answer[name] for name in ("twins", "path")},
+            **{name: answer[name] for name in ("twins", "places", "path")},
         )
 
     async def locate(self, record: ElementRecord) -> Located:

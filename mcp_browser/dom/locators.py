@@ -71,12 +71,12 @@ def locators(record: ElementRecord) -> list[ElementLocator]:
     """The locators of a recorded element, to be tried in this order."""
     found: list[ElementLocator] = []
 
-    def add(by: Kind, value: str, name: str | None = None) -> None:
-        found.append(ElementLocator(by, value, name, record.frames))
+    def add(by: Kind, value: str, name: str | None = None, *, mark: str = "") -> None:
+        found.append(ElementLocator(by, value, name, record.frames, record.places.get(mark)))
 
     for name in TEST_IDS:
         if name in record.attributes:
-            add("selector", f"[{name}={json.dumps(record.attributes[name])}]")
+            add("selector", f"[{name}={json.dumps(record.attributes[name])}]", mark=name)
     whole_name = record.name and not record.name.endswith("…")
     if record.role in ROLES and whole_name and not record.twins:
         add("role", record.role, record.name)
@@ -86,12 +86,14 @@ def locators(record: ElementRecord) -> list[ElementLocator]:
         add(
             "selector",
             f"#{identifier}" if _PLAIN_ID.fullmatch(identifier) else f"[id={json.dumps(identifier)}]",
+            mark="id",
         )
     for name in MARKS:
         if name in record.attributes:
             value = record.attributes.get("value") if name == "name" else None
             which = f"[value={json.dumps(value)}]" if value is not None else ""
-            add("selector", f"{record.tag}[{name}={json.dumps(record.attributes[name])}]{which}")
+            add("selector", f"{record.tag}[{name}={json.dumps(record.attributes[name])}]{which}", mark=name)
+    found.sort(key=lambda one: one.nth is not None)
     if record.path:
         add("selector", record.path)
     elif record.text:

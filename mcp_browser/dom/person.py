@@ -76,7 +76,7 @@ class PersonReports:
             width=round(width, 1),
             height=round(height, 1),
             **{name: element[name] for name in ("role", "name", "tag", "attributes", "text", "context")},
-            **{name: element[name] for name in ("twins", "path")},
+            **{name: element[name] for name in ("twins", "places", "path")},
         )
 
     async def files(self, index: int, count: int) -> list[str]:

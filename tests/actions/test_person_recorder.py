@@ -315,3 +315,14 @@ async def test_a_page_forges_no_step(hand: Hand) -> None:
         await until(lambda: bool(recorder.steps))
     assert list(recorded.lines[1:]) == ['page.get_by_role("button", name="Double", exact=True).click()']
     assert "No actions" in await hand.fails("stop_recording", NotActionable, kind="actions")
+
+
+async def test_of_several_alike_the_one_is_found_that_left_the_page_as_it_was_pressed(hand: Hand) -> None:
+    card = "<div style='width:80px' role=button title='Python 3'><b title='Python 3'>Python 3</b></div>"
+    await hand.open(
+        f"<div id=launcher onpointerdown='launcher.remove()'>Notebook {card} Console {card}</div>"
+    )
+    person, page = Person(hand.session), hand.session.current_tab.page
+    async with recording(hand) as recorded:
+        await person.click(page.get_by_role("button").last)
+    assert list(recorded.lines[1:]) == ["page.locator('div[title=\"Python 3\"]').nth(1).click()"]

@@ -19,6 +19,7 @@ const NEAREST_CONTEXTS = 8;
  * @property {string} text
  * @property {string} context
  * @property {number} twins
+ * @property {Record<string, number>} places
  * @property {string} path
  */
 
@@ -86,6 +87,25 @@ function follow(path) {
   return /** @type {Element | null} */ (node);
 }
 
+/** Elements of all trees that have a value of an attribute; those of a tag, unless the attribute is made to be found by. @param {string} tag @param {string} name @param {string} value */
+function having(tag, name, value) {
+  const selector = `${/^(?:data-|id$)/.test(name) ? "" : CSS.escape(tag)}[${name}="${CSS.escape(value)}"]`;
+  return allRoots().flatMap((root) => Array.from(queryAll(root, selector)));
+}
+
+/** The place of an element among those that share an attribute with it, counted from 0, for each that several have. @param {Element} element @param {Record<string, string>} attributes */
+function placesAmong(element, attributes) {
+  /** @type {Record<string, number>} */
+  const places = {};
+  for (const name of IDENTIFYING) {
+    const value = attributes[name];
+    if (value === undefined) continue;
+    const alike = having(localName(element), name, value).filter((other) => name !== "name" || attributes["value"] === undefined || attribute(other, "value") === attributes["value"]);
+    if (alike.length > 1) places[name] = alike.indexOf(element);
+  }
+  return places;
+}
+
 /** What stands around an element and tells it from another of the same name: its row, entry or form. @param {Element} element */
 function contextOf(element) {
   const own = tidy(textContent(element));
@@ -105,14 +125,16 @@ function identityOf(element) {
     if (other.id !== line.id && other.role === line.role && plainName(other.name) === name) twins++;
   }
   const text = valueKind(element) === "rich" || isSecret(element) ? "" : tidy(textContent(element));
+  const attributes = stayingAttributes(element);
   return {
     role: line.role,
     name,
     tag: localName(element),
-    attributes: stayingAttributes(element),
+    attributes,
     text: cut(text, LONGEST_IDENTITY),
     context: contextOf(element),
     twins,
+    places: placesAmong(element, attributes),
     path: pathOf(element),
   };
 }
@@ -171,11 +193,9 @@ function byAttributes(wanted) {
   for (const name of IDENTIFYING) {
     const value = wanted.attributes[name];
     if (value === undefined) continue;
-    const selector = `${CSS.escape(wanted.tag)}[${name}="${CSS.escape(value)}"]`;
-    const found = allRoots().flatMap((root) => Array.from(queryAll(root, selector)));
-    const kinds = found.filter((element) => {
+    const kinds = having(wanted.tag, name, value).filter((element) => {
       const own = stayingAttributes(element);
-      return own["type"] === wanted.attributes["type"] && own["value"] === wanted.attributes["value"];
+      return localName(element) === wanted.tag && own["type"] === wanted.attributes["type"] && own["value"] === wanted.attributes["value"];
     });
     if (kinds.length) return narrowed(kinds.map(asCandidate), wanted);
   }
