@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from playwright.async_api import Frame
 
-from mcp_browser.actions.elements import click_element, drag_element
+from mcp_browser.actions.elements import click_element, drag_element, hover_element
 from mcp_browser.actions.forms import input_text, select_option, set_checked, upload_file
 from mcp_browser.actions.keyboard import parse_keys, send_keys
 from mcp_browser.actions.mouse import mouse_click, mouse_drag
@@ -45,7 +45,7 @@ TYPED = frozenset({"typed", "address_bar", "auto_bookmark", "generated", "keywor
 """How Chromium calls it that a person has opened an address."""
 _ENDS = frozenset({"down", "clicked", "dropped", "cancelled", "checked", "pressed"})  # What a press was
 _UNDONE = frozenset({"cancelled", "unpressed"})
-_BEGINS = frozenset({"down", "filling", "pressed", "selected", "files", "chosen", "noted"})
+_BEGINS = frozenset({"hovered", "down", "filling", "pressed", "selected", "files", "chosen", "noted"})
 _UNTAKEN = (*UNKNOWN, TimeoutError)
 
 
@@ -80,6 +80,7 @@ class PersonRecorder(SessionPlugin):
         self.checking = None
         self._moment: Moment | None = None
         self._down: PersonStep | None = None
+        self._hovered: list[tuple[Report, Moment]] = []
         self._is_down = False
         self._filling: dict[tuple[str, int], PersonStep] = {}
         self._secrets: dict[str, str] = {}
@@ -238,9 +239,14 @@ class PersonRecorder(SessionPlugin):
 
     async def _take(self, tab: Tab, report: Report, moment: Moment) -> None:
         """Take what begins something."""
+        if report["kind"] not in ("hovered", "down"):
+            await self._take_hovered()
         match report["kind"]:
+            case "hovered":
+                self._hovered.append((report, moment))
             case "down":
                 self._down = await self._take_down(report, moment)
+                await self._take_hovered()  # What is pressed may be gone sooner
             case "filling":
                 self._filling[_key(report)] = await self._step(report, moment, input_text, text="")
             case "pressed":
@@ -338,6 +344,12 @@ class PersonRecorder(SessionPlugin):
         if report["exact"]:
             return await self._step(report, moment, mouse_click, "at", **options)
         return await self._step(report, moment, click_element, **options)
+
+    async def _take_hovered(self) -> None:
+        """Take what had to be hovered for the press."""
+        hovered, self._hovered = self._hovered, []
+        for report, moment in hovered:
+            self.steps.append(await self._step(report, moment, hover_element))
 
     async def _take_press(self, down: PersonStep, report: Report) -> None:
         """Take what a press has come to."""

@@ -181,6 +181,51 @@ async def test_a_form_is_recorded_and_done_again_and_its_secrets_have_names(
     assert await page.locator("#out").inner_text() == said.replace("Ann", "Bea").replace(CODE, PASSWORD)
 
 
+MENUS = {
+    "by style": "<style>#list { display: none; position: absolute }"
+    " #menu:hover #list { display: block }</style>",
+    "by script": "<style>#list { display: none; position: absolute } #list.open { display: block }</style>"
+    "<script>addEventListener('load', () => {"
+    " menu.onmouseenter = () => setTimeout(() => list.className = 'open', 80);"
+    " menu.onmouseleave = () => list.className = '' })</script>",
+    "made anew": "<script>addEventListener('load', () => { const made = list; made.remove();"
+    " made.style.position = 'absolute'; menu.onmouseenter = () => menu.append(made);"
+    " menu.onmouseleave = () => made.remove() })</script>",
+}
+"""Menus that are there while the mouse is over what opens them."""
+
+
+@pytest.mark.parametrize("way", MENUS)
+async def test_a_menu_that_opens_by_hovering_is_hovered_again(hand: Hand, way: str) -> None:
+    await hand.open(
+        f"{MENUS[way]}<p>Shop</p><div id=menu style='width: 90px'><a href='#all'>Goods</a><div id=list>"
+        "<button onclick=\"out.textContent += 'tea '\">Tea</button></div></div>"
+        "<p style='margin-top: 90px' id=out></p><button onmouseenter='this.className = 1'>Plain</button>"
+    )
+    person, page = Person(hand.session), hand.session.current_tab.page
+    async with recording(hand) as recorded:
+        box = await page.get_by_text("Goods").bounding_box()
+        assert box is not None
+        await page.mouse.move(box["x"] + 5, box["y"] + 5, steps=3)
+        await page.get_by_role("button", name="Tea").wait_for()
+        tea = await page.get_by_role("button", name="Tea").bounding_box()
+        assert tea is not None
+        await page.mouse.move(tea["x"] + 9, tea["y"] + 9, steps=5)
+        await page.mouse.click(tea["x"] + 9, tea["y"] + 9)
+        await asyncio.sleep(0.5)
+        await person.button("Plain")
+    assert list(recorded.lines[1:]) == [
+        'page.get_by_role("link", name="Goods", exact=True).hover()',
+        'page.get_by_role("button", name="Tea", exact=True).click()',
+        'page.get_by_role("button", name="Plain", exact=True).click()',
+    ]
+    assert '.getByRole("link", { name: "Goods", exact: true }).hover()' in recorded.typescript
+    await page.mouse.move(600, 400)
+    outcome = await again(hand, recorded.history)
+    assert outcome.succeeded, outcome
+    assert await page.locator("#out").inner_text() == "tea"
+
+
 @pytest.mark.slow
 async def test_clicks_drags_frames_shadow_trees_and_dialogs(hand: Hand, site: Site) -> None:
     far = site.page("<button onclick='this.textContent+=1'>Far</button>").replace("127.0.0.1", "localhost")

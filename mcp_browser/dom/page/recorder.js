@@ -24,12 +24,23 @@ let breaking = null;
 /** What a click or key is about to check, if the page lets it. @type {Element | null} */
 let checking = null;
 
+/** What the mouse was moved over last, since no button was pressed, and when. @type {{ control: Element, at: number } | null} */
+let moved = null;
+/** By moving over what the page has shown or changed an element. @type {WeakMap<Node, Element>} */
+const revealedBy = new WeakMap();
+/** What was pressed last. @type {Element | null} */
+let pressedLast = null;
+/** Whether it has been recorded here before, so that the listeners are there. */
+let hasRecorded = false;
+
 /** How far the mouse goes in a drag at least, CSS pixels; how long after a click another one makes it a double click, milliseconds. */
 const LEAST_DRAG = 8;
 const DOUBLE_CLICK = 500;
 /** How long after what a person does a field's input counts as theirs, milliseconds. */
 const WORKED_FOR = 1000;
 const LONGEST_BREAK = 100;
+/** How long after the mouse has come to an element what the page changes is its effect, milliseconds. */
+const HOVERED_FOR = 800;
 const LONGEST_FILLED = 100_000;
 const BUTTON_NAMES = ["left", "middle", "right"];
 const MODIFIERS = ["Alt", "Control", "Meta", "Shift"];
@@ -98,11 +109,70 @@ function workField(field, changed = false) {
 }
 
 /** @param {Event} event */
+function onPointerOver(event) {
+  if (!(event instanceof PointerEvent) || !event.isPrimary || event.buttons) return;
+  const { control } = struck(event);
+  if (isElement(control) && control !== moved?.control) moved = { control, at: now() };
+  // Before anything is pressed: then there is no time.
+  for (const sheet of sheetsOf(document)) hoverSelectors(sheet);
+}
+
+const hoverWatch = new MutationObserver((records) => {
+  const by = moved && now() - moved.at < HOVERED_FOR ? moved.control : null;
+  for (const { type, target, addedNodes } of records) {
+    for (const node of type === "childList" ? addedNodes : [target]) by ? revealedBy.set(node, by) : revealedBy.delete(node);
+  }
+});
+
+/** By which selectors a sheet shows what the mouse is over something else for, and of how many rules. @type {WeakMap<CSSStyleSheet, { count: number, selectors: string[] }>} */
+const hoverRules = new WeakMap();
+
+/** @param {CSSStyleSheet} sheet @returns {string[]} */
+function hoverSelectors(sheet) {
+  try {
+    const known = hoverRules.get(sheet);
+    if (known?.count === sheet.cssRules.length) return known.selectors;
+    const enter = (/** @type {CSSRuleList} */ rules) => Array.from(rules).flatMap((/** @type {any} */ rule) => {
+      const { cssRules, selectorText, style } = rule;
+      const inner = /** @type {string[]} */ (cssRules?.length ? enter(cssRules) : []);
+      if (!selectorText?.includes(":hover")) return inner;
+      const shows = (style.display && style.display !== "none") || style.visibility === "visible" || Number(style.opacity) > 0 || style.maxHeight || style.height;
+      return shows ? [...inner, ...splitSelectors(selectorText).filter((own) => own.includes(":hover") && !/:hover[^\s>+~]*$/.test(own))] : inner;
+    });
+    const selectors = enter(sheet.cssRules);
+    hoverRules.set(sheet, { count: sheet.cssRules.length, selectors });
+    return selectors;
+  } catch {
+    return []; // Another site's.
+  }
+}
+
+/** Whether a style shows an element because the mouse is over something else. @param {Element} element */
+const isShownFromElsewhere = (element) => sheetsOf(rootOf(element)).some((sheet) => hoverSelectors(sheet).some((selector) => matches(element, selector)));
+
+/** What the mouse was moved over so that an element is there to be pressed, the first one first. @param {Element} control */
+function hoveredFor(control) {
+  /** @type {Element[]} */
+  const found = [];
+  let isLaidOver = false;
+  for (const outer of outward(control)) {
+    const by = revealedBy.get(outer);
+    if (isShownFromElsewhere(outer)) {
+      const around = outer.previousElementSibling || flatParent(outer);
+      if (isElement(around)) found.unshift(controlAround(/** @type {Element} */ (around)) || /** @type {Element} */ (around));
+    } else if (by && isConnected(by) && !holds(by, control) && (isLaidOver || /absolute|fixed/.test(styleOf(outer).position))) found.unshift(by);
+    isLaidOver ||= /absolute|fixed/.test(styleOf(outer).position);
+  }
+  return new Set(found);
+}
+
+/** @param {Event} event */
 function onPointerDown(event) {
   if (!(event instanceof PointerEvent) || !event.isPrimary) return;
   reportBreak();
   reportFilled();
   const { hit, control } = struck(event);
+  if (control !== pressedLast) for (const by of hoveredFor(control)) report("hovered", { element: identified(by) });
   if (choosing) {
     choosing = false;
     chosen = true;
@@ -112,6 +182,8 @@ function onPointerDown(event) {
     report("chosen", { element: identified(control), value: isField ? state : null, text: tidy(String((hit instanceof HTMLElement && _innerText.call(hit)) || "")) });
     return;
   }
+  moved = null;
+  pressedLast = control;
   filling = null;
   worked = { field: control, at: now() };
   // Where nothing around it is one thing to click, the place in it counts.
@@ -275,6 +347,7 @@ function swallow(event) {
 
 /** @type {Record<string, (event: Event) => void>} */
 const RECORDED = {
+  pointerover: onPointerOver,
   pointerdown: onPointerDown,
   pointerup: onPointerUp,
   pointercancel: onDrag,
@@ -294,11 +367,14 @@ const RECORDED = {
 function recordPerson(binding) {
   const isNew = !reportTo;
   reportTo = binding ? /** @type {any} */ (globalThis)[binding] : null;
-  if (isNew && reportTo) {
-    for (const [type, take] of Object.entries(RECORDED)) {
+  if (!reportTo) hoverWatch.disconnect();
+  else if (isNew) {
+    for (const [type, take] of hasRecorded ? [] : Object.entries(RECORDED)) {
       _addEventListener.call(window, type, (event) => void (reportTo && event.isTrusted && !(chosen && type !== "pointerdown") && take(event)), true);
     }
-    for (const type of ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"]) _addEventListener.call(window, type, swallow, true);
+    for (const type of hasRecorded ? [] : ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"]) _addEventListener.call(window, type, swallow, true);
+    hasRecorded = true;
+    hoverWatch.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["class", "style", "hidden", "open", "aria-hidden", "data-state"] });
     report("began");
   }
   return { doc: documentKey, frames: frameElements() };
