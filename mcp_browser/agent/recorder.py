@@ -223,7 +223,11 @@ class PersonRecorder(SessionPlugin):
                     self._take_undone(kind, down)
                 elif down is not None and kind in ("clicked", "dropped", "checked"):
                     await self._take_press(down, report)
+                elif moment is not None and kind == "hovered":
+                    self._hovered.append((report, moment))
                 elif moment is not None:
+                    if kind != "down":
+                        await self._take_hovered()
                     await self._take(tab, report, moment)
                 elif kind == "filled":
                     self._take_filled(self._filling[report["doc"], report["id"]], report["value"])
@@ -239,11 +243,7 @@ class PersonRecorder(SessionPlugin):
 
     async def _take(self, tab: Tab, report: Report, moment: Moment) -> None:
         """Take what begins something."""
-        if report["kind"] not in ("hovered", "down"):
-            await self._take_hovered()
         match report["kind"]:
-            case "hovered":
-                self._hovered.append((report, moment))
             case "down":
                 self._down = await self._take_down(report, moment)
                 await self._take_hovered()  # What is pressed may be gone sooner
