@@ -23,7 +23,7 @@ class Known:
     """A reading of one frame, by its number in the page script; 0 for none.
 
     `count` is how many lines it had. `stands` tells of each frame within, by the id of its element: the place
-    of the element's line, that line's depth and its distance from the view.
+    of the element's line, that line's depth and its distance from the view. `loading`: it was not there whole.
     """
 
     number: int = 0
@@ -31,6 +31,7 @@ class Known:
     count: int = 0
     stands: Mapping[int, tuple[int, int, int]] = field(default_factory=dict[int, tuple[int, int, int]])
     title: str = ""
+    loading: bool = False
 
 
 NOTHING = Known()
@@ -87,7 +88,14 @@ class Shown:
 def known(answer: dict[str, Any]) -> Known:
     """What is kept of an answer."""
     stands = {owner: (place, depth, far) for owner, place, depth, far in answer["frames"]}
-    return Known(answer["number"], answer["doc"], answer["count"], stands, answer["title"])
+    return Known(
+        answer["number"],
+        answer["doc"],
+        answer["count"],
+        stands,
+        answer["title"],
+        answer.get("loading", False),
+    )
 
 
 def all_readings(reading: Reading) -> Iterator[Reading]:

@@ -466,10 +466,15 @@ class PageReader:
 
     def _node(self, item: Shown) -> DomNode:
         node = self._references.node(item.line, item.frame.world, item.frame.read.document, depth=item.depth)
-        within = item.frame.children.get(item.line[ID])
-        if within is None or not within.silent:
+        frame, owner = item.frame, item.line[ID]
+        within = frame.children.get(owner)
+        if within is not None and within.silent:
+            state = "not answering"
+        elif owner in frame.read.stands and frame.read.loading and (within is None or not within.read.count):
+            state = "loading"
+        else:
             return node
-        return node.model_copy(update={"states": (*node.states, "not answering")})
+        return node.model_copy(update={"states": (*node.states, state)})
 
     async def _ask(self, ref: ElementRef, method: str, *args: Any) -> dict[str, Any]:
         """Ask about an element; the answer is sure to be about that very one."""

@@ -90,6 +90,7 @@ class Hand:
         with anyio.move_on_after(15):
             while any(request.kind == "document" for request in activity.in_flight(mark)):
                 await activity.change(limit=0.5)
+            await self.tab.page.wait_for_load_state()  # That of each frame comes before
         return await self.look()
 
     async def show(self, body: str) -> View:

@@ -173,3 +173,10 @@ async def test_what_a_click_begins_without_end_does_not_hold_it(hand: Hand, what
     with anyio.fail_after(SETTINGS.limits.call_timeout):
         told = words_of(await hand.click(view.index("Go")))
     assert "~" in told
+
+
+async def test_a_frame_that_has_not_come_says_so(hand: Hand) -> None:
+    await hand.tab.goto(hand.site.page("<p>Top</p><iframe src='/hang'></iframe>"))
+    view = await hand.look()
+    frame = next(node for node in view.snapshot.nodes if node.role == "iframe")
+    assert "loading" in frame.states

@@ -218,7 +218,7 @@ function observe(wish) {
 
 /** What is told of each reading. @param {Line[]} lines @param {number} number */
 function answerOf(lines, number) {
-  return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, secret: secretMet || undefined, hosts: hosts.length ? hosts.map(keep) : undefined };
+  return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), loading: _readyState.call(document) !== "complete", view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, secret: secretMet || undefined, hosts: hosts.length ? hosts.map(keep) : undefined };
 }
 
 /** @param {Line[]} lines */
