@@ -48,6 +48,8 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 
 SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
 MEETINGS = 2  # A frame that was lost is met anew once
+MEETING_SECONDS = 1.0  # How long one is waited for that Playwright does not know yet
+MEETING_PAUSE = 0.03
 
 
 class PageReader:
@@ -203,33 +205,30 @@ class PageReader:
             asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
         )
         if answer["doc"] != frame.read.document:
-            frame.children = {}
+            frame.children, frame.given_up = {}, set()
             inner = []
         read = {id(child): reading for child, reading in zip(met, inner, strict=False)}
         frame.read = known(answer)
         reading = Reading(frame, answer)
         if not frame.read.stands or deep >= MOST_NESTED_FRAMES:
             return reading
-        for _ in range(MEETINGS):
-            lost = [
-                owner
-                for owner, child in frame.children.items()
-                if read.get(id(child), frame) is None and not child.silent
-            ]
-            for owner in lost:
-                # The frame's document is in another process now, or was lost on the way.
-                del frame.children[owner]
+        meetings, until = MEETINGS, min(begun + settle, time.monotonic() + MEETING_SECONDS)
+        while meetings:
+            # Its document is in another process now, or was lost on the way.
+            frame.children = {o: c for o, c in frame.children.items() if c.silent or read.get(id(c), c)}
             late = await self._late(frame, read, answer["seen"])
-            if not late:
-                break
-            left = max(0.0, settle - (time.monotonic() - begun))
-            readings = await asyncio.gather(*(self._try_read(child, wish, left, deep + 1) for child in late))
-            read |= {id(child): given for child, given in zip(late, readings, strict=True)}
-            if all(given is not None or child.silent for child, given in zip(late, readings, strict=True)):
+            if late:
+                meetings -= 1
+                left = max(0.0, settle - (time.monotonic() - begun))
+                come = await asyncio.gather(*(self._try_read(one, wish, left, deep + 1) for one in late))
+                read |= {id(child): given for child, given in zip(late, come, strict=True)}
+            elif frame.unmet and time.monotonic() < until:
+                await asyncio.sleep(MEETING_PAUSE)
+            else:
+                frame.given_up |= frame.unmet if settle else set()
                 break
         for owner, child in frame.children.items():
-            given = read.get(id(child))
-            if owner in frame.read.stands and given is not None:
+            if owner in frame.read.stands and (given := read.get(id(child))) is not None:
                 reading.within[owner] = given
         return reading
 
@@ -466,15 +465,8 @@ class PageReader:
 
     def _node(self, item: Shown) -> DomNode:
         node = self._references.node(item.line, item.frame.world, item.frame.read.document, depth=item.depth)
-        frame, owner = item.frame, item.line[ID]
-        within = frame.children.get(owner)
-        if within is not None and within.silent:
-            state = "not answering"
-        elif owner in frame.read.stands and frame.read.loading and (within is None or not within.read.count):
-            state = "loading"
-        else:
-            return node
-        return node.model_copy(update={"states": (*node.states, state)})
+        state = item.frame.why_empty(item.line[ID])
+        return node.model_copy(update={"states": (*node.states, state)}) if state else node
 
     async def _ask(self, ref: ElementRef, method: str, *args: Any) -> dict[str, Any]:
         """Ask about an element; the answer is sure to be about that very one."""
