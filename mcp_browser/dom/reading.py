@@ -212,7 +212,7 @@ class PageReader:
         reading = Reading(frame, answer)
         if not frame.read.stands or deep >= MOST_NESTED_FRAMES:
             return reading
-        meetings, until = MEETINGS, min(begun + settle, time.monotonic() + MEETING_SECONDS)
+        meetings, until = MEETINGS, time.monotonic() + MEETING_SECONDS
         while meetings:
             # Its document is in another process now, or was lost on the way.
             frame.children = {o: c for o, c in frame.children.items() if c.silent or read.get(id(c), c)}
@@ -225,7 +225,7 @@ class PageReader:
             elif frame.unmet and time.monotonic() < until:
                 await asyncio.sleep(MEETING_PAUSE)
             else:
-                frame.given_up |= frame.unmet if settle else set()
+                frame.given_up |= frame.unmet
                 break
         for owner, child in frame.children.items():
             if owner in frame.read.stands and (given := read.get(id(child))) is not None:

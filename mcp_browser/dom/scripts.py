@@ -16,8 +16,12 @@ PARTS = tuple(
 
 
 def hook_script(channel: str) -> str:
-    """The script for the page's own world, to run before its own; both scripts know the random `channel`."""
-    return f"{limits_script(f'{channel}:limits')}\n{_expression('hooks.js')}({json.dumps(channel)});"
+    """The script for the page's own world, to run before its own; both scripts know the random `channel`.
+
+    It does nothing in a document that may run no scripts, such as a frame with `sandbox`.
+    """
+    hooks = f"{limits_script(f'{channel}:limits')}\n{_expression('hooks.js')}({json.dumps(channel)});"
+    return f'if (!matchMedia("(scripting: none)").matches) {{\n{hooks}\n}}'
 
 
 def limits_script(event: str = "") -> str:

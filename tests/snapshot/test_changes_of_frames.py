@@ -3,6 +3,7 @@
 import pytest
 
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot
+from tests.browser.conftest import until
 from tests.snapshot.hand import Hand, words_of
 from tests.snapshot.replay import applied, bare
 
@@ -82,6 +83,7 @@ async def test_a_frame_that_is_taken_out_is_told_as_gone(hand: Hand) -> None:
 async def test_a_frame_within_a_frame_that_reloads_is_told_alone(hand: Hand) -> None:
     innermost = hand.site.page("<p>Deep</p><button>Deeper</button>")
     lines = await with_frame(hand, f"<p>One</p>{FRAME.format(innermost)}<p>Two</p>", far=True)
+    await until(lambda: any(frame.url == innermost for frame in hand.tab.page.frames))
     (deep,) = [frame for frame in hand.tab.page.frames if frame.url == innermost]
     await deep.goto(hand.site.page("<p>Other words</p>"))
 

@@ -98,9 +98,12 @@ function parsed() {
 let port = null;
 let isHooked = false;
 
+/** Whether no script may run in the document, as in a frame with `sandbox`: then no timer of ours does, and no hook is there. */
+const isScriptless = matchMedia("(scripting: none)").matches;
+
 /** Ask the hook in the page's world; it answers before this returns, or is not there. @param {string} what */
 function ask(what) {
-  if (!channel) return;
+  if (!channel || isScriptless) return;
   if (!port) {
     const [host, inner] = ["div", "i"].map((tag) => /** @type {HTMLElement} */ (document.createElementNS("http://www.w3.org/1999/xhtml", tag)));
     port = /** @type {HTMLElement} */ (inner);

@@ -227,7 +227,7 @@ function onPointerUp(event) {
   if (checking !== control) report("clicked", { count });
   else {
     // Unless the page forbids it, the box has changed by then.
-    setTimeout(() => checking === control && ((checking = null), report("clicked", { count })));
+    pause(0).then(() => checking === control && ((checking = null), report("clicked", { count })));
   }
 }
 
@@ -288,7 +288,7 @@ function onKeyDown(event) {
   report("pressed", { key: isLetter ? event.key : name, letter: isLetter, element: field === body() ? null : identified(field) });
   if (!isMultiline || !/^(?:Shift\+)?(?:Enter|Tab)$/.test(name)) return;
   breaking = { field, length: contentIn(field).length };
-  setTimeout(reportBreak, LONGEST_BREAK);
+  pause(LONGEST_BREAK).then(reportBreak);
 }
 
 /** In a text a line end or an indent is part of it, unless the page has made something else of the key. */
@@ -340,7 +340,7 @@ function onEntering() {
 /** A click that has chosen something does nothing else. @param {Event} event */
 function swallow(event) {
   if (!chosen || !event.isTrusted) return;
-  if (event.type === "click" || event.type === "auxclick") setTimeout(() => (chosen = false));
+  if (event.type === "click" || event.type === "auxclick") pause(0).then(() => (chosen = false));
   event.preventDefault();
   event.stopImmediatePropagation();
 }

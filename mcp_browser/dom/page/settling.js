@@ -24,11 +24,15 @@ const LATE_FRAME = 60;
 const MOST_LATE_FRAMES = 4;
 const SHOWING = /^(?:opacity|visibility|display|transform|translate|scale|height|width|max-height|max-width|top|left|right|bottom|clip-path|grid-template-rows|inset|content-visibility)/;
 
+/** The next frame that is drawn. @returns {Promise<void>} */
+const drawn = () => new Promise((resolve) => (_hidden.call(document) ? resolve() : requestAnimationFrame(() => resolve())));
+
 /**
  * The next frame, or a moment where none comes: the page is not drawn, or the machine is busy.
  * @returns {Promise<boolean>} whether one came, or none will because the page is hidden
  */
 function frame() {
+  if (isScriptless) return drawn().then(() => true);
   return new Promise((resolve) => {
     if (_hidden.call(document)) {
       setTimeout(resolve, 16, true);
@@ -42,8 +46,13 @@ function frame() {
   });
 }
 
-/** @param {number} delay @returns {Promise<void>} */
-const pause = (delay) => new Promise((resolve) => setTimeout(resolve, delay));
+/** @param {number} delay milliseconds */
+async function pause(delay) {
+  if (!isScriptless) return /** @type {Promise<void>} */ (new Promise((resolve) => setTimeout(resolve, delay)));
+  const end = now() + delay;
+  do await drawn();
+  while (now() < end && !_hidden.call(document));
+}
 
 /**
  * What the page changes: when last; without an action how often since the last pause, and how often it has begun to;
@@ -214,6 +223,7 @@ async function settle(limit, came = false) {
   const longestRestless = inputs ? LONGEST_RESTLESS : LONGEST_RESTLESS_OPENING;
   let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0, unanswered: 0 };
   try {
+    if (isScriptless && _hidden.call(document)) return state;
     let restless = start;
     let stirred = came || isStirred();
     let late = came ? MOST_LATE_FRAMES : 0;
