@@ -49,20 +49,20 @@ class FrameState:
     # Left, top, right, bottom of what is seen of it and the id of what cuts it off, where not all is seen
     seen: Sequence[float] | None = None
     silent: bool = False  # Whether it did not answer when it was last asked: its script is busy
-    given_up: set[int] = field(default_factory=set[int])  # Elements whose frames were not to be found
+    unfound: set[int] = field(default_factory=set[int])  # Elements whose frames were not found in time
 
     @property
     def unmet(self) -> set[int]:
         """The elements whose frames may still be found."""
-        return set(self.read.stands) - set(self.children) - self.given_up
+        return set(self.read.stands) - set(self.children) - self.unfound
 
     def why_empty(self, owner: int) -> str:
         """Why nothing is to be read of what stands in an element; "" where it was read, or is no frame."""
         child = self.children.get(owner)
         if child is not None and child.silent:
             return "not answering"
-        is_coming = owner in self.read.stands and self.read.loading
-        return "loading" if is_coming and (child is None or not child.read.count) else ""
+        is_empty = owner in self.read.stands and (child is None or not child.read.count)
+        return "loading" if owner in self.unfound or (is_empty and self.read.loading) else ""
 
     @property
     def deadline(self) -> float:

@@ -205,7 +205,7 @@ class PageReader:
             asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
         )
         if answer["doc"] != frame.read.document:
-            frame.children, frame.given_up = {}, set()
+            frame.children, frame.unfound = {}, set()
             inner = []
         read = {id(child): reading for child, reading in zip(met, inner, strict=False)}
         frame.read = known(answer)
@@ -225,7 +225,7 @@ class PageReader:
             elif frame.unmet and time.monotonic() < until:
                 await asyncio.sleep(MEETING_PAUSE)
             else:
-                frame.given_up |= frame.unmet
+                frame.unfound = (frame.unfound | frame.unmet) - frame.children.keys()
                 break
         for owner, child in frame.children.items():
             if owner in frame.read.stands and (given := read.get(id(child))) is not None:

@@ -91,7 +91,12 @@ class Hand:
             while any(request.kind == "document" for request in activity.in_flight(mark)):
                 await activity.change(limit=0.5)
             await self.tab.page.wait_for_load_state()  # That of each frame comes before
-        return await self.look()
+        view = await self.look()
+        with anyio.move_on_after(5):
+            while any("loading" in node.states for node in view.snapshot.nodes):
+                await anyio.sleep(0.1)
+                view = await self.look()
+        return view
 
     async def show(self, body: str) -> View:
         """Publish an HTML body, go there and look at the whole page."""
