@@ -503,8 +503,8 @@
   const outcomes = ["success", "error"];
   expectAnswers(globalThis.IDBFactory, ["open", "deleteDatabase"], outcomes, (_self, request) => request);
   expectAnswers(globalThis.IDBIndex, reads, outcomes, (_self, request) => request);
-  const writes = ["add", "put", "delete", "clear"];
-  expectAnswers(globalThis.IDBObjectStore, [...reads, ...writes], outcomes, (_self, request) => request);
+  expectAnswers(globalThis.IDBObjectStore, [...reads, "add", "put", "delete", "clear"], outcomes, (_self, request) => request);
+  expectAnswers(globalThis.IDBDatabase, ["transaction"], ["complete", "abort"], (_self, transaction) => transaction);
   expectAnswers(globalThis.Worker, ["postMessage"], ["message", "error"], (worker) => worker);
 
   /** Sockets written to that have answered nothing to see yet, and whether they have answered at all. @type {Map<object, boolean>} */
