@@ -201,7 +201,9 @@ class PersonRecorder(SessionPlugin):
         if self._moment is not None and self._moment.tab is tab and not self._session.acting:
             visited = self._moment.visited
         visited.append(tab.url)
-        how = {"visited": visited, "watched": self._session.acting, "new": self._is_new}
+        # Asked now: what was done before may still be looked at when the next thing happens.
+        entries = begin(_visits(tab))
+        how = {"visited": visited, "watched": self._session.acting, "new": self._is_new, "entries": entries}
         self._queue.put_nowait((tab, {"kind": "navigated", **how}, None))
 
     def _on_answered(self, tab: Tab, _closed: object) -> None:
@@ -413,7 +415,7 @@ class PersonRecorder(SessionPlugin):
     async def _take_navigated(self, tab: Tab, report: Report) -> None:
         """Take an address that a person has opened, or a step in the history that nothing else has led to."""
         before, known = self._visits.get(tab.id, (0, []))
-        now, ids, entry = await _visits(tab)
+        now, ids, entry = await report["entries"]
         self._visits[tab.id] = now, ids
         typed, url, kind = entry.get("userTypedURL", ""), entry["url"], entry["transitionType"]
         action: Named = go_to_url
