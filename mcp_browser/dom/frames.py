@@ -23,7 +23,8 @@ class Known:
     """A reading of one frame, by its number in the page script; 0 for none.
 
     `count` is how many lines it had. `stands` tells of each frame within, by the id of its element: the place
-    of the element's line, that line's depth and its distance from the view. It was `loading`, not whole.
+    of the element's line, that line's depth and its distance from the view. `loading` is
+    whether its document was not complete.
     """
 
     number: int = 0

@@ -49,7 +49,7 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
 MEETINGS = 2  # A frame that was lost is met anew once
 MEETING_SECONDS = 1.0  # How long one is waited for that Playwright does not know yet
-MEETING_PAUSE = 0.03
+MEETING_PAUSE = 0.03  # Seconds until it is looked for again
 
 
 class PageReader:
@@ -214,7 +214,7 @@ class PageReader:
             return reading
         meetings, until = MEETINGS, time.monotonic() + MEETING_SECONDS
         while meetings:
-            # Its document is in another process now, or was lost on the way.
+            # One without an answer is in another process now, or was lost on the way: it is met anew.
             frame.children = {o: c for o, c in frame.children.items() if c.silent or read.get(id(c), c)}
             late = await self._late(frame, read, answer["seen"])
             if late:

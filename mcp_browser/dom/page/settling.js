@@ -25,14 +25,14 @@ const MOST_LATE_FRAMES = 4;
 const SHOWING = /^(?:opacity|visibility|display|transform|translate|scale|height|width|max-height|max-width|top|left|right|bottom|clip-path|grid-template-rows|inset|content-visibility)/;
 
 /** The next frame that is drawn. @returns {Promise<void>} */
-const drawn = () => new Promise((resolve) => (_hidden.call(document) ? resolve() : requestAnimationFrame(() => resolve())));
+const frameDrawn = () => new Promise((resolve) => (_hidden.call(document) ? resolve() : requestAnimationFrame(() => resolve())));
 
 /**
  * The next frame, or a moment where none comes: the page is not drawn, or the machine is busy.
  * @returns {Promise<boolean>} whether one came, or none will because the page is hidden
  */
 function frame() {
-  if (isScriptless) return drawn().then(() => true);
+  if (isScriptless) return frameDrawn().then(() => true);
   return new Promise((resolve) => {
     if (_hidden.call(document)) {
       setTimeout(resolve, 16, true);
@@ -50,7 +50,7 @@ function frame() {
 async function pause(delay) {
   if (!isScriptless) return /** @type {Promise<void>} */ (new Promise((resolve) => setTimeout(resolve, delay)));
   const end = now() + delay;
-  do await drawn();
+  do await frameDrawn();
   while (now() < end && !_hidden.call(document));
 }
 
