@@ -7,6 +7,7 @@ import time
 from functools import partial
 from typing import Any, Literal
 
+from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame
 
 from mcp_browser.actions.elements import click_element, drag_element, hover_element
@@ -41,6 +42,7 @@ CHECK_SECONDS = 15  # How long what is asserted is waited for: a person waits, t
 LONGEST_EXPECTED = 200  # Characters of a text that is asserted
 FINDING_SECONDS = 5.0  # How long Playwright may take to look for an element
 RESULT_SECONDS = 1.5  # So long after what a person does, what tabs do is its result
+EXCHANGE_SECONDS = 0.3  # How long a page may take to come in the place of another
 TYPED = frozenset({"typed", "address_bar", "auto_bookmark", "generated", "keyword", "auto_toplevel"})
 """How Chromium calls it that a person has opened an address."""
 _ENDS = frozenset({"down", "clicked", "dropped", "cancelled", "checked", "pressed"})  # What a press was
@@ -201,9 +203,7 @@ class PersonRecorder(SessionPlugin):
         if self._moment is not None and self._moment.tab is tab and not self._session.acting:
             visited = self._moment.visited
         visited.append(tab.url)
-        # Asked now: what was done before may still be looked at when the next thing happens.
-        entries = begin(_visits(tab))
-        how = {"visited": visited, "watched": self._session.acting, "new": self._is_new, "entries": entries}
+        how = {"visited": visited, "watched": self._session.acting, "new": self._is_new}
         self._queue.put_nowait((tab, {"kind": "navigated", **how}, None))
 
     def _on_answered(self, tab: Tab, _closed: object) -> None:
@@ -415,7 +415,7 @@ class PersonRecorder(SessionPlugin):
     async def _take_navigated(self, tab: Tab, report: Report) -> None:
         """Take an address that a person has opened, or a step in the history that nothing else has led to."""
         before, known = self._visits.get(tab.id, (0, []))
-        now, ids, entry = await report["entries"]
+        now, ids, entry = await _visits(tab)
         self._visits[tab.id] = now, ids
         typed, url, kind = entry.get("userTypedURL", ""), entry["url"], entry["transitionType"]
         action: Named = go_to_url
@@ -435,7 +435,12 @@ class PersonRecorder(SessionPlugin):
 
 async def _visits(tab: Tab) -> tuple[int, list[int], dict[str, Any]]:
     """Where a tab is in its history, the numbers of the entries, and the one where it is."""
-    history = await send(tab.cdp, "Page.getNavigationHistory")
+    try:
+        history = await send(tab.cdp, "Page.getNavigationHistory")
+    except PlaywrightError:
+        # "Not attached to an active page", for a moment while a page takes the place of another.
+        await asyncio.sleep(EXCHANGE_SECONDS)
+        history = await send(tab.cdp, "Page.getNavigationHistory")
     now, entries = history["currentIndex"], history["entries"]
     return now, [entry["id"] for entry in entries], entries[now]
 
