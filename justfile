@@ -67,15 +67,15 @@ apps *arguments: (_long "apps and not slow" arguments)
 slow *arguments: (_long "slow and not nightly" arguments)
 
 # Both in one run, as CI does.
-apps-and-slow *arguments: (_long "(apps and not slow) or (slow and not nightly)" arguments)
+apps-and-slow *arguments: (_long "(apps or slow) and not nightly" arguments)
 
-# In six processes, since these tests wait more than they compute; files in their order, so that no long one comes last.
+# In five processes, since these tests also wait; files in their order, so that no long one comes last.
 _long tests arguments:
-    pytest -n 6 --dist loadfile --no-loadscope-reorder --durations=40 -m "{{ tests }}" {{ arguments }}
+    pytest -n 5 --dist loadfile --no-loadscope-reorder --durations=40 -m "{{ tests }}" {{ arguments }}
 
 # All that takes long, also what CI leaves to the night, with as many clients and examples as there are.
 nightly *arguments:
-    TEST_LOAD=full pytest -n 3 --dist loadfile --durations=25 -m slow {{ arguments }}
+    TEST_LOAD=full pytest -n 3 --dist loadfile --durations=25 -m "slow or nightly" {{ arguments }}
 
 # `test` and `nightly` with branch coverage, which must be high enough.
 coverage:
