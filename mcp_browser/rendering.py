@@ -29,7 +29,7 @@ from typing import Any
 
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.observation import DialogInfo, Observation
-from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, Frozen, Gap, Scroll
+from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Frozen, Gap, Scroll
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.settings import Settings
@@ -52,6 +52,8 @@ NO_CHANGE = "No text or control changed."
 ONLY_TITLE = "= no text or control changed, only the title"
 INDENT = "  "
 DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
+MOST_MOVED = 4  # So many lines, or runs of lines, that moved are shown
+SHOWN_MOVED = 60  # How much of a line that moved is shown, characters
 LEAST_RUN = 4  # So many indexes that follow one another are told by the first and the last
 MOST_GAPS = 6  # So many places where lines are left out between others are shown, the longest
 _BESIDE = frozenset({"replaced", "unlisted", "moved"})  # What does not change what the page says
@@ -320,14 +322,33 @@ def _beside_lines(changes: DomChanges) -> Iterator[str]:
     ]
     if left:
         yield f"= still there, without a line of its own: {', '.join(map(str, left))}"
-    moved = sum(change.op == "moved" for change in changes.changes)
-    if moved:
-        yield f"= {counted(moved, 'line')} moved to another place: look with get_state."
+    if moved := list(_moved(changes.changes)):
+        rest = f", and {len(moved) - MOST_MOVED} more: look with get_state" * (len(moved) > MOST_MOVED)
+        yield f"= moved: {', '.join(moved[:MOST_MOVED])}{rest}"
     if changes.looks:
         looks = [f"{look.node} ({look.what})" for look in changes.looks]
         if changes.other_looks:
             looks.append(f"{changes.other_looks} more")
         yield f"= no text or control changed, only looks: {', '.join(looks)}"
+
+
+def _moved(changes: Iterable[DomChange]) -> Iterator[str]:
+    """What stands at another place now, and before what: `[4] clickable "B" before [2] clickable "A"`."""
+    moved = [change for change in changes if change.op == "moved"]
+    for i, change in enumerate(moved):
+        # What moved with the line before it, and to the same place, is said with that.
+        last = moved[i - 1] if i else None
+        if last is not None and last.at is not None and change.at == last.at + 1:
+            deeper = change.node.depth - last.node.depth
+            if deeper > 0 or (deeper == 0 and change.before == last.before):
+                continue
+        where = f"before {_short(change.before)}" if change.before is not None else "to the end"
+        yield f"{_short(change.node)} {where}"
+
+
+def _short(node: DomNode) -> str:
+    """A line without its states, and cut."""
+    return cut(str(node.model_copy(update={"states": (), "depth": 0})), SHOWN_MOVED)
 
 
 def _gap_lines(snapshot: DomSnapshot) -> dict[int, list[str]]:

@@ -20,7 +20,7 @@ from tests.support.site import Site
 hypothesis_settings.register_profile("no deadline", deadline=None)
 hypothesis_settings.load_profile("no deadline")
 
-LONGEST_TEST = 180.0
+LONGEST_TEST = 300.0
 """After which a test that waits fails, and shows where, seconds; the nightly run has longer ones."""
 
 

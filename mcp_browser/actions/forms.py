@@ -225,12 +225,17 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
 
 async def _choose_or_type(element: Element, value: str) -> str:
     """Choose the option of that name; where a text field's list has none, the text stays as it was typed."""
+    field = ListField(element)
     try:
-        return await _select(element, [value])
+        if not await field.suggests():
+            return await _select(element, [value])
+        if chosen := await field.choose_typed(value):
+            return f"Selected {quoted(chosen.label)} in {element}."
+        told = _typed(element, value, secret=False)
     except NotFound:
         told = await _fill(element, value, append=False, slowly=False)
-        await ListField(element).close()
-        return f"{told} Its list has no such option."
+    await field.close()
+    return f"{told} Its list has no such option."
 
 
 async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:

@@ -89,6 +89,22 @@ class ListField:
             await self.close(after_choice=True)
         return chosen
 
+    async def choose_typed(self, text: str) -> Chosen | None:
+        """Type a text, and choose the option of that name from the list that this has brought.
+
+        Returns:
+            None where there is no such option: the text stays.
+        """
+        await self._element.call("beforeOpening")
+        self._opened = True
+        options = await self._filter(self._element, text)
+        option = _find(options, text) or _nearest(options, text, at_start=True)
+        return None if option is None or option.disabled else await self._take(option, text)
+
+    async def suggests(self) -> bool:
+        """Whether it says that its list comes by typing."""
+        return await self._element.call("attribute", "aria-autocomplete") in ("list", "both", "inline")
+
     async def close(self, *, after_choice: bool = False) -> None:
         """Close the list if it is open: by a click on its field, or by Escape.
 
@@ -283,7 +299,8 @@ class ListField:
 
     async def _is_menu(self) -> bool:
         popup = await self._element.call("attribute", "aria-haspopup")
-        return self._element.role.startswith("menu") or popup in ("menu", "true")
+        opens_menu = popup == "menu" or (popup == "true" and self._element.role != "combobox")
+        return self._element.role.startswith("menu") or opens_menu
 
     async def _expanded(self) -> str | None:
         return await self._element.call("attribute", "aria-expanded")

@@ -32,10 +32,18 @@ DROP_SECONDS = 0.5  # How long a page may take to follow a drag before the drop
 OPENING_SECONDS = 3.0  # How long a list or a file chooser may take to open after the click that opens it
 POLL_SECONDS = 0.05
 
+FIELD_REST = 0.05  # For how long a field that holds something else must stay as it is, seconds
 SHOWN_TEXT = 60  # How much of a text that was typed a result repeats, characters
 LONGEST_NAME = 80  # How much of an element's name a message repeats, characters
 MOST_BY_CONTENT = 50_000_000  # How much is sent to a browser that cannot read the files itself, bytes
 COPY = 1  # The only thing that can be done with files that come from outside: the bit of a copy
+FORMS = {  # How the values of native pickers are written, by their types
+    "date": "a date as 2027-12-31",
+    "time": "a time as 23:59",
+    "datetime-local": "date and time as 2027-12-31T23:59",
+    "month": "a month as 2027-12",
+    "week": "a week as 2027-W52",
+}
 CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
 
@@ -131,6 +139,7 @@ class Element:
 
         Raises:
             NotActionable: it cannot be typed into.
+            InvalidArguments: a native picker takes values of another form.
         """
         try:
             ready = await self.ready("fill")
@@ -144,12 +153,7 @@ class Element:
             at, is_it = await Slider(self.tab, self.input, self.index).move_to(text)
             return FieldValue(value=text if is_it else f"{at.value:g}", scale=str(at))
         if ready.kind == "picker":
-            # Its parts cannot be typed as one text: the value is set, and the page told by events.
-            await self.input.check_elements(self.index)
-            self.input.did()
-            if key := await self.call("setValue", text):
-                await self.input.press(key)
-            return await self._field()
+            return await self._set_picker(text, ready)
         # What takes its keys in a way of its own takes several lines as one only from a paste, and an editor
         # of code closes brackets and indents lines by itself as they are typed.
         is_code = ready.kind == "keys" or ready.code
@@ -160,9 +164,13 @@ class Element:
             await self._type(text, ready, slowly=slowly, pastes=pastes)
             return None
         await self.call("moveToEnd" if append else "selectText")
-        field = await self._type(text, ready, slowly=slowly, pastes=pastes)
+        field = await self._at_rest(await self._type(text, ready, slowly=slowly, pastes=pastes), text)
         if slowly or append or field is None or field.follows(text):
             return field
+        return await self._fill_again(text, ready, pastes=pastes)
+
+    async def _fill_again(self, text: str, ready: ReadyElement, *, pastes: bool) -> FieldValue | None:
+        """Put text into a field that has made something else of it."""
         if ready.kind == "rich":
             # Some put their own selection back, or type beside a table or a picture that is selected, too.
             await self.press("ControlOrMeta+a")
@@ -171,8 +179,36 @@ class Element:
                 await self._type(text, ready, pastes=pastes)
         elif text:
             await self.call("selectText")
-            await self._type(text, ready, slowly=True)
-        return await self._field()
+            field = await self._at_rest(await self._type(text, ready, slowly=True), text)
+            if field is None or field.follows(text):
+                return field
+            # One that writes its text anew with each key may take all at once.
+            await self.call("selectText")
+            await self.input.insert(text, meant=self._place(ready))
+        return await self._at_rest(await self._field(), text)
+
+    async def _set_picker(self, text: str, ready: ReadyElement) -> FieldValue | None:
+        """Set a native picker, whose parts cannot be typed as one text, and tell the page by events."""
+        await self.input.check_elements(self.index)
+        self.input.did()
+        was = await self._field()
+        if key := await self.call("setValue", text):
+            await self.input.press(key)
+        field = await self._field()
+        if text and field is not None and not field.value and ready.type in FORMS:
+            if was is not None and was.value:
+                await self.call("setValue", was.value)
+            raise InvalidArguments(f"{self} takes {FORMS[ready.type]}, not {quoted(text, SHOWN_TEXT)}.")
+        return field
+
+    async def _at_rest(self, field: FieldValue | None, text: str) -> FieldValue | None:
+        """What a field holds once it stays so: some show what was typed only with a later drawing."""
+        was = None
+        while field is not None and field != was and not field.holds(text, within=True):
+            was = field
+            await anyio.sleep(FIELD_REST)
+            field = await self._field()
+        return field
 
     async def _type(
         self, text: str, ready: ReadyElement, *, slowly: bool = False, pastes: bool = False
@@ -262,6 +298,8 @@ class Element:
         """
         _at(await other.ready("hover"), offset_x, offset_y, other)
         start = await self.ready("drag")
+        # Some move what one may drop on out of the way as soon as the drag begins.
+        place = await other.call("place") if self.tab.dom.resolve(other.index).world.is_main else None
         hand = self.input
         # Of both, since what is held in the air cannot be asked about any more.
         await hand.check_elements(self.index, other.index)
@@ -269,7 +307,9 @@ class Element:
         await hand.down()
         try:
             await hand.move(start.x + 8, start.y + 8, steps=2)
-            x, y = _at(await other.show(), offset_x, offset_y, other)
+            x, y = _at(await other.show(offset_x, offset_y), offset_x, offset_y, other)
+            if place is not None and not await other.call("place") and offset_x is None and offset_y is None:
+                x, y = place
             await hand.move((start.x + x) / 2, (start.y + y) / 2, steps=4)
             await hand.move(x, y, steps=4)
             # A drop target takes the drop only after it has seen the pointer over itself.
@@ -330,9 +370,9 @@ class Element:
                 await send(cdp, "Input.dispatchDragEvent", type="dragCancel", **at)
             raise
 
-    async def show(self) -> ReadyElement:
-        """Scroll the element into view and tell where it is; x and y are its middle."""
-        await self.call("scrollIntoView")
+    async def show(self, offset_x: float | None = None, offset_y: float | None = None) -> ReadyElement:
+        """Scroll the element, or a point of it, into view and tell where it is; x and y are its middle."""
+        await self.call("scrollIntoView", offset_x, offset_y)
         return await self.ready("read")
 
     async def text(self) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-import anyio
-
 from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.worlds import World
 
 SMALLEST_PART = 1e-4  # Of a list's length, of which it is not halved any more
+LEAST_STEPS = 16  # So often a list in order is halved, however slow the machine is
 SEEKING_SECONDS = 4.0  # How long the lists of a page are scrolled for a text, all of them
 
 T = TypeVar("T")
@@ -30,28 +29,31 @@ async def scroll_for(
         wanted: what the row says.
         show: scrolls to a part of the list's length (0 to 1), or on by a view (-1); returns what was found
             there and what the rows say, None where nothing moved.
-        seconds: how long at most.
+        seconds: how long at most, save that a list in order is halved a few times anyhow.
         thorough: look through all of a list that seems to be in order, too.
     """
     low, high, at = 0.0, 1.0, 0.0  # Of a list in order, between which parts of its length it is
     by_views = False
-    with anyio.move_on_after(seconds):
-        while (shown := await show(at)) is not None:
-            found, labels = shown
-            if found is not None:
-                return found
-            rows = [_in_order(label) for label in labels]
-            if by_views or not rows[1:] or rows != sorted(rows):
-                by_views, at = True, -1.0
-            elif rows[0] <= _in_order(wanted) <= rows[-1]:
-                at = -1.0
-            elif high - low > SMALLEST_PART:
-                low, high = (at, high) if _in_order(wanted) > rows[-1] else (low, at)
-                at = (low + high) / 2
-            elif thorough:
-                by_views, at = True, 0.0
-            else:
-                return None
+    ends, steps = time.monotonic() + seconds, 0
+    while time.monotonic() < ends or (not by_views and steps < LEAST_STEPS):
+        if (shown := await show(at)) is None:
+            break
+        steps += 1
+        found, labels = shown
+        if found is not None:
+            return found
+        rows = [_in_order(label) for label in labels]
+        if by_views or not rows[1:] or rows != sorted(rows):
+            by_views, at = True, -1.0
+        elif rows[0] <= _in_order(wanted) <= rows[-1]:
+            at = -1.0
+        elif high - low > SMALLEST_PART:
+            low, high = (at, high) if _in_order(wanted) > rows[-1] else (low, at)
+            at = (low + high) / 2
+        elif thorough:
+            by_views, at = True, 0.0
+        else:
+            return None
     return None
 
 
@@ -62,6 +64,8 @@ async def seek(tab: TabPage, text: str) -> bool:
         return False
     ends = time.monotonic() + SEEKING_SECONDS
     for world, box, place in await tab.ask(tab.dom.partly_drawn()):
+        if time.monotonic() >= ends:
+            break
         show = partial(_show_rows, tab, world, box, wanted)
         if await scroll_for(text, show, seconds=ends - time.monotonic()):
             return True

@@ -318,6 +318,18 @@ class Frames:
             return frame, answer
         raise FrameGone
 
+    async def read_part(self, world: World, answer: dict[str, Any], *how: Any) -> Reading:
+        """What a part of a page was read as, with all of the frames that stand in it."""
+        reading = Reading(FrameState(world=world, read=known(answer)), answer)
+        frame = next((frame for frame, _ in self.known() if frame.world is world), None)
+        for owner in _stands(answer):
+            if frame is None:
+                break
+            with contextlib.suppress(FrameGone, TimeoutError):
+                child, inner = await self._ask_within(frame, owner, "part", (0, *how))
+                reading.within[owner] = await self.read_part(child.world, inner, *how)
+        return reading
+
     async def meet(self, frame: FrameState, ids: Sequence[int]) -> None:
         """Find the worlds of frames that have not been met yet."""
         unknown = [owner for owner in ids if owner not in frame.children]

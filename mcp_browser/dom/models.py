@@ -152,11 +152,11 @@ class DomChange(Frozen):
 
     For `changed`, `before` is the line as it was; the other lines are as they are now (or last were).
     `replaced` is a re-render: the same line under a new index, `before` holding the old one. `moved` is the
-    same line at another place among those that have stayed; of what is `unlisted` the line went, and the
-    element is there. `was` and `at` are its places among all lines of the page, before and now, counted from
-    0. Where a frame has another document, one `removed` line stands for all the `lines` that were in it; so
-    does one for what went together, `within` holding the indexes
-    of the elements among it.
+    same line at another place among those that have stayed, `before` the next of those, if any; of what is
+    `unlisted` the line went, and the element is there. `was` and `at` are its places among all lines of the
+    page, before and now, counted from 0. Where a frame has another document, one `removed` line stands for
+    all the `lines` that were in it; so does one for what went together, `within` holding the indexes of the
+    elements among it.
     """
 
     op: ChangeKind

@@ -13,9 +13,18 @@ _NAMED = re.compile(
     r"(?: #(?P<nth>[1-9]\d*))?(?: in (?P<place>.+))?"
 )
 
+# The keys that stand behind the name of a menu's entry: `Table... Alt + Shift + N`
+_SHORTCUT = re.compile(
+    r"\s+(?:(?:ctrl|control|alt|shift|cmd|command|option|meta|win|[⌘⌥⇧⌃])\s*[+-]?\s*)+\S{0,9}$|\s+f\d\d?$",
+    re.IGNORECASE,
+)
+
 
 class ElementName(str):
-    """An element by role and name, `nth` of several; `place` is the element that it is in, or its index."""
+    """An element by role and name, or hint where it has none; `nth` of several.
+
+    `place` is the element that it is in, or its index.
+    """
 
     role: str
     name: str
@@ -26,6 +35,12 @@ class ElementName(str):
         """Those of these elements that are meant, in their order."""
         same = [node for node in nodes if _tidy(node.name) == self.name]
         same = same or [node for node in nodes if _tidy(node.name).casefold() == self.name.casefold()]
+        same = same or [
+            node for node in nodes if _SHORTCUT.sub("", _tidy(node.name)).casefold() == self.name.casefold()
+        ]
+        # What has no name, or only an example for one, is called by its hint.
+        hint = f'hint="{self.name}"'.casefold()
+        same = same or [one for one in nodes if hint in map(str.casefold, one.states)]
         return same if self.nth is None else same[self.nth - 1 : self.nth]
 
 

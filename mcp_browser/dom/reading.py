@@ -113,9 +113,9 @@ class PageReader:
         budget = budget or self._budget
         if region is not None:
             ref = self.resolve(region)
-            answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part, folded)
-            reading = Reading(FrameState(world=ref.world, read=known(answer)), answer)
-            return self._as_snapshot(reading, budget, part)
+            how = (budget * CHARACTERS_A_TOKEN * part, folded)
+            answer = await self._ask(ref, "part", ref.id, *how)
+            return self._as_snapshot(await self._frames.read_part(ref.world, answer, *how), budget, part)
         self._confirm()
         reading = await self._observe(whole=True, room=budget * part, folded=folded)
         self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))

@@ -32,7 +32,7 @@ def connection() -> Iterator[servers.Connection]:
     settings = Settings().browser
     chromium = str(find_browser(settings).executable)
     command = servers.command(OURS, chromium, sandbox=uses_sandbox(settings))
-    command.argv.extend(("--tools", "core,sessions"))
+    command.argv.extend(("--tools", "core,sessions", "--navigation-timeout", "60", "--call-timeout", "120"))
     running = servers.Connection(command)
     yield running
     running.close()

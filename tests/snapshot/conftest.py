@@ -16,14 +16,14 @@ from tests.support.site import Site
 
 SETTINGS = Settings(
     browser=BrowserSettings(isolated=True, headless=True),
-    limits=LimitSettings(settle_timeout=3, call_timeout=20, navigation_timeout=6),
+    limits=LimitSettings(settle_timeout=3, call_timeout=60, navigation_timeout=30),
     observation=ObservationSettings(snapshot_budget=6000, changes_budget=1500),
 )
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def session() -> AsyncIterator[BrowserSession]:
-    """One session with small limits of time, so that a test that waits for a cap is short."""
+    """One session that settles soon, so that a test that waits for that cap is short."""
     manager = BrowserManager(SETTINGS)
     yield await manager.default_session()
     await manager.close()

@@ -12,7 +12,7 @@ from playwright.async_api import Locator, Page, async_playwright
 
 from tests.support.apps import free_port
 
-SECONDS = 60
+SECONDS = 150
 
 
 class Person:

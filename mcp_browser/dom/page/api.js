@@ -90,9 +90,9 @@ const methods = {
     const element = byId(id);
     return element ? { node: wire(describe(element), false) } : { problem: "stale", lasting: true };
   },
-  /** A part of the page as lines. */
+  /** A part of the page as lines, or all of it, 0. */
   part(/** @type {number} */ id, /** @type {number} */ budget, /** @type {boolean} */ asFolded) {
-    const element = byId(id);
+    const element = id === 0 ? body() || rootElement() : byId(id);
     if (!element) return { problem: "stale", lasting: true };
     const lines = read(element);
     // A field that another draws shows nothing itself.

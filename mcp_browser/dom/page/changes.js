@@ -210,6 +210,7 @@ function observe(wish) {
     const told = chooseChanges([...changes, ...come], before, room);
     const changed = told.cost + (told.omitted ? room : 0);
     if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
+      for (const [, line] of told.wire) toldOnce.add(/** @type {WireLine} */ (line)[2]);
       return { ...answer, changes: told.wire, omitted: told.omitted, room, behind, ...(changes.length ? undefined : looksChanged(lines)) };
     }
   }
@@ -396,6 +397,8 @@ function compare(before, after) {
   for (let i = 0; i < before.length; i++) {
     if (used[i]) continue;
     const old = /** @type {Line} */ (before[i]);
+    // One that is hidden now is still there: what is like it is another.
+    if (old.kind === "interactive" && byId(old.id)) continue;
     const sign = `${signature(old)}\n${old.entry}\n${oldDialogs[i]}`;
     const places = oldBySign.get(sign);
     if (places) places.push(i);
@@ -427,12 +430,23 @@ function compare(before, after) {
     else if (changedFrom.has(j)) changes.push(["changed", line, /** @type {Line} */ (before[i]), i, j]);
     else if (replacedFrom.has(j) && (line.kind === "interactive" || line.kind === "region" || line.name.includes("\uE000"))) {
       changes.push(["replaced", line, /** @type {Line} */ (before[i]), i, j]);
-    } else if (!stayed[j]) changes.push(["moved", line, /** @type {Line} */ (before[i]), i, j]);
+    } else if (!stayed[j]) changes.push(["moved", line, follower(after, stayed, j), i, j]);
     else if (line.name !== /** @type {Line} */ (before[i]).name) {
       changes.push(["replaced", line, /** @type {Line} */ (before[i]), i, j]);
     }
   }
   return changes;
+}
+
+/** The next line beside one that has moved, of those that have not; null where it is the last in its place. @param {Line[]} lines @param {Uint8Array} stayed @param {number} at */
+function follower(lines, stayed, at) {
+  const { depth } = /** @type {Line} */ (lines[at]);
+  for (let next = at + 1; next < lines.length; next++) {
+    const line = /** @type {Line} */ (lines[next]);
+    if (line.depth < depth) return null;
+    if (stayed[next] && line.depth === depth) return line;
+  }
+  return null;
 }
 
 /** More lines that went and stood side by side are told together. */
@@ -575,7 +589,6 @@ function chooseChanges(changes, old, budget) {
   const wired = [];
   for (const i of chosen) {
     const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
-    toldOnce.add(line.id);
     const went = kind === "removed" && at < -1 ? old.slice(was, was - at).flatMap((one) => (one.kind === "interactive" ? [one.id] : [])) : [];
     wired.push([kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at, went]);
   }

@@ -11,7 +11,7 @@ function handAt(at) {
   const frame = /** @type {Open} */ (walk.open[at]);
   if (frame.hand !== undefined) return frame.hand;
   if (!surveyed || walk.shadows > 0 || at === 0 || frame.pointed || frame.root) {
-    frame.hand = HAND.has(styleOf(frame.element).cursor);
+    frame.hand = hasHand(frame.element);
   } else if (OWN_CURSOR.has(frame.tag)) frame.hand = false;
   else frame.hand = handAt(at - 1);
   return frame.hand;
@@ -22,7 +22,7 @@ function handOver(element, tag) {
   if (surveyed && walk.shadows === 0 && walk.open.length && !pointing(element)) {
     return !OWN_CURSOR.has(tag) && handAt(walk.open.length - 1);
   }
-  return HAND.has(styleOf(element).cursor);
+  return hasHand(element);
 }
 
 /**
@@ -131,7 +131,7 @@ function closeClickable(own, at) {
   if (isAroundEditor(element) || (at === walk.lines.length - 1 && walk.joined && _contains.call(element, walk.joined))) return drop();
   const many = controls > MOST_IN_CLICKABLE || length > 4000;
   // A listener around several controls is there for them, unless the cursor says otherwise.
-  if (many || (controls > 1 && !HAND.has(styleOf(element).cursor))) {
+  if (many || (controls > 1 && !hasHand(element))) {
     if (!own.name) return drop();
     own.kind = "region";
     own.role = explicitRole(element) || "group";
@@ -188,7 +188,7 @@ function closeClickable(own, at) {
 /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
 function listensForAll(element) {
   if (attribute(element, "onclick") !== null || Number(attribute(element, "tabindex") ?? -1) >= 0) return false;
-  if (HAND.has(styleOf(element).cursor)) return false;
+  if (hasHand(element)) return false;
   return fillsPage(element);
 }
 
@@ -204,7 +204,7 @@ function fillsPage(element) {
 function nameAlike(element, at) {
   const inner = walk.lines.slice(at + 1).filter((line) => !walk.echoes.has(line));
   const lines = inner.filter(({ kind }) => kind !== "interactive" && kind !== "heading");
-  if (HAND.has(styleOf(element).cursor) || lines.some(({ kind }) => kind !== "text")) return false;
+  if (hasHand(element) || lines.some(({ kind }) => kind !== "text")) return false;
   const boxes = lines.map(({ node }) => node && Array.from(outward(node)).find((outer) => outer !== element && holds(element, outer) && hasTwin(outer)));
   if (new Set(boxes).size < 2 || boxes.some((box) => !box)) return false;
   const controls = inner.filter(({ kind }) => kind === "interactive");
@@ -263,12 +263,16 @@ function enterClickable(element, frame, role) {
   return frame;
 }
 
+const WITHOUT_ADDRESS = "a:not([href],[name],[id])";
+
 /** Whether an element is one of several, in what listens for them all: script focuses them, or each has other data. @param {Element} element */
 function isItemOfListener(element) {
   const outer = /** @type {Element} */ (parentNode(element));
   const isFocused = attribute(element, "tabindex") !== null;
-  const listens = walk.open.slice(-MOST_UP_TO_LISTENER).some((frame) => listensItself(frame.element) && (isFocused || !fillsPage(frame.element)));
-  if (!listens || !isElement(outer) || childElementCount(outer) < (isFocused ? 2 : LEAST_ITEMS) || query(element, isFocused ? CONTROLS : "*")) return false;
+  const listening = walk.open.slice(-MOST_UP_TO_LISTENER).find((frame) => listensItself(frame.element) && (isFocused || !fillsPage(frame.element)));
+  // A link without an address is there for a script.
+  if (listening && matches(element, WITHOUT_ADDRESS)) return queryAll(listening.element, WITHOUT_ADDRESS).length > 1 && !isBlank(textContent(element));
+  if (!listening || !isElement(outer) || childElementCount(outer) < (isFocused ? 2 : LEAST_ITEMS) || query(element, isFocused ? CONTROLS : "*")) return false;
   const first = /** @type {Element} */ (outer.firstElementChild);
   const other = /** @type {Element} */ (first === element ? element.nextElementSibling : first);
   if (isFocused) return attribute(other, "tabindex") !== null;

@@ -13,7 +13,7 @@ const BUTTONS = "button,[role=button]";
 /** States, with a hint of what a control that has no name is for. @param {Element} element @param {string} role @param {string[]} states */
 function withHint(element, role, states) {
   const label = FIELDS.has(role) ? labelBeside(element, CHECKED.has(role)) : "";
-  const hint = label || (HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || calledBy(element) : role === "group" ? calledBy(element) : "");
+  const hint = label || (HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || tipAround(element) || calledBy(element) : role === "group" ? calledBy(element) : "");
   return hint ? [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`] : states;
 }
 
@@ -70,7 +70,7 @@ function writtenNear(element, field, behind) {
     const isField = !isLabel && (matches(/** @type {Element} */ (node), CONTROLS) || query(/** @type {Element} */ (node), CONTROLS) !== null);
     if (text === "" && !isField) continue;
     const isNear = Math.max(box.top - own.bottom, own.top - box.bottom, box.left - own.right, own.left - box.right) <= NEAR_FIELD;
-    return isNear && !isField && WORDS.test(text) && text.length <= LONGEST_HINT ? text : "";
+    return isNear && !isField && WORDS.test(text) && (isLabel || text.length <= LONGEST_HINT) ? text : "";
   }
   return null;
 }
@@ -83,7 +83,11 @@ function pushControl(element, role, name, states, far, focused) {
   if (walk.heading) states.push(`h${walk.heading}`);
   const tip = name.length <= LONGEST_SIGN && attribute(element, "title");
   if (name === "") own.states = withHint(element, role, states);
-  else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
+  else if (FIELDS.has(role) && tidy(attribute(element, "placeholder") || "") === name && !labelsOf(element).length) {
+    // A placeholder is an example; people read what stands beside the field.
+    const label = labelBeside(element);
+    if (label && label !== name) own.states = [...states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
+  } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
 }
@@ -140,7 +144,9 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (role === "option" && walk.inside === ALL) return null;
   const surface = tag === "textarea" || editor ? surfaceOf(element, tag) : null;
   const replaceable = unseen || isReplaceable(element, tag) || surface !== null;
-  const far = farOf(element, replaceable);
+  let far = farOf(element, replaceable);
+  // A field that its component has put off the page stands where the component does.
+  if (far !== far && unseen && role === "combobox") far = farOf(boxOfField(element), false);
   if (far !== far) {
     if (LEAVES.has(tag)) return null;
     return frame;
@@ -286,7 +292,7 @@ function isReplaceable(element, tag) {
   if (type === "checkbox" || type === "radio" || type === "file" || type === "range") return true;
   // A component's own field may lie unseen over or under what it draws.
   if (!(traits(element) & SPECIAL) || explicitRole(element) !== "combobox") return false;
-  return attribute(element, "readonly") !== null || attribute(element, "inputmode") === "none";
+  return attribute(element, "readonly") !== null || attribute(element, "inputmode") === "none" || Number(styleOf(element).opacity) === 0;
 }
 
 /** Whether a component hides its own control from readers; an open dialog does so with all of the page. @param {Element} element */

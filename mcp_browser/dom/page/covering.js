@@ -35,6 +35,8 @@ const LONGEST_COVER = 40;
 const COVERS = "covers the rest of the view";
 /** Hit tests are slow where an element has thousands of children: milliseconds after which the rest goes untested. */
 const COVER_TIME = 6;
+/** The same where something does cover: which lines it leaves free is asked of more of them. */
+const COVERED_TIME = 40;
 
 /** Mark what lies in the view under something else. @param {Line[]} lines @returns {Veil | null} what fills the view, if anything does */
 function markCovered(lines) {
@@ -47,14 +49,16 @@ function markCovered(lines) {
   let shown = null;
   /** @type {Line[]} */
   const free = [];
-  /** What was hit instead of covered elements. @type {Set<Element>} */
-  const hits = new Set();
-  const until = now() + COVER_TIME;
+  /** The elements under each that was hit instead. @type {Map<Element, Element[]>} */
+  const hits = new Map();
+  const begun = now();
+  let isCut = false;
   const inView = [];
   for (const line of withParts(lines)) if (line.far === 0 && line.kind === "interactive") inView.push(line);
   for (const line of spread(inView)) {
     if (!line.node) continue;
-    if (++tests > MOST_COVER_TESTS || (tests > LEAST_COVER_TESTS && now() > until)) break;
+    isCut = ++tests > MOST_COVER_TESTS || (tests > LEAST_COVER_TESTS && now() - begun > (shown ? COVERED_TIME : COVER_TIME));
+    if (isCut) break;
     const element = line.node;
     const { left, right, top, bottom } = partInView(rectOf(element));
     if (right - left < 2 || bottom - top < 2) continue;
@@ -67,7 +71,7 @@ function markCovered(lines) {
     const third = at(right - (right - left) / 8, bottom - (bottom - top) / 4);
     if (reaches(element, third) || (third && holds(third, element))) continue;
     if (!isOver(hit, element)) continue;
-    hits.add(hit);
+    hits.set(hit, [...(hits.get(hit) || []), element]);
     let cover = covers.get(hit);
     if (cover === undefined) {
       if (!shown) shown = elementsOf(lines);
@@ -80,33 +84,42 @@ function markCovered(lines) {
     else under.set(cover, [line]);
   }
   if (!shown) return null;
-  for (const [cover, covered] of under) sayCovered(cover, covered, free, shown);
-  return veilOver([...under.values()].flat(), hits, free);
+  for (const [cover, covered] of under) sayCovered(cover, covered, free, shown, isCut);
+  return veilOver(hits, free);
 }
 
 /** What fills the view: the elements around what it covers, and the outermost of those that it does not cover. @typedef {{around: Set<Element>, above: Set<Element>}} Veil */
 
-/** @param {Line[]} covered @param {Set<Element>} hits what lies over them @param {Line[]} free @returns {Veil | null} */
-function veilOver(covered, hits, free) {
+/** @param {Map<Element, Element[]>} hits what lies over others, and over which @param {Line[]} free @returns {Veil | null} */
+function veilOver(hits, free) {
   /** @type {Set<Element>} */
   const around = new Set();
-  for (const { node } of covered) {
-    for (let outer = /** @type {Node | null} */ (node); outer && !around.has(/** @type {Element} */ (outer)); outer = flatParent(outer)) around.add(/** @type {Element} */ (outer));
+  for (const [hit, covered] of hits) {
+    const own = aroundAll(covered);
+    // What lies over a part of the view, as a message in its corner, may lie over a dialog.
+    if (branchOf(hit, own).some(fillsAll)) for (const outer of own) around.add(outer);
   }
-  let whole = false;
+  if (!around.size) return null;
   const above = new Set();
-  for (const hit of hits) {
-    const branch = branchOf(hit, around);
-    if (branch.length) above.add(branch[branch.length - 1]);
-    const fills = branch.some((part) => {
-      const { left, right, top, bottom } = partInView(rectOf(part));
-      return right - left >= innerWidth * 0.95 && bottom - top >= innerHeight * 0.95;
-    });
-    whole ||= branch.some((part) => matches(part, ":modal") || (fills && styleOf(part).position === "fixed"));
-  }
-  if (!whole) return null;
-  for (const { node } of free) if (node) above.add(branchOf(node, around).pop());
+  for (const element of [...hits.keys(), ...free.map(({ node }) => node)]) if (element) above.add(branchOf(element, around).pop());
   return { around, above };
+}
+
+/** The elements that have others in them, and those. @param {Element[]} elements */
+function aroundAll(elements) {
+  /** @type {Set<Element>} */
+  const around = new Set();
+  for (const element of elements) {
+    for (let outer = /** @type {Node | null} */ (element); outer && !around.has(/** @type {Element} */ (outer)); outer = flatParent(outer)) around.add(/** @type {Element} */ (outer));
+  }
+  return around;
+}
+
+/** Whether an element lies over all of the view. @param {Element} part */
+function fillsAll(part) {
+  if (matches(part, ":modal")) return true;
+  const { left, top, right, bottom } = partInView(rectOf(part));
+  return right - left >= innerWidth * 0.95 && bottom - top >= innerHeight * 0.95 && styleOf(part).position === "fixed";
 }
 
 /** An element and those around it, the innermost first, up to those that hold what is covered. @param {Element} element @param {Set<Element>} around */
@@ -133,13 +146,14 @@ function isBehind({ node, kind, far }, { around, above }) {
  * @param {Line[]} covered
  * @param {Line[]} free what nothing covers
  * @param {Map<Element, Line>} shown
+ * @param {boolean} isCut whether there may be more that is free
  */
-function sayCovered(cover, covered, free, shown) {
+function sayCovered(cover, covered, free, shown, isCut) {
   const own = shown.get(cover);
   const by = own ? reference(keep(cover)) : coverName(cover, shown);
   const beside = covered.length > FIRST_COVERED ? free.filter((line) => !line.node || !holds(cover, line.node)) : free;
   if (covered.length > Math.max(FIRST_COVERED, 2 * beside.length) && beside.length <= MOST_FREE) {
-    const save = beside.length ? ` but ${beside.map((line) => reference(line.id)).join(" ")}` : "";
+    const save = isCut ? " but a part" : beside.length ? ` but ${beside.map((line) => reference(line.id)).join(" ")}` : "";
     const first = own || /** @type {Line} */ (covered[0]);
     first.marks = [...first.marks, own ? `${COVERS}${save}` : `covered by ${by}, like the rest of the view${save}`];
     return;
@@ -224,13 +238,18 @@ const CLOSING = /^(?:close|cancel|dismiss|no,? thanks|not now|got it|schlie(?:ß
 const CLOSERS = "[data-dismiss],[data-bs-dismiss],.close,.btn-close,[class*=close-button],[class*=close-btn],[class*=CloseButton]";
 const MOST_BUTTONS = 60;
 
+/** Whether a menu or list is a part of the page, and not open on top of it. @param {Element} layer */
+const standsInPage = (layer) =>
+  (localName(layer) === "details" && !(/** @type {HTMLDetailsElement} */ (layer).open)) ||
+  (matches(layer, "[role=menu],[role=listbox]") && !matches(layer, "[popover],[aria-modal=true]") && Array.from(outward(layer, 4)).every((outer) => /static|relative/.test(styleOf(outer).position)));
+
 /** What is open on top of the page, beside an element and not around it; null where nothing is. @param {Element} element @returns {Element | null} */
 function layerOver(element) {
   /** @type {Element | null} */
   let found = null;
   for (const root of allRoots()) {
     for (const layer of queryAll(root, LAYERS)) {
-      if (holds(layer, element) || (found && holds(found, layer)) || !isSeen(layer)) continue;
+      if (holds(layer, element) || (found && holds(found, layer)) || !isSeen(layer) || standsInPage(layer)) continue;
       const box = rectOf(layer);
       if (box.width < 2 || box.height < 2) continue;
       const hit = at(box.left + box.width / 2, box.top + Math.min(box.height / 2, 40));

@@ -190,8 +190,9 @@ function enterElement(element, parent) {
     pushControl(element, tag === "a" ? "link" : "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);
     return null;
   }
-  if (walk.inside === null || !parent) {
-    if ((hasHandler(element) || (heardListeners && means & (SPECIAL | OTHER) && isItemOfListener(element))) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
+  const isOne = heardListeners && (means & (SPECIAL | OTHER)) !== 0 && (walk.inside === null || tag === "a") && isItemOfListener(element);
+  if (walk.inside === null || !parent || isOne) {
+    if ((isOne || hasHandler(element)) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
       return enterClickable(element, frame, role);
     }
   }

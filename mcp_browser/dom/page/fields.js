@@ -121,7 +121,17 @@ const helpers = {
   text: (element) => (element instanceof HTMLElement ? _innerText.call(element) : textContent(element)),
   checked: (element) => checkedState(controlOf(element)),
   attribute: (element, /** @type {string} */ name) => attribute(element, name),
-  scrollIntoView: (element) => void bringIntoView(element),
+  /** Scroll an element into view, or the point of it so many CSS pixels from its left and top edges. */
+  scrollIntoView(element, /** @type {number | null} */ dx = null, /** @type {number | null} */ dy = null) {
+    bringIntoView(element);
+    if (dx !== null || dy !== null) bringPointIntoView(element, dx, dy);
+  },
+  /** Where the middle of an element is in the view, CSS pixels; null where it is out of it. */
+  place(element) {
+    const box = boxOf(element);
+    const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+    return x > 0 && y > 0 && x < innerWidth && y < innerHeight ? [x, y] : null;
+  },
 };
 
 /**

@@ -41,7 +41,7 @@ function find(wanted, limit, within) {
     if (line.cells) row = line;
     if (role && line.role !== role && !(role === "image" && line.role === "img")) continue;
     const shown = saidBy(line);
-    if (name && !shown.toLowerCase().includes(name)) continue;
+    if (name && !shown.toLowerCase().includes(name) && !isHinted(line, name)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
     if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line, row: row && standsIn(line, row) ? row : null });
@@ -60,6 +60,9 @@ function find(wanted, limit, within) {
   searched = seen;
   return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
 }
+
+/** Whether a line has this hint. @param {Line} line @param {string} wanted in lower case */
+const isHinted = (line, wanted) => line.states.some((state) => state.toLowerCase() === `hint=${quoted(wanted)}`);
 
 /** What in an editor holds a text and nothing else with it, so that the caret can be put there. @param {Element} editor @param {string} text */
 const placeIn = (editor, text) => {
@@ -139,6 +142,9 @@ function rowAndDialog(element) {
   return `${row ? tidy(textContent(row)) : ""}\n${title || ""}`;
 }
 
+/** @param {Line} line */
+const hintIn = (line) => line.states.find((state) => state.startsWith("hint="));
+
 /** The line of the page that is most like one that is gone, not in another row or dialog. @param {string} role @param {string} name @param {number} id @param {string} of the document that it was in */
 function nearest(role, name, id, of) {
   const gone = of === documentKey ? references.get(id)?.deref() : undefined;
@@ -148,12 +154,14 @@ function nearest(role, name, id, of) {
   let best = null;
   let bestScore = 0;
   const sought = name.toLowerCase();
+  const told = toldById().get(id);
+  const isHintedAlike = (/** @type {Line} */ line) => !told || hintIn(told) === hintIn(line);
   let same = 0;
   for (const line of withParts(lines)) {
     if (line.kind !== "interactive" && line.kind !== "region") continue;
     const own = line.name.toLowerCase();
     let score = 0;
-    if (own === sought && (sought !== "" || line.role === role)) score = line.role === role ? 5 : 3;
+    if (own === sought && (sought !== "" || (line.role === role && isHintedAlike(line)))) score = line.role === role ? 5 : 3;
     else if (line.role === role && sought && own && (own.startsWith(sought) || sought.startsWith(own))) score = 2;
     else if (line.role === role && sought.length > 2 && own.length > 2 && (own.includes(sought) || sought.includes(own))) score = 1;
     if (score === 5) same++;

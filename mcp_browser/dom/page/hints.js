@@ -20,7 +20,7 @@ const LAYOUT_CLASS = /[:\d[\]/]|^(?:cursor|border|text|bg|overflow|flex|items|ju
 const MODULE_HASH = /__(?=\w*\d)\w+$/;
 /** Names that a program has given. */
 const GENERATED = /^[:«_]|\d{4}|[0-9a-f]{8}|^(?:radix|headlessui|react-aria|mui|ember|ext|el-id|v|cdk|mat|ui-id|aria|reach|chakra|downshift|id|field|input|btn|button)[-_:]*\d|:r\w+:|_r_\w+_/i;
-const NAMING = ["data-testid", "data-test-id", "data-test", "data-cy", "data-qa", "data-action", "data-command", "data-value", "data-role", "name", "id", "data-id"];
+const NAMING = ["name", "data-testid", "data-test-id", "data-test", "data-cy", "data-qa", "data-action", "data-command", "data-value", "data-role", "id", "data-id"];
 const PASSING = /^(?:.*--)?(?:is-|has-)?(?:active|selected|disabled|hover(?:ed)?|over|focus(?:ed)?|open|first|last|current|checked|hidden|visible|loading|button|btn|icon)$/i;
 const LONGEST_WORD = 60;
 
@@ -33,7 +33,7 @@ const inWords = (name) => tidy(name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replac
  * @returns {string}
  */
 function hintOf(element) {
-  return cut(tipOf(element) || drawnAs(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : placeInSet(element)), LONGEST_WORD);
+  return cut(tipOf(element) || tipAround(element) || drawnAs(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : placeInSet(element)), LONGEST_WORD);
 }
 
 /** Which of its set an element says that it is, such as a star among five. @param {Element} element */
@@ -59,6 +59,16 @@ function tipOf(element, seen = false) {
   }
   const inner = seen ? Array.from(queryAll(element, TITLED)).find(isSeen) : query(element, `${TITLED},svg > title`);
   return inner ? tidy(attribute(inner, "aria-label") || attribute(inner, "title") || attribute(inner, "alt") || textContent(inner)) : "";
+}
+
+/** What is said of an element by what is put around it alone, or by the outline that is drawn beside it. @param {Element} element */
+function tipAround(element) {
+  const around = flatParent(element);
+  if (!around || !isElement(around)) return "";
+  const outer = /** @type {Element} */ (around);
+  const outline = matches(element, "input,select,textarea") ? query(outer, ":scope > fieldset[aria-hidden=true] > legend") : null;
+  if (outline) return tidy(textContent(outline));
+  return childElementCount(outer) === 1 && matches(outer, "span,div") ? tidy(attribute(outer, "aria-label") || attribute(outer, "title") || "") : "";
 }
 
 /** What the icon in an element shows, by the name that its library gives it. @param {Element} element */

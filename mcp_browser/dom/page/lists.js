@@ -124,17 +124,24 @@ function hasParts(element) {
 function fieldShows(element) {
   const field = controlOf(element);
   if (isSecret(field)) return "";
+  const isTyped = TYPED.has(localName(field));
+  const text = textWithout(boxOfField(field), inList, isTyped ? [String(/** @type {HTMLInputElement} */ (field).value ?? "")] : []);
+  if (text || isTyped) return text;
+  // What was chosen may stand in a list of its own, beside the one to choose from.
+  const entries = opened?.field === field ? opened.entries : [];
+  return textWithout(field, (part) => entries.some((entry) => holds(entry, part)), []);
+}
+
+/** The text that is drawn in a box, save in what is left out. @param {Element} box @param {(part: Element) => boolean} isOut @param {string[]} texts what comes before */
+function textWithout(box, isOut, texts) {
   const isDrawn = drawnTest();
-  const box = boxOfField(field);
-  const texts = TYPED.has(localName(field)) ? [String(/** @type {HTMLInputElement} */ (field).value ?? "")] : [];
   for (const part of [box, ...queryAll(box, "*")]) {
-    if (inList(part) || !isDrawn(part)) continue;
+    if (isOut(part) || !isDrawn(part)) continue;
     let own = "";
     for (let node = firstChild(part); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
     if (!isBlank(own)) texts.push(own);
   }
-  const text = tidy(texts.join(" "));
-  return text || TYPED.has(localName(field)) ? text : tidy(String(_innerText.call(/** @type {HTMLElement} */ (field)) ?? ""));
+  return tidy(texts.join(" "));
 }
 
 /** How a field can be opened: as a "list" by its semantics, as a "value" that it shows, or not (""). @param {Element} element */
@@ -223,16 +230,20 @@ function allOptions(element) {
     opened.entries = found;
     opened.list = boxAround(found, control);
   }
+  // The native list that a component keeps knows what is chosen, where ARIA may only say where the keys are.
+  const native = control instanceof HTMLInputElement ? null : /** @type {HTMLSelectElement | null} */ (query(control, "select"));
+  const isChosen = (/** @type {string} */ label) => !native || [...native.selectedOptions].some((one) => tidy(one.label) === label);
   for (const option of new Set(found)) {
     const isMarked = attribute(option, "aria-checked") === "true";
     const text = tidy(nameOf(option, localName(option), "option")) || tidy(textContent(option));
     if (!text || text.length > LONGEST_ENTRY) continue;
+    const isSelected = attribute(option, "aria-selected") === "true" && isChosen(text);
     options.push({
       label: text,
       value: attribute(option, "data-value") || attribute(option, "value") || "",
       // Of a list that takes one choice this may only say where the keys are.
-      selected: isMarked || attribute(option, "aria-selected") === "true",
-      chosen: isMarked || (attribute(option, "aria-selected") === "true" && closest(option, "[aria-multiselectable=true]") !== null),
+      selected: isMarked || isSelected,
+      chosen: isMarked || (isSelected && closest(option, "[aria-multiselectable=true]") !== null),
       disabled: isDisabled(option),
       group: "",
       id: keep(option),

@@ -140,6 +140,10 @@ function notePainted() {
   }
 }
 
+/** The fields for which a form was held back, before the last reading and since. @type {[Set<Element>, Set<Element>]} */
+let refused = [new Set(), new Set()];
+_addEventListener.call(window, "invalid", (event) => void refused[1].add(/** @type {Element} */ (event.composedPath()[0])), true);
+
 /** A reading begins: what was noted before the one told last is forgotten. @param {boolean} afresh whether the last reading was told */
 function turnLooks(afresh) {
   noteLooks(onlooker.takeRecords());
@@ -150,6 +154,7 @@ function turnLooks(afresh) {
   paintedNow = false;
   for (const [element, values] of lookedSince) lookedBefore.set(element, new Map([...values, ...(lookedBefore.get(element) || [])]));
   lookedSince = new Map();
+  refused = [new Set([...(afresh ? [] : refused[0]), ...refused[1]]), new Set()];
 }
 
 /**
@@ -172,6 +177,7 @@ function looksChanged(lines) {
     const formed = before ? formsChanged(before, forms) : "";
     if (formed) add(editor, formed);
   }
+  for (const field of refused[0]) if (isConnected(field) && isSeen(field)) add(field, `invalid${complaint(field, localName(field))}`);
   const active = deepActive() || body();
   const selected = shapeRead?.selected;
   if (active && selected && shapeTold && selected !== shapeTold.selected) add(active, `selected ${quoted(cut(tidy(selected), LONGEST_FORM))}`);

@@ -59,6 +59,8 @@ let stateful = new WeakSet();
 let statefulSome = false;
 /** Elements of the document to which some rule gives a cursor. @type {WeakSet<Element>} */
 let pointed = new WeakSet();
+/** What the cursor is a hand over only while it is there. @type {WeakSet<Element>} */
+let handed = new WeakSet();
 let pointedSome = false;
 /** Elements of the document that some rule may clip to nothing or write with invisible ink. @type {WeakSet<Element>} */
 let suspected = new WeakSet();
@@ -87,23 +89,31 @@ function survey(root) {
 /** Find what style sheets may point at or hide; only in the document, since shadow trees are small. */
 function surveyStyles() {
   pointed = new WeakSet();
+  handed = new WeakSet();
   suspected = new WeakSet();
   scrolling = new WeakSet();
   fixed = new WeakSet();
   pointedSome = suspectedSome = fixedSome = false;
-  const { hand, trap, scroll, fixed: stuck, blind } = addedTo(document);
+  const { hand, handed: hovered, trap, scroll, fixed: stuck, blind } = addedTo(document);
   scrollingKnown = !blind && scroll.length <= MOST_SURVEYED;
   scrollingSome = scrollingKnown && scroll.length > 0;
   if (scrollingSome) for (const element of queryAll(document, `:is(${scroll.join(",")})`)) scrolling.add(element);
   surveyed = !blind && hand.length + trap.length <= MOST_SURVEYED;
   if (!surveyed) return;
   if (hand.length) for (const element of queryAll(document, `:is(${hand.join(",")})`)) pointed.add(element);
+  for (const element of hovered.length ? queryAll(document, `:is(${hovered.join(",")})`) : []) {
+    pointed.add(element);
+    handed.add(element);
+  }
   pointedSome = hand.length > 0;
   if (trap.length) for (const element of queryAll(document, `:is(${trap.join(",")})`)) suspected.add(element);
   suspectedSome = trap.length > 0;
   fixedSome = stuck.length > 0 && stuck.length <= MOST_SURVEYED;
   if (fixedSome) for (const element of queryAll(document, `:is(${stuck.join(",")})`)) fixed.add(element);
 }
+
+/** Whether the cursor over an element is that of something to act on. @param {Element} element */
+const hasHand = (element) => HAND.has(styleOf(element).cursor) || (pointedSome && handed.has(element));
 
 /** Whether an element may have a cursor of its own. @param {Element} element */
 const pointing = (element) => (pointedSome && pointed.has(element)) || ((traits(element) & STYLE) !== 0 && (/cursor/i.test(attribute(element, "style") || "") || attribute(element, "cursor") !== null));

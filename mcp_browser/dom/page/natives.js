@@ -53,6 +53,12 @@ const _innerText = getterOf(HTMLElement.prototype, "innerText");
 const _body = getterOf(Document.prototype, "body");
 const _documentElement = getterOf(Document.prototype, "documentElement");
 const _head = getterOf(Document.prototype, "head");
+/** What keeps a field from being sent, by its tag. @type {Record<string, {call: (element: Element) => string}>} */
+const MESSAGES = {
+  input: getterOf(HTMLInputElement.prototype, "validationMessage"),
+  select: getterOf(HTMLSelectElement.prototype, "validationMessage"),
+  textarea: getterOf(HTMLTextAreaElement.prototype, "validationMessage"),
+};
 const _title = getterOf(Document.prototype, "title");
 const _hidden = getterOf(Document.prototype, "hidden");
 const _readyState = getterOf(Document.prototype, "readyState");

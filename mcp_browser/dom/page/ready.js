@@ -153,11 +153,6 @@ function pointsOnLine(element) {
   return [0.5, 0.25, 0.75, 0.4, 0.6].map((part) => line.getPointAtLength(length * part).matrixTransform(matrix));
 }
 
-/** @param {Element} element */
-function bringIntoView(element) {
-  _scrollIntoView.call(bodyOf(element), { block: "center", inline: "center", behavior: "instant" });
-}
-
 /** Whether an overlay fills so much of the view that scrolling moves nothing out from under it. @param {Element} hit @param {Element} element */
 function fillsView(hit, element) {
   const cover = coverOf(hit, element);
@@ -251,6 +246,7 @@ function tickOf(item) {
 
 /** @param {number} id @param {string} purpose @param {boolean} force @param {boolean} faint whether it may be transparent @returns {Promise<object>} */
 async function tryReady(id, purpose, force, faint) {
+  const asked = now();
   const element = byId(id);
   if (!element) return { problem: "stale", lasting: true };
   const control = controlOf(element);
@@ -351,6 +347,12 @@ async function tryReady(id, purpose, force, faint) {
       point = pointOn(label, free);
     }
   }
+  if (point && broughtAt >= asked && purpose !== "read") {
+    const text = textContent(target);
+    await frame();
+    // Of a row that is used for another one by now, what was meant is where it was.
+    if (textContent(target) === text) point = pointOn(target, free);
+  }
   box = boxOf(target);
   if (!point) return { problem: "off-screen", ...facts };
   if (point.hit && !isOwnPart(point.hit, thumb || element)) {
@@ -359,6 +361,7 @@ async function tryReady(id, purpose, force, faint) {
     if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
     if (!labelled) {
       const through = styleOf(target).pointerEvents === "none";
+      if (through && now() - broughtAt < SCROLL_REST) return { problem: "moving", ...facts };
       const over = through || !holds(point.hit, element) ? inTheWay(point.hit, element) : null;
       // A page may let the mouse through all of it while something is open.
       if (over && (!through || matches(over, LAYERS))) return { ...coveredBy(over), ...facts };

@@ -113,7 +113,8 @@ function hush(frame) {
 function enterHeading(element, tag, frame) {
   const given = Number(attribute(element, "aria-level"));
   const level = given >= 1 && given <= 9 ? given : /^h[1-6]$/.test(tag) ? Number(tag[1]) : 2;
-  if (hasHandler(element) && walk.inside === null) {
+  const isPointed = walk.open.length > 0 && handOver(element, tag) && !handAt(walk.open.length - 1);
+  if ((hasHandler(element) || isPointed) && walk.inside === null) {
     const entered = enterClickable(element, frame, "");
     const own = walk.lines[frame.start];
     if (own && own.node === element) sayHeading(own, level);

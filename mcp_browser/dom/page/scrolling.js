@@ -2,10 +2,7 @@
 
 /** @param {Element} element @param {boolean} across */
 function canScroll(element, across) {
-  const room = across
-    ? _scrollWidth.call(element) - _clientWidth.call(element)
-    : _scrollHeight.call(element) - _clientHeight.call(element);
-  if (room < 2) return false;
+  if (roomOf(element, across) < 2) return false;
   if (element === scroller()) return true;
   const style = styleOf(element);
   const overflow = across ? style.overflowX : style.overflowY;
@@ -30,8 +27,16 @@ function scrollBox(id, dx, dy) {
   /** @type {Element | null} */
   let found = null;
   if (!node && page && !canScroll(page, across)) node = at(innerWidth / 2, innerHeight / 2);
-  found = Array.from(outward(node)).find((outer) => canScroll(outer, across)) || null;
-  if (!found && id === null && page && !canScroll(page, across)) found = largestScroller(across);
+  // What is named is often put around what scrolls.
+  const inner = id !== null && isElement(node) && !canScroll(/** @type {Element} */ (node), across) ? largestScroller(across, /** @type {Element} */ (node)) : null;
+  if (inner && areaOf(inner) >= areaOf(/** @type {Element} */ (node)) / 2) found = inner;
+  else found = Array.from(outward(node)).find((outer) => canScroll(outer, across)) || null;
+  if (id === null && page && roomOf(page, across) < LEAST_ROOM * (across ? innerWidth : innerHeight)) {
+    // Some pages scroll by a little themselves, beside the part of them that holds their content.
+    const main = largestScroller(across, document);
+    const isMain = main && areaOf(main) >= (innerWidth * innerHeight) / 2 && roomOf(main, across) > roomOf(page, across);
+    if (isMain || (!found && !canScroll(page, across))) found = main;
+  }
   const target = found || page;
   if (!target) return { problem: "no-page", lasting: true };
   const height = target === page ? innerHeight : _clientHeight.call(target);
@@ -51,14 +56,23 @@ function scrollBox(id, dx, dy) {
   };
 }
 
-/** @param {boolean} across @returns {Element | null} */
-function largestScroller(across) {
+/** A page that can be scrolled by less of what is seen may have a part that is scrolled in its stead. */
+const LEAST_ROOM = 0.25;
+
+/** How far an element can be scrolled in all, CSS pixels. @param {Element} element @param {boolean} across */
+const roomOf = (element, across) => (across ? _scrollWidth.call(element) - _clientWidth.call(element) : _scrollHeight.call(element) - _clientHeight.call(element));
+
+/** What of an element can show what is in it, square pixels. @param {Element} element */
+const areaOf = (element) => _clientWidth.call(element) * _clientHeight.call(element);
+
+/** @param {boolean} across @param {Document | Element} within @returns {Element | null} */
+function largestScroller(across, within) {
   /** @type {Element | null} */
   let best = null;
   let size = 0;
-  for (const element of queryAll(document, "*")) {
-    if (!canScroll(element, across)) continue;
-    const area = _clientWidth.call(element) * _clientHeight.call(element);
+  for (const element of queryAll(within, "*")) {
+    if (element === scroller() || !canScroll(element, across)) continue;
+    const area = areaOf(element);
     if (area > size) {
       size = area;
       best = element;
@@ -66,3 +80,56 @@ function largestScroller(across) {
   }
   return best;
 }
+
+/** @param {Element} element */
+function bringIntoView(element) {
+  const shown = bodyOf(element);
+  const { left, top } = rectOf(shown);
+  const shells = Array.from(outward(flatParent(shown))).filter(isShell);
+  const places = shells.map((shell) => [_scrollLeft.call(shell), _scrollTop.call(shell)]);
+  _scrollIntoView.call(shown, { block: "center", inline: "center", behavior: "instant" });
+  shells.forEach((shell, i) => {
+    const [x = 0, y = 0] = /** @type {number[]} */ (places[i]);
+    const now = [_scrollLeft.call(shell), _scrollTop.call(shell)];
+    if (now[0] === x && now[1] === y) return;
+    scrollShell(shell, x, y);
+    if (!isMiddleIn(shown, shell)) scrollShell(shell, /** @type {number} */ (now[0]), /** @type {number} */ (now[1]));
+  });
+  const { left: x, top: y } = rectOf(shown);
+  if (x !== left || y !== top) broughtAt = now();
+}
+
+/** Whether scripts can scroll an element, and a person cannot: the shell of an application. @param {Element} element */
+function isShell(element) {
+  if (_scrollHeight.call(element) <= _clientHeight.call(element) && _scrollWidth.call(element) <= _clientWidth.call(element)) return false;
+  const style = styleOf(element === scroller() ? /** @type {Element} */ (body() || element) : element);
+  return style.overflowX === "hidden" && style.overflowY === "hidden";
+}
+
+/** @param {Element} shell @param {number} left @param {number} top */
+const scrollShell = (shell, left, top) => _scrollBy.call(shell, { left: left - _scrollLeft.call(shell), top: top - _scrollTop.call(shell), behavior: "instant" });
+
+/** Whether the middle of an element lies in the view, and in a box around it. @param {Element} element @param {Element} outer */
+function isMiddleIn(element, outer) {
+  const box = rectOf(element);
+  const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+  const { left, top, right, bottom } = partInView(outer === scroller() ? viewport() : rectOf(outer));
+  return x >= left && y >= top && x <= right && y <= bottom;
+}
+
+/** Scroll what is around an element until a point of it is in view. @param {Element} element @param {number | null} dx @param {number | null} dy */
+function bringPointIntoView(element, dx, dy) {
+  for (const outer of outward(flatParent(element))) {
+    if (!canScroll(outer, false) && !canScroll(outer, true)) continue;
+    const box = rectOf(element);
+    const [x, y] = [box.left + (dx ?? box.width / 2), box.top + (dy ?? box.height / 2)];
+    const { left, top, right, bottom } = partInView(outer === scroller() ? viewport() : rectOf(outer));
+    const by = { left: x < left || x > right ? x - (left + right) / 2 : 0, top: y < top || y > bottom ? y - (top + bottom) / 2 : 0 };
+    if (by.left || by.top) _scrollBy.call(outer, { ...by, behavior: "instant" });
+  }
+}
+
+/** When an element was last scrolled into view, milliseconds by `now`. */
+let broughtAt = -Infinity;
+/** For how long a list may let the mouse through after it was scrolled, milliseconds: 150 by virtual lists' custom. */
+const SCROLL_REST = 400;

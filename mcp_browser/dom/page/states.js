@@ -93,6 +93,19 @@ function shortened(href) {
   return href.length > LONGEST_TARGET ? `${href.slice(0, LONGEST_TARGET - 30)}…${href.slice(-28)}` : href;
 }
 
+/** Why the browser holds back a field's form, as `="Please fill out this field."`; it may repeat what was typed. @param {Element} field @param {string} tag */
+function complaint(field, tag) {
+  const message = !isSecret(field) && MESSAGES[tag] ? tidy(MESSAGES[tag].call(field)) : "";
+  return message && `=${quoted(cut(message, LONGEST_VALUE))}`;
+}
+
+/** Add the text that a field holds, cut, and how long it is in all where it is longer. @param {string} text @param {Element} field @param {string[]} states */
+function pushText(text, field, states) {
+  const secret = isSecret(field);
+  states.push(`value=${secret ? "•••" : quoted(cut(text, LONGEST_VALUE))}`);
+  if (!secret && text.length > LONGEST_VALUE) states.push(`characters=${text.length}`);
+}
+
 /**
  * @param {Element} element
  * @param {string} tag
@@ -107,7 +120,7 @@ function statesOf(element, tag, role, name) {
   else if (tag === "textarea") {
     const field = /** @type {HTMLTextAreaElement} */ (element);
     // What a code editor's field holds is not its text.
-    if (field.value && !surfaceOf(element, tag)) states.push(`value=${isSecret(element) ? "•••" : quoted(cut(field.value, LONGEST_VALUE))}`);
+    if (field.value && !surfaceOf(element, tag)) pushText(field.value, element, states);
   } else if (tag === "select") {
     const select = /** @type {HTMLSelectElement} */ (element);
     const value = selectedText(select);
@@ -148,7 +161,7 @@ function statesOf(element, tag, role, name) {
     }
   } else if ((role === "textbox" || role === "searchbox" || role === "combobox") && tag !== "input" && tag !== "textarea" && tag !== "select") {
     const value = tidy(heldBy(element));
-    if (value && value !== name) states.push(`value=${isSecret(element) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
+    if (value && value !== name) pushText(value, element, states);
   }
   if (isDisabled(element)) states.push("disabled");
   if (attribute(element, "aria-readonly") === "true" || ((tag === "textarea" || (tag === "input" && inputType(element) !== "range")) && attribute(element, "readonly") !== null)) {
@@ -156,9 +169,8 @@ function statesOf(element, tag, role, name) {
   }
   if (attribute(element, "aria-required") === "true" || (attribute(element, "required") !== null && tag !== "a")) states.push("required");
   const invalid = attribute(element, "aria-invalid");
-  if ((invalid && invalid !== "false") || ((tag === "input" || tag === "textarea" || tag === "select") && matches(element, ":user-invalid"))) {
-    states.push("invalid");
-  }
+  if (MESSAGES[tag] && matches(element, ":user-invalid")) states.push(`invalid${complaint(element, tag)}`);
+  else if (invalid && invalid !== "false") states.push("invalid");
   const popup = attribute(element, "aria-haspopup");
   if (popup && popup !== "false") states.push(popup === "true" ? "haspopup" : `haspopup=${popup}`);
   if (role === "treeitem") {

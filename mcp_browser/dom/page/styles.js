@@ -1,9 +1,9 @@
 /** What style sheets add or take away: text before and after, cursors, invisible ink. */
 
-/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, of what is laid out late, of what may scroll, of what may be fixed to the view, and of what lets the mouse through; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], fixed: string[], through: string[], blind: boolean}} Added */
+/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, of what is laid out late, of what may scroll, of what may be fixed to the view, and of what lets the mouse through; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], handed: string[], lazy: string[], scroll: string[], fixed: string[], through: string[], blind: boolean}} Added */
 /** @type {WeakMap<Node, Added>} */
 let addedIn = new WeakMap();
-/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], fixed: string[], through: string[]}} Rules */
+/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], handed: string[], lazy: string[], scroll: string[], fixed: string[], through: string[]}} Rules */
 /** @type {WeakMap<CSSStyleSheet, Rules>} */
 const sheets = new WeakMap();
 const PSEUDO = /::?(before|after)$/;
@@ -26,7 +26,7 @@ function addedBy(sheet) {
   const known = sheets.get(sheet);
   if (known && known.rules === rules.length) return known;
   /** @type {Rules} */
-  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], lazy: [], scroll: [], fixed: [], through: [] };
+  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], handed: [], lazy: [], scroll: [], fixed: [], through: [] };
   let left = MOST_RULES;
   /** @param {CSSRuleList} list @param {string} outer */
   const enter = (list, outer) => {
@@ -44,7 +44,10 @@ function addedBy(sheet) {
         const { style } = rule;
         if (style.cursor) found.hand.push(own);
         if (mayHide(style)) found.trap.push(own);
-        if (Number(style.opacity) > 0 && own.includes(":hover")) found.hover.push(own.replaceAll(":hover", ":is(*)"));
+        if (own.includes(":hover") && !own.includes(":before") && !own.includes(":after")) {
+          if (Number(style.opacity) > 0) found.hover.push(own.replaceAll(":hover", ":is(*)"));
+          if (style.cursor === "pointer") found.handed.push(own.replaceAll(":hover", ":is(*)"));
+        }
         if (style.contentVisibility === "auto") found.lazy.push(own);
         if (SCROLLS.test(`${style.overflow} ${style.overflowX} ${style.overflowY}`)) found.scroll.push(own);
         if (style.position === "fixed") found.fixed.push(own);
@@ -58,6 +61,7 @@ function addedBy(sheet) {
           found.hand.push(...inner.hand);
           found.trap.push(...inner.trap);
           found.hover.push(...inner.hover);
+          found.handed.push(...inner.handed);
           found.lazy.push(...inner.lazy);
           found.scroll.push(...inner.scroll);
           found.fixed.push(...inner.fixed);
@@ -139,6 +143,8 @@ function addedTo(root) {
   /** @type {string[]} */
   const hover = [];
   /** @type {string[]} */
+  const handed = [];
+  /** @type {string[]} */
   const lazy = [];
   /** @type {string[]} */
   const scroll = [];
@@ -159,12 +165,13 @@ function addedTo(root) {
     hand.push(...own.hand);
     trap.push(...own.trap);
     hover.push(...own.hover);
+    handed.push(...own.handed);
     lazy.push(...own.lazy);
     scroll.push(...own.scroll);
     fixed.push(...own.fixed);
     through.push(...own.through);
   }
-  added = { before: working(before), after: working(after), hand, trap, hover, lazy, scroll, fixed, through, blind };
+  added = { before: working(before), after: working(after), hand, trap, hover, handed, lazy, scroll, fixed, through, blind };
   addedIn.set(root, added);
   return added;
 }

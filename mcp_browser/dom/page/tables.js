@@ -153,7 +153,7 @@ function keepPlaces(row, before) {
 function hasOwnHand(element) {
   const around = walk.open[walk.open.length - 1];
   if (surveyed && walk.shadows === 0 && !pointing(element) && !(around && around.pointed)) return false;
-  if (!HAND.has(styleOf(element).cursor)) return false;
+  if (!hasHand(element)) return false;
   const table = closest(element, TABLES);
   const outer = table && flatParent(table);
   return !isElement(outer) || !HAND.has(styleOf(/** @type {Element} */ (outer)).cursor);
@@ -194,7 +194,7 @@ function besideControls(cell) {
 }
 
 /** Whether a cell, rather than what it stands in, has the cursor of a hand. @param {Element} element */
-const hasHandOfItsOwn = (element) => (!surveyed || walk.shadows > 0 || pointing(element)) && HAND.has(styleOf(element).cursor);
+const hasHandOfItsOwn = (element) => (!surveyed || walk.shadows > 0 || pointing(element)) && hasHand(element);
 
 /** @param {Element} element @param {Open} frame */
 function enterRow(element, frame) {
@@ -207,7 +207,9 @@ function enterRow(element, frame) {
   const row = { cells: [], nodes: [], room: LONGEST_TEXT * 2, clickable, table: tableAround(element), start: walk.lines.length, deep: walk.open.length };
   walk.row = row;
   walk.depth++;
-  const far = farOf(element, true);
+  const own = farOf(element, true);
+  // A row of `display: contents` stands where its cells do.
+  const far = own === own ? own : farOf(element, false);
   // On a long page the controls in a row far off are not measured one by one.
   if (walk.rects < 0 && Math.abs(far) > walk.margin) frame.zone = far;
   const selected = attribute(element, "aria-selected") === "true";
@@ -323,8 +325,12 @@ function enterCell(element, tag, role, frame) {
     }
   }
   const before = frame.close;
+  const place = row.cells.length - 1;
   frame.close = (at) => {
     flush();
+    // A sign alone, such as a tick, says what the cell is about.
+    const sign = row.cells[place] === "" && childElementCount(element) > 0 && isBlank(textContent(element)) ? iconOf(element) : "";
+    if (sign) row.cells[place] = `(${sign})`;
     if (before) before(at);
   };
   return frame;
