@@ -180,7 +180,8 @@ class Element:
         elif text:
             await self.call("selectText")
             field = await self._at_rest(await self._type(text, ready, slowly=True), text)
-            if field is None or field.follows(text):
+            # What is empty again has taken the text, as a box for tags does.
+            if field is None or not field.value or field.follows(text):
                 return field
             # One that writes its text anew with each key may take all at once.
             await self.call("selectText")

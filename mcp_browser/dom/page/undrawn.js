@@ -45,6 +45,8 @@ function scrollToPart(box, part) {
 async function scrollRows(id, part) {
   const box = byId(id);
   if (!box || !scrollToPart(box, part)) return { rows: null };
+  // The page learns of it with the next frame, which may be late.
+  await frame();
   await settle(LONGEST_DRAWING);
   let rows = /** @type {Element[]} */ ([]);
   for (const element of [box, ...queryAll(box, "*")]) {
