@@ -55,6 +55,28 @@ function loneLabel(box) {
   return label && labels.length === 1 && !label.control && queryAll(box, TYPED_INTO).length < 2 ? label : null;
 }
 
+/** The labels of a reading that are tied to no field, by the boxes that they stand in. @type {WeakMap<object, Map<Node, HTMLLabelElement>>} */
+const looseLabels = new WeakMap();
+
+/** What the only label around a field says that is tied to none. @param {Element} field */
+function looseLabelOf(field) {
+  let boxes = looseLabels.get(labelsOfRoot);
+  if (!boxes) {
+    boxes = new Map();
+    for (const label of queryAll(document, "label")) {
+      const box = label instanceof HTMLLabelElement && !label.control ? parentNode(label) : null;
+      if (box) boxes.set(box, /** @type {HTMLLabelElement} */ (label));
+    }
+    looseLabels.set(labelsOfRoot, boxes);
+  }
+  if (!boxes.size) return "";
+  for (const outer of outward(flatParent(field), MOST_UP_TO_LABEL)) {
+    const label = boxes.get(outer);
+    if (label) return loneLabel(outer) && isSeen(label) ? tidy(textContent(label)) : "";
+  }
+  return "";
+}
+
 /** The short text right before an element or behind it, close to a field; "" where something else stands there, null where nothing does. @param {Element} element @param {Element} field @param {boolean} behind @returns {string | null} */
 function writtenNear(element, field, behind) {
   const next = (/** @type {Node} */ node) => (behind ? nextSibling(node) : previousSibling(node));
@@ -83,9 +105,9 @@ function pushControl(element, role, name, states, far, focused) {
   if (walk.heading) states.push(`h${walk.heading}`);
   const tip = name.length <= LONGEST_SIGN && attribute(element, "title");
   if (name === "") own.states = withHint(element, role, states);
-  else if (FIELDS.has(role) && tidy(attribute(element, "placeholder") || "") === name && !labelsOf(element).length) {
+  else if (FIELDS.has(role) && traits(element) & HOLDER && tidy(attribute(element, "placeholder") || "") === name) {
     // A placeholder is an example; people read what stands beside the field.
-    const label = labelBeside(element);
+    const label = looseLabelOf(element);
     if (label && label !== name) own.states = [...states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
   } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
   if (walk.row) addToCell(reference(id));

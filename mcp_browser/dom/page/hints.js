@@ -61,14 +61,19 @@ function tipOf(element, seen = false) {
   return inner ? tidy(attribute(inner, "aria-label") || attribute(inner, "title") || attribute(inner, "alt") || textContent(inner)) : "";
 }
 
+/** So many stand in a box with a field and its outline: icons, a button. */
+const MOST_OUTLINED = 6;
+
 /** What is said of an element by what is put around it alone, or by the outline that is drawn beside it. @param {Element} element */
 function tipAround(element) {
   const around = flatParent(element);
   if (!around || !isElement(around)) return "";
   const outer = /** @type {Element} */ (around);
-  const outline = matches(element, "input,select,textarea") ? query(outer, ":scope > fieldset[aria-hidden=true] > legend") : null;
-  if (outline) return tidy(textContent(outline));
-  return childElementCount(outer) === 1 && matches(outer, "span,div") ? tidy(attribute(outer, "aria-label") || attribute(outer, "title") || "") : "";
+  const [tag, inner] = [localName(outer), childElementCount(outer)];
+  if ((tag !== "span" && tag !== "div") || inner > MOST_OUTLINED) return "";
+  if (inner === 1) return traits(outer) & (LABEL | TITLE) ? tidy(attribute(outer, "aria-label") || attribute(outer, "title") || "") : "";
+  const outline = query(outer, ":scope > fieldset[aria-hidden=true] > legend");
+  return outline ? tidy(textContent(outline)) : "";
 }
 
 /** What the icon in an element shows, by the name that its library gives it. @param {Element} element */
