@@ -231,7 +231,7 @@ async def _choose_or_type(element: Element, value: str) -> str:
             return await _select(element, [value])
         if chosen := await field.choose_typed(value):
             return f"Selected {quoted(chosen.label)} in {element}."
-        told = _typed(element, value, secret=False)
+        told = _typed(element, value, secret=(await element.ready("read")).secret)
     except NotFound:
         told = await _fill(element, value, append=False, slowly=False)
     await field.close()

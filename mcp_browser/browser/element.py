@@ -192,7 +192,7 @@ class Element:
         """Set a native picker, whose parts cannot be typed as one text, and tell the page by events."""
         await self.input.check_elements(self.index)
         self.input.did()
-        was = await self._field()
+        was = await self._field() if ready.type in FORMS else None
         if key := await self.call("setValue", text):
             await self.input.press(key)
         field = await self._field()
@@ -300,7 +300,8 @@ class Element:
         _at(await other.ready("hover"), offset_x, offset_y, other)
         start = await self.ready("drag")
         # Some move what one may drop on out of the way as soon as the drag begins.
-        place = await other.call("place") if self.tab.dom.resolve(other.index).world.is_main else None
+        is_middle = offset_x is None and offset_y is None and self.tab.dom.resolve(other.index).world.is_main
+        place = await other.call("place") if is_middle else None
         hand = self.input
         # Of both, since what is held in the air cannot be asked about any more.
         await hand.check_elements(self.index, other.index)
@@ -309,7 +310,7 @@ class Element:
         try:
             await hand.move(start.x + 8, start.y + 8, steps=2)
             x, y = _at(await other.show(offset_x, offset_y), offset_x, offset_y, other)
-            if place is not None and not await other.call("place") and offset_x is None and offset_y is None:
+            if place is not None and not await other.call("place"):
                 x, y = place
             await hand.move((start.x + x) / 2, (start.y + y) / 2, steps=4)
             await hand.move(x, y, steps=4)

@@ -44,7 +44,7 @@ function addedBy(sheet) {
         const { style } = rule;
         if (style.cursor) found.hand.push(own);
         if (mayHide(style)) found.trap.push(own);
-        if (own.includes(":hover") && !own.includes(":before") && !own.includes(":after")) {
+        if (own.includes(":hover")) {
           if (Number(style.opacity) > 0) found.hover.push(own.replaceAll(":hover", ":is(*)"));
           if (style.cursor === "pointer") found.handed.push(own.replaceAll(":hover", ":is(*)"));
         }
