@@ -439,3 +439,19 @@ async def test_added_text_that_is_placed_apart_is_a_word_of_its_own(hand: Hand) 
     )
 
     assert [node.name for node in view.elements if node.role != "listbox"] == ["Chisel Press enter", "Named"]
+
+
+async def test_a_row_that_its_list_draws_anew_when_it_is_scrolled_keeps_its_index(hand: Hand) -> None:
+    view = await hand.show(
+        "<ul role=listbox aria-multiselectable=true id=s style='height:99px;overflow:auto;padding:0'>"
+        "<div id=inner style='height:2000px;position:relative'></div></ul><script>window.log = [];"
+        "const draw = () => { const first = Math.max(0, Math.floor(s.scrollTop / 20) - 4); let html = '';"
+        " for (let n = first; n < first + 14; n++) html += `<li role=option style='position:absolute;"
+        "top:${n * 20}px;height:20px;width:80px'>Part ${n}</li>`; inner.innerHTML = html };"
+        "s.onscroll = draw; draw(); inner.onclick = ({target}) => log.push(target.textContent)</script>"
+    )
+
+    await hand.click(view.index("Part 11"))
+
+    assert await hand.log() == ["Part 11"]
+    assert (await hand.look()).index("Part 11") == view.index("Part 11")

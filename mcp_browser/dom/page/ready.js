@@ -353,6 +353,13 @@ async function tryReady(id, purpose, force, faint) {
   if (point && broughtAt >= asked && purpose !== "read") {
     const text = textContent(target);
     await frame();
+    if (!isConnected(element)) {
+      // A list may draw its rows anew when it is scrolled: the one of the same text in the same place stands for it.
+      const anew = Array.from(outward(at(point.x, point.y))).find((one) => localName(one) === localName(element) && textContent(one) === text);
+      if (!anew || isBlank(text) || !Marked.pass(anew, id)) return { problem: "stale", lasting: true };
+      refer(id, anew);
+      return { problem: "moving", ...facts };
+    }
     // Of a row that is used for another one by now, what was meant is where it was.
     if (textContent(target) === text) point = pointOn(target, free);
   }
