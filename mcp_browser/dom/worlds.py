@@ -86,7 +86,6 @@ class World:
 
     async def object_of(self, backend_node: int) -> int:
         """The page script's id of a node that CDP knows. Raises FrameGone: it has left the document."""
-        await self.run("doc")
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
@@ -156,11 +155,14 @@ class World:
             await self._enter()
             # A document that comes back from the history has the script already.
             given = json.dumps([self._channel, self._owner.learnt_before(self)])
-            install = f"globalThis.{API} = {page_script()}(...{given})"
+            install = f"globalThis.{API} = {API}Install(...{given})"
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
         if is_new or self._was_slow or self.elements > SMALL:
             # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
             await self._count()
+        if is_new:
+            # By itself, and the same for each document: each of the browser's processes compiles it once.
+            await self._send(f"globalThis.{API}Install = {page_script()}, 0")
         self._was_slow = True
         begun = time.monotonic()
         try:
@@ -325,6 +327,8 @@ class Worlds:
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
         """Return the worlds of the frames that stand in these elements of `parent`, by the elements' ids."""
         children = await self._children(parent)
+        with contextlib.suppress(FrameGone):
+            await parent.run("doc")  # The page script is there.
         owners = await asyncio.gather(*(self._owner_of(parent, frame_id) for frame_id in children))
         wanted = set(ids)
         return {
