@@ -150,7 +150,7 @@ class RegisteredAction:
         return self.own_time(params) if self.own_time else 0
 
     def validate(self, arguments: Mapping[str, Any]) -> BaseModel:
-        """The arguments as an instance of the parameter model.
+        """The arguments as an instance of the parameter model; null may stand for one that is left out.
 
         Raises:
             InvalidArguments: naming every argument that is wrong, missing or unknown.
@@ -158,6 +158,9 @@ class RegisteredAction:
         try:
             return self.param_model.model_validate(dict(arguments))
         except ValidationError as error:
+            given = {name: value for name, value in arguments.items() if value is not None}
+            if len(given) < len(arguments):
+                return self.validate(given)
             raise InvalidArguments(explain_arguments(self.name, self.param_model, error)) from error
 
 
