@@ -40,12 +40,7 @@ Level = Literal["error", "warning", "info", "debug"]
 
 LEVELS: tuple[Level, ...] = ("error", "warning", "info", "debug")  # From the gravest to the least
 
-_LEVELS: dict[str, Level] = {
-    "error": "error",
-    "assert": "error",
-    "warning": "warning",
-    "debug": "debug",
-}
+_LEVELS: dict[str, Level] = {"error": "error", "assert": "error", "warning": "warning", "debug": "debug"}
 _FRAME = re.compile(r"^\s*at (?:(?P<function>.*?) \()?(?P<url>[^\s()]+):(?P<line>\d+):(?P<column>\d+)\)?$")
 
 

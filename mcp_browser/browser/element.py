@@ -20,12 +20,7 @@ from mcp_browser.dom.elements import Purpose
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.dom.references import ElementRef
-from mcp_browser.errors import (
-    DialogOpen,
-    InvalidArguments,
-    NotActionable,
-    StaleElement,
-)
+from mcp_browser.errors import DialogOpen, InvalidArguments, NotActionable, StaleElement
 from mcp_browser.text import counted, quoted
 
 DROP_SECONDS = 0.5  # How long a page may take to follow a drag before the drop

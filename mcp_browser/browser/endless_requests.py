@@ -21,12 +21,7 @@ LONGEST_PATH = 60
 STAMP = re.compile(r"\d{6,}")
 
 STREAMS = frozenset(
-    {
-        "application/json-seq",
-        "application/stream+json",
-        "multipart/x-mixed-replace",
-        "text/event-stream",
-    }
+    {"application/json-seq", "application/stream+json", "multipart/x-mixed-replace", "text/event-stream"}
 )
 """Media types of answers that are made to go on."""
 

@@ -231,11 +231,7 @@ class Activity:
             self._forget_request()
             self._last_status = None
         asked = InFlight(
-            number=next(self._numbers),
-            method=request.method,
-            url=request.url,
-            kind=kind,
-            of_page=of_page,
+            number=next(self._numbers), method=request.method, url=request.url, kind=kind, of_page=of_page
         )
         self._in_flight[request] = asked
         if kind in ("fetch", "xhr"):

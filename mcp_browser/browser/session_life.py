@@ -27,10 +27,7 @@ from mcp_browser.browser.tabs import CLOSING_SECONDS, LostTabs, Tabs
 from mcp_browser.browser.takeover import Takeover
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.dom.scripts import hook_script
-from mcp_browser.errors import (
-    ActionError,
-    BrowserUnavailable,
-)
+from mcp_browser.errors import ActionError, BrowserUnavailable
 from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.privacy.hiding import Hidden
 from mcp_browser.settings import Settings

@@ -246,11 +246,7 @@ async def log_in(context: "BrowserContext", admitted: "ProxySession") -> None:
     """Make the context known to the proxy by an empty page, which stays; raises BrowserUnavailable."""
     page = context.pages[0] if context.pages else await context.new_page()
     cdp = await context.new_cdp_session(page)
-    credentials = {
-        "response": "ProvideCredentials",
-        "username": admitted.user,
-        "password": admitted.password,
-    }
+    credentials = {"response": "ProvideCredentials", "username": admitted.user, "password": admitted.password}
 
     def go_on(event: dict[str, Any]) -> None:
         begin(send(cdp, "Fetch.continueRequest", requestId=event["requestId"]))

@@ -185,12 +185,7 @@ CLOSING_SECONDS = 2.0
 # What goes over the wire may be secret: it is in no log.
 _wire = logging.getLogger(f"{__name__}.wire")
 _wire.setLevel(logging.WARNING)
-OPTIONS: dict[str, Any] = {
-    "max_size": None,
-    "compression": None,
-    "ping_interval": None,
-    "logger": _wire,
-}
+OPTIONS: dict[str, Any] = {"max_size": None, "compression": None, "ping_interval": None, "logger": _wire}
 
 
 class WebSocketEnd:
