@@ -11,9 +11,7 @@ from mcp_browser.dom.scripts import copying_script
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import InvalidArguments
 
-LONGEST = 1_000_000
-"""How much is kept, characters."""
-
+LONGEST = 1_000_000  # How much is kept, characters
 Command = Literal["copy", "cut", "paste"]
 
 _FIELDS = {"ctrl": "Control", "shift": "Shift", "meta": "Meta"}

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from mcp_browser.dom.models import Size
 
 
-MOST_NOTICES = 50
-"""How many different sentences one result tells beside what is bounded already."""
+MOST_NOTICES = 50  # How many different sentences one result tells beside what is bounded already
 
 
 class ObservationBuilder:

@@ -23,9 +23,7 @@ from mcp_browser.hosts import IpAddress, Origin, address_in
 if TYPE_CHECKING:
     from python_socks.async_.asyncio.v2 import Proxy
 
-CONNECT_SECONDS = 20.0
-"""How long a destination, or an upstream proxy, may take to be connected to, seconds."""
-
+CONNECT_SECONDS = 20.0  # How long a destination, or an upstream proxy, may take to be connected to, seconds
 NEXT_SECONDS = 3.0
 """How long an address may take before the next one is tried, where a name has several, seconds."""
 
@@ -34,17 +32,12 @@ KEPT_SECONDS = 30.0
 """How long the addresses of a name are kept, seconds: what is connected to is what was checked."""
 
 KEPT_NAMES = 1000
-LOOK_UPS = 16
-"""How many names are looked up at a time."""
-
-STREAM_LIMIT = 2**18
-"""Most bytes of a stream that wait to be read."""
-
+LOOK_UPS = 16  # How many names are looked up at a time
+STREAM_LIMIT = 2**18  # Most bytes of a stream that wait to be read
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Dial = Callable[[str, int], Awaitable[Streams]]
 Headers = list[tuple[bytes, bytes]]
-Resolve = Callable[[str], Awaitable[list[IpAddress]]]
-"""Looks up a name; raises OSError where it is not known."""
+Resolve = Callable[[str], Awaitable[list[IpAddress]]]  # Looks up a name; raises OSError where it is not known
 
 
 @dataclass(slots=True)

@@ -25,11 +25,8 @@ NAME = "mcp-browser-egress"
 """The only host that the browsers themselves can reach: they know it for this proxy's address."""
 
 SHOWN = 5  # How many patterns of a list a message names
-REMEMBERED = 200
-"""How many hosts a session remembers why they could not be connected to."""
-TOLD = 3
-"""How many blocked hosts a notice names."""
-
+REMEMBERED = 200  # How many hosts a session remembers why they could not be connected to
+TOLD = 3  # How many blocked hosts a notice names
 KEPT_SECONDS = 30.0  # How long this machine's own addresses are taken for what they were
 
 
@@ -148,8 +145,7 @@ class ProxySession:
         self._forget = forget
         self.user = secrets.token_hex(8)
         self.password = secrets.token_urlsafe(24)
-        self.greeted = asyncio.Event()
-        """Set once its browser has said who it is."""
+        self.greeted = asyncio.Event()  # Set once its browser has said who it is
         self._why: OrderedDict[Origin, tuple[float, EgressRefusal | str]] = OrderedDict()
         self._untold: dict[str, EgressRefusal] = {}
         self._more = 0

@@ -20,9 +20,7 @@ HEAD_SECONDS = 300.0
 
 TLS_HANDSHAKE = 0x16  # First byte of a TLS connection
 
-LINGER_SECONDS = 10.0
-"""How long a tunnel stays of which one end is closed, seconds."""
-
+LINGER_SECONDS = 10.0  # How long a tunnel stays of which one end is closed, seconds
 _HOP_BY_HOP = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
     b"upgrade".split()

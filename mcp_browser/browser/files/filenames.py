@@ -16,8 +16,7 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\u202a-\u202e\u2066-\u2069\ud800-
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
 
-_ENDINGS = (".tar.gz", ".spec.ts")
-"""Suffixes of two parts, which programs go by."""
+_ENDINGS = (".tar.gz", ".spec.ts")  # Suffixes of two parts, which programs go by
 
 
 def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
