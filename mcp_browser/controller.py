@@ -1,4 +1,4 @@
-"""Carries out actions: the front of the pipeline."""
+"""Carries out actions through the pipeline."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
