@@ -126,14 +126,10 @@ class Policy(BaseModel):
 
     def decide(self, action: str, target: Target, *, changes: bool = True) -> tuple[int, Rule] | None:
         """The first rule that fits, with its number from 1; None if none does."""
-        return next(
-            (
-                (number, rule)
-                for number, rule in enumerate(self.rule, 1)
-                if rule.is_about(action, changes=changes) and rule.fits(target)
-            ),
-            None,
-        )
+        for number, rule in enumerate(self.rule, 1):
+            if rule.is_about(action, changes=changes) and rule.fits(target):
+                return number, rule
+        return None
 
     def check_actions(self, known: tuple[str, ...]) -> None:
         """Raise SettingsError, which names the rule, if one is about unknown actions."""

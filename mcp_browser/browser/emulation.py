@@ -154,10 +154,8 @@ class Emulation(SessionPlugin):
         await self._set_over_cdp(tab, before, wanted)
 
     async def _set_metrics(self, tab: "Tab", before: Overrides, wanted: Overrides) -> None:
-        def metrics(overrides: Overrides) -> tuple[object, ...]:
-            return overrides.viewport, overrides.scale, overrides.mobile
-
-        if metrics(wanted) == metrics(before):
+        was = before.viewport, before.scale, before.mobile
+        if (wanted.viewport, wanted.scale, wanted.mobile) == was:
             return
         own = self._session.context_settings
         size = wanted.viewport or Size(**own["viewport"])

@@ -101,10 +101,6 @@ class BrowserSession(SessionLife):
         """The keyword arguments of Playwright's `new_context` for this session."""
         return self._pool.context_options | dict(self.context_options)
 
-    async def devices(self) -> dict[str, dict[str, Any]]:
-        """Playwright's list of devices: keyword arguments of `new_context` by the devices' names."""
-        return await self._pool.devices()
-
     def restored(self, url: str) -> str:
         """An address as given, or the original of a redacted one.
 
@@ -115,10 +111,6 @@ class BrowserSession(SessionLife):
             return url
         base = self._tabs.current.url if self._tabs.current else ""
         return self.addresses.restore(check_url(url, self.settings, base=base))
-
-    def take_notices(self) -> tuple[str, ...]:
-        """The sentences for the next result; each is returned once."""
-        return self._observations.take_notices()
 
     # -- opening
 
@@ -184,11 +176,7 @@ class BrowserSession(SessionLife):
         return tab
 
     async def switch_tab(self, tab_id: int) -> Tab:
-        """Make a tab the current one.
-
-        Raises:
-            NotFound: there is no such tab; the message lists the tabs.
-        """
+        """Make a tab the current one. Raises NotFound: there is no such tab; the message lists the tabs."""
         tab = self._tabs.by_id(tab_id)
         self._tabs.switch_to(tab)
         await tab.bring_to_front()
@@ -312,14 +300,6 @@ class BrowserSession(SessionLife):
             snapshot = await self._settler.read_page(region=region, part=part)
         self._lost_tabs.moved = None
         return await self._observations.observation(self.current_tab, snapshot)
-
-    async def wait_for_download(self, *, limit: float) -> list[DownloadInfo]:
-        """The downloads that end within `limit` seconds: those under way, else the next one to begin.
-
-        Raises:
-            DeadlineExceeded: none began, or one is not finished.
-        """
-        return await self.incoming.wait_for_end(limit=limit)
 
     async def refuse_blocked(self, *, leave: str | None = None) -> None:
         """Raise BlockedUrl if the page's address is not allowed.

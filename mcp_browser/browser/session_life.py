@@ -179,6 +179,7 @@ class SessionLife:
         self.hidden = Hidden()  # Values that nothing may show, by the names that replace them
         self.shown_picture: Size | None = None  # Size of the last picture of the view that was shown, pixels
         self._pool = pool
+        self.devices = pool.devices
         self._on_close = on_close
         self.acted_at = 0.0  # When the last action began that does more than read, seconds since 1970
         self.uploads: list[str] = []  # Names of the files that were given to pages
@@ -223,6 +224,7 @@ class SessionLife:
         self.tab_switched = self._tabs.switched  # Wakes when another tab is the current one
         self.takeover = Takeover(self._tabs, self.services, handed_back=self.handed_back)
         self._observations = ObservationBuilder(self._tabs, self._plugins, egress)
+        self.take_notices = self._observations.take_notices
         self._reopened: set[int] = set()
         self._shown_url = ""  # The last address that was found to be allowed
         self._was_open = False

@@ -25,11 +25,11 @@ PAGE_TOOLS = "page_tools"  # The group of tools that call those of pages
 START_STATE = "start state"  # What the settings put into each context
 RECORDING = "recording from the start"
 
-FROM_THE_START: dict[str, tuple[str, ...]] = {
-    "network": ("mcp_browser.browser.network.log:NetworkLog",),
-    PAGE_TOOLS: ("mcp_browser.browser.page_tools:PageTools",),
-    RECORDING: ("mcp_browser.browser.recording:Recordings",),
-    START_STATE: ("mcp_browser.browser.start_state:StartState",),
+FROM_THE_START: dict[str, str] = {
+    "network": "mcp_browser.browser.network.log:NetworkLog",
+    PAGE_TOOLS: "mcp_browser.browser.page_tools:PageTools",
+    RECORDING: "mcp_browser.browser.recording:Recordings",
+    START_STATE: "mcp_browser.browser.start_state:StartState",
 }
 """Plugins that follow a session from its start, as `module:Class`, by the group of the tools that use them or
 by what the settings want; they are imported only if needed."""
@@ -117,16 +117,12 @@ class SessionPlugins:
         """The session's plugin of this class; made at the first call, and attached to what is open."""
         member = self._members.get(kind)
         if member is None:
-            member = self._make(kind)
+            member = self._members[kind] = _Member(kind(self._session))
             member.attaching = begin(self._follow(member))
         if member.attaching is not None:
             # It continues if this caller is cancelled, for the next callers.
             await asyncio.wait({member.attaching})
         return cast("C", member.plugin)
-
-    def _make(self, kind: type[SessionPlugin]) -> _Member:
-        member = self._members[kind] = _Member(kind(self._session))
-        return member
 
     async def _follow(self, member: _Member) -> None:
         """Attach a new plugin to the open context and tabs."""
@@ -140,7 +136,7 @@ class SessionPlugins:
         """The session has a context."""
         for kind in self._standing():
             if kind not in self._members:
-                self._make(kind)
+                self._members[kind] = _Member(kind(self._session))
         for member in list(self._members.values()):
             await self._open(member, context)
 
@@ -176,10 +172,9 @@ class SessionPlugins:
                 logger.warning("%s could not be ended: %s", member, error)
 
     def _standing(self) -> Iterator[type[SessionPlugin]]:
-        for group, names in FROM_THE_START.items():
+        for group, name in FROM_THE_START.items():
             if group in self._groups or "all" in self._groups:
-                for name in names:
-                    yield resolve_name(name)
+                yield resolve_name(name)
 
     async def _open(self, member: _Member, context: BrowserContext) -> None:
         if member.context is not context:

@@ -80,12 +80,8 @@ class SourceMaps(SessionPlugin):
         script = await self._fetch(tab, url)
         if script is None:
             return None
-        named = _COMMENT.findall(script.text)
-        address = (
-            script.headers.get("sourcemap")
-            or script.headers.get("x-sourcemap")
-            or (named[-1] if named else "")
-        )
+        headers, named = script.headers, _COMMENT.findall(script.text)
+        address = headers.get("sourcemap") or headers.get("x-sourcemap") or (named[-1] if named else "")
         if address.startswith("data:"):
             return await asyncio.to_thread(lambda: parse_map(_data(address)))
         fetched = await self._fetch(tab, urljoin(url, address)) if address else None

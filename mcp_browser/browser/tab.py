@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from playwright.async_api import Error as PlaywrightError
@@ -253,6 +254,7 @@ class Tab(TabPage):
         self.await_dom = self._navigation.follow_dom
         self.goto = self._navigation.goto
         self.reload = self._navigation.reload
+        self.back, self.forward = partial(self._navigation.step, -1), partial(self._navigation.step, 1)
         self._incomplete = -1  # Number of the last document whose pictures did not load in time
         if services.egress is not None:
             page.on("requestfailed", self._on_failed)
@@ -266,14 +268,6 @@ class Tab(TabPage):
         """The page is closed."""
         super().gone()
         self.screencast.end()
-
-    async def back(self) -> Arrival:
-        """Go one step back in the history. Raises as `goto` does; NavigationError at its beginning."""
-        return await self._navigation.step(-1)
-
-    async def forward(self) -> Arrival:
-        """Go one step forward in the history. Raises as `goto` does; NavigationError at its end."""
-        return await self._navigation.step(1)
 
     async def answer_dialog(self, accept: bool, text: str | None = None) -> None:
         """Answer the dialog as `TabPage` does, and release a mouse button that was down when it opened."""

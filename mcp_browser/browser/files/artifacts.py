@@ -105,21 +105,11 @@ BYTES_A_MEGABYTE = 1_000_000
 IN_CLEAR = "It may contain secrets in the clear; only the server's user can read it (mode 0600)."
 
 
-class Artifact(Frozen):
-    """A complete file of a session. `size` in bytes; `place` is its path or address for the client."""
-
-    number: int
-    uri: str
-    name: str
-    mime_type: str
-    kind: str
-    size: int
-    path: Path
-    place: str
-
-
 class PendingArtifact(Frozen):
-    """A file that is not complete yet; its name, address and path are reserved."""
+    """A file that is not complete yet; its name, address and path are reserved.
+
+    `place` is its path or address for the client.
+    """
 
     number: int
     uri: str
@@ -127,6 +117,13 @@ class PendingArtifact(Frozen):
     kind: str
     path: Path
     place: str
+
+
+class Artifact(PendingArtifact):
+    """A complete file of a session; `size` in bytes."""
+
+    mime_type: str
+    size: int
 
 
 Listener = Callable[[str], None]  # Takes the address of a file that was added or removed

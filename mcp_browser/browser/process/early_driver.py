@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LONGEST_LINE = 32_768
-_waiting: "subprocess.Popen[bytes] | None" = None
-
-
+_waiting: "subprocess.Popen[bytes] | None" = None  # The early driver, until it is taken over
 _NODE_OPTION = "--max-semi-space-size=1"
 """Collects short-lived objects at each megabyte instead of 16: the driver takes 17 MB less."""
 
@@ -61,11 +59,6 @@ def start_driver() -> None:
             stdout=subprocess.PIPE,
             env=environment,
         )
-
-
-def waiting() -> "subprocess.Popen[bytes] | None":
-    """The early driver, until it is taken over."""
-    return _waiting
 
 
 class _Process:

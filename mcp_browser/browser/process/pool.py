@@ -319,14 +319,10 @@ class ContextPool:
             self._shared.remove(shared)
             self.restarts += 1
         most = self._settings.sessions.sessions_per_browser
-        return next(
-            (
-                shared
-                for shared in self._shared
-                if not shared.retired and shared.contexts < most and shared.tenant in (None, tenant)
-            ),
-            None,
-        )
+        for shared in self._shared:
+            if not shared.retired and shared.contexts < most and shared.tenant in (None, tenant):
+                return shared
+        return None
 
     async def _add_shared(self) -> None:
         browser = await self._launcher.launch()
