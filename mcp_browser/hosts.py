@@ -187,10 +187,7 @@ def addresses_written(host: str) -> tuple[IpAddress, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def kind_of(address: IpAddress) -> str:
-    """Why an address is not public, such as `a loopback address`; empty if it is.
-
-    An IPv6 address that contains an IPv4 address is judged by that, too.
-    """
+    """Why an address, or the IPv4 address in it, is not public: `a loopback address`; empty if it is."""
     if address in _METADATA:
         return "a cloud's metadata address"
     inner = _carried(address) if isinstance(address, ipaddress.IPv6Address) else None

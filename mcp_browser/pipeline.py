@@ -59,8 +59,7 @@ class Execution:
 
     The result of `prepare` replaces `arguments` for the action itself. `granted` are the keys of a person's
     yes, None if nobody can be asked. `look` is carried out instead of the action. `premises` are those under
-    which it was chosen. `batch` is its list, `within` the list that it is part of; `is_last` is for the last
-    action of that.
+    which it was chosen. `batch` is its list, `within` the list of which it is a part, or the last one.
     """
 
     action: RegisteredAction

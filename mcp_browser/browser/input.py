@@ -235,11 +235,7 @@ class Input:
             gate.check(await self._tab.ask(self._tab.dom.targets.at(x, y)))
 
     async def check_keys(self, *, enter: bool = False, letter: str = "") -> KeyPlace | None:
-        """Check the target of keys with the gate: Enter, or a letter with Alt, may have others.
-
-        Returns:
-            The target, if known; None if no rule needs it.
-        """
+        """Check the target of keys with the gate, and return it, if a rule needs it and it is known."""
         if not self._is_ruled:
             return None
         found = await self._tab.ask(self._tab.dom.targets.of_keys(enter=enter, letter=letter))
@@ -252,10 +248,7 @@ class Input:
     ) -> None:
         """Check elements with the gate, before input to them or a change by script.
 
-        Args:
-            indexes: the elements.
-            enter: whether Enter is to be pressed in them.
-            also: roles and names of what is changed with them.
+        `enter`: Enter is to be pressed in them. `also` are roles and names of what is changed with them.
         """
         if (gate := self._services.gate) is None:
             return

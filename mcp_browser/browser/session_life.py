@@ -317,11 +317,8 @@ class SessionLife:
 
     async def _bring_up(self) -> None:
         try:
-            if (
-                self.services.context is not None
-                and self._tabs.current is not None
-                and self._tabs.current.closed
-            ):
+            current = self._tabs.current
+            if self.services.context is not None and current is not None and current.closed:
                 # After this it is known whether it closed alone or with its browser.
                 await asyncio.sleep(CLOSING_SECONDS)
             await self._open_and_mend()

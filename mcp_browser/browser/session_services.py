@@ -48,22 +48,11 @@ class Logins(Protocol):
     """Named profiles of one caller: storage states as Playwright writes them."""
 
     def load(self, name: str) -> dict[str, Any]:
-        """The state of a name.
-
-        Raises:
-            InvalidArguments: this cannot be a name.
-            NotFound: there is none.
-        """
+        """The state of a name. Raises InvalidArguments: it cannot be a name; NotFound: there is none."""
         ...
 
     async def save(self, name: str, state: dict[str, Any]) -> None:
-        """Save a state under a name; replaces an earlier one.
-
-        Raises:
-            InvalidArguments: this cannot be a name.
-            ProfileInUse: a session keeps its logins there.
-            OSError: it cannot be written.
-        """
+        """Save a state under a name. Raises InvalidArguments; ProfileInUse: a session uses it; OSError."""
 
 
 class Gate(Protocol):
@@ -135,10 +124,7 @@ class SessionServices:
             plugin.holds_secret()
 
     def redactor(self) -> Redactor:
-        """A redactor for the network and the console, as the settings want it.
-
-        It knows the secrets that plugins have seen, and redacts them everywhere.
-        """
+        """A redactor for the network and the console, which knows the secrets that plugins have seen."""
         show = self.settings.observation.show_secrets
         known = () if show else {secret for plugin in self.plugins for secret in plugin.secrets()}
         return Redactor(show=show, known=frozenset(known), keep=self.addresses.keep)

@@ -49,11 +49,7 @@ class ActionScope:
     _running: bool = False
 
     async def run(self, work: Awaitable[T]) -> T:
-        """The result of the action's work.
-
-        Raises:
-            ActionError: a dialog or a crash holds the tab, and the work did not end a moment later.
-        """
+        """The result of the action's work. Raises ActionError if the tab is held and it does not end."""
         self._running = True
         try:
             with self._breaking:
@@ -171,12 +167,7 @@ class Settler:
         return part
 
     async def read_page(self, *, region: int | None, part: int) -> DomSnapshot:
-        """The whole page, or the content of one element, within the budget.
-
-        Raises:
-            DeadlineExceeded: the page does not answer.
-            DialogOpen: a dialog holds it.
-        """
+        """The page, or the content of one element, within the budget; raises DeadlineExceeded, DialogOpen."""
         tab = self._tabs.current
         assert tab is not None
         begun = time.monotonic()

@@ -56,11 +56,7 @@ class Slider:
         self._index = index
 
     async def move_to(self, text: str) -> tuple[Scale, bool]:
-        """Move it to a number or a named value; the value then, and whether it is the wanted one.
-
-        Raises:
-            NotActionable: nothing moves it, or it has no such value.
-        """
+        """Move it to a number or a named value; its value, and whether that is it. Raises NotActionable."""
         found = NUMBER.search(text.replace(",", ""))
         if found is None:
             return await self._to_text(text), True

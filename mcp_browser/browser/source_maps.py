@@ -180,11 +180,7 @@ def _look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[t
 
 
 def decode_vlq(text: str) -> list[int]:
-    """The numbers of one segment, in Base64 VLQ: five bits a digit, the lowest bit of a number its sign.
-
-    Raises:
-        ValueError: it holds other characters, or ends within a number.
-    """
+    """The numbers of a segment in Base64 VLQ: five bits a digit, the lowest bit a sign. Raises ValueError."""
     numbers: list[int] = []
     value = shift = 0
     for character in text:

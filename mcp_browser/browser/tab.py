@@ -3,16 +3,17 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.input import Input
 from mcp_browser.browser.page import CONTROL_SECONDS, TabPage
@@ -60,7 +61,6 @@ class Navigation:
         self._settings = tab.settings
         self._downloads = tab.services.downloads
         self._notice = tab.services.notice
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def goto(self, url: str) -> Arrival:
         """Open an address; return once the DOM is there, without waiting for pictures and the like.
@@ -74,17 +74,11 @@ class Navigation:
         address = check_url(url, self._settings, base=self._tab.url)
         if self._egress is not None:
             self._egress.policy.check_url(address)
-        timeout = self._navigation_timeout
-        return await self._navigate(
-            address, lambda: self._tab.page.goto(address, wait_until="commit", timeout=timeout)
-        )
+        return await self._navigate(address, partial(self._tab.page.goto, address))
 
     async def reload(self) -> Arrival:
         """Reload the page. Raises as `goto` does."""
-        timeout = self._navigation_timeout
-        return await self._navigate(
-            self._tab.url, lambda: self._tab.page.reload(wait_until="commit", timeout=timeout)
-        )
+        return await self._navigate(self._tab.url, self._tab.page.reload)
 
     async def arrive(self) -> None:
         """Wait for a navigation under way, or cancel it: until then Chromium forwards nothing."""
@@ -102,21 +96,19 @@ class Navigation:
     def follow_dom(self) -> None:
         """Mark the page as loading until its DOM is complete: another page has opened it."""
         self._tab.activity.loading = True
-        task = asyncio.create_task(self._await_dom())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        begin(self._await_dom())
 
     @property
     def _navigation_timeout(self) -> float:
         return self._settings.limits.navigation_timeout * 1000
 
-    async def _navigate(self, url: str, start: Callable[[], Coroutine[Any, Any, Response | None]]) -> Arrival:
+    async def _navigate(self, url: str, start: Callable[..., Awaitable[Response | None]]) -> Arrival:
         await self._free()
         began = time.monotonic()
         downloads = len(self._downloads)
         for last_try in (False, False, True):
             try:
-                await self._tab.guarded(start())
+                await self._tab.guarded(start(wait_until="commit", timeout=self._navigation_timeout))
             except DialogOpen as error:
                 if self._tab.dialog is not None and self._tab.dialog.kind == "beforeunload":
                     raise DialogOpen(
@@ -146,9 +138,7 @@ class Navigation:
                 f"There is no page to go {where} to: {self._tab.url} is the {end} one of tab {self._tab.id}.",
                 hint="Use go_to_url.",
             )
-        timeout = self._navigation_timeout
-        go = self._tab.page.go_back if step < 0 else self._tab.page.go_forward
-        return await self._navigate(there, lambda: go(wait_until="commit", timeout=timeout))
+        return await self._navigate(there, self._tab.page.go_back if step < 0 else self._tab.page.go_forward)
 
     async def _history_entry(self, step: int) -> str | None:
         history = await self._tab.control("Page.getNavigationHistory")
@@ -275,9 +265,7 @@ class Tab(TabPage):
         await self.input.release_pending()
 
     async def await_pictures(self, limit: float) -> None:
-        """Wait until the page's pictures and the like have loaded: at most `limit` seconds, once a document.
-
-        A notice reports a timeout.
+        """Wait until pictures and the like have loaded, `limit` seconds at most; a notice reports a timeout.
 
         Raises:
             DialogOpen: a dialog is open, or has opened during the wait.

@@ -31,8 +31,7 @@ QUOTED = 4  # How many lost tabs are named in a sentence
 class LostTabs:
     """Tabs that were lost unexpectedly.
 
-    `moved` says why the current page is not that of the last result, so that input for that one is refused.
-    None if it is the same.
+    `moved` says why input is refused: the current page is not that of the last result.
     """
 
     def __init__(self) -> None:
@@ -106,10 +105,7 @@ FLOOD = 50  # How many tabs beyond the limit a page may open before it is closed
 
 
 class Tabs:
-    """The open tabs of one session, and the current one.
-
-    `current` may be closed or crashed until `settle_on_one`; it is None before the session is open.
-    """
+    """The open tabs of one session; `current` may be closed or crashed until `settle_on_one`, or None."""
 
     def __init__(self, services: SessionServices, plugins: SessionPlugins, lost_tabs: LostTabs) -> None:
         """Call `follow` with a context to get tabs; `lost_tabs` records those that close by themselves."""

@@ -136,12 +136,7 @@ class Takeover:
     async def end(self, note: str | None = None, *, holder: TakeoverHolder | None = None) -> bool:
         """End the takeover; the next result has a message with the note and what has changed.
 
-        Args:
-            note: the person's note for the model.
-            holder: end only the takeover of this `begin`.
-
-        Returns:
-            Whether there was anything to end.
+        With `holder`, end only that of its `begin`. Returns whether there was anything to end.
         """
         ended, holding, release = self._holder, self._holding, self._release
         if ended is None or holding is None or release is None or holder not in (None, ended):
@@ -168,11 +163,8 @@ class Takeover:
     async def asking(self, by: str, what: str) -> "AsyncGenerator[asyncio.Future[str]]":
         """A context in which a person is asked to do something, and has the browser.
 
-        Yields:
-            The note of the person when they hand the browser back; or the error of a session that ended.
-
-        Raises:
-            DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
+        Yields their note once they end the takeover, or the error of a session that ended. Raises
+        DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
         """
         while True:
             await self.over()

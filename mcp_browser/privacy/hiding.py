@@ -114,10 +114,7 @@ def in_base64(value: str) -> Iterator[str]:
 
 
 class _Form(NamedTuple):
-    """A text to look for: all of it, or its start before an ellipsis, or its end after one.
-
-    `least` is the minimum length of a part, in characters.
-    """
+    """A text to look for: all of it, or at least `least` characters of its start or end at an ellipsis."""
 
     text: str
     cut: Literal["", "end", "start"] = ""

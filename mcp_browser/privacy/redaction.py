@@ -84,10 +84,7 @@ class Redactor:
         known: Iterable[str] = (),
         keep: Callable[[str, str], None] = lambda _address, _shown: None,
     ) -> None:
-        """With `show`, redact nothing; `known` secrets are redacted everywhere.
-
-        `keep` is called with each address that is redacted, and its redacted form.
-        """
+        """`show`: redact nothing; `known`: secrets to redact everywhere; `keep` takes redacted addresses."""
         self._show = show
         self._keep = keep
         self._known: set[str] = set(known)

@@ -88,12 +88,9 @@ def grid_launch_options(settings: BrowserSettings) -> dict[str, Any]:
 
 
 def grid_error(endpoint: str, message: str, *, seconds: float) -> BrowserUnavailable:
-    """The error for a grid that has started no browser.
+    """The error, without credentials, for a grid that has started no browser.
 
-    Args:
-        endpoint: its address; the error does not contain its credentials.
-        message: the first sentence of Playwright's error.
-        seconds: the time limit.
+    `message` is the first sentence of Playwright's error, `seconds` the time limit.
     """
     place = urlsplit(endpoint).netloc.rpartition("@")[2]
     refusal = _REFUSAL.sub("", message)
@@ -179,10 +176,6 @@ class Launcher:
         """Start a browser with a profile folder, which ends with its context.
 
         A shared profile's browser may run already, and ends with the last context.
-
-        Args:
-            folder: the profile's.
-            options: keyword arguments for the context.
         """
         choice = find_browser(self._settings)
         options = await self._launch_options(choice) | dict(options)

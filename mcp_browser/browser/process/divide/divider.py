@@ -99,11 +99,7 @@ class Divider(ABC):
         return True
 
     def _heir(self, session: TargetSession) -> DividerClient | None:
-        """The owner of a target that no client has requested or opened, None for nobody.
-
-        Raises:
-            LookupError: it is not known yet.
-        """
+        """The owner of a target that no client has opened, or None. Raises LookupError: not known yet."""
         raise LookupError
 
     # -- from a client

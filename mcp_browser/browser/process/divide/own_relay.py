@@ -216,12 +216,7 @@ class Relay:
     """Connects to the user's browser, and gives Playwright access to a session's own tabs there."""
 
     def __init__(self, wanted: str, tabs: Sequence[str] = ()) -> None:
-        """Connect to nothing yet.
-
-        Args:
-            wanted: which browser: the value of the setting `connect`.
-            tabs: sites whose tabs the user lends.
-        """
+        """Connect to nothing yet; `wanted` is the setting `connect`, `tabs` are sites whose tabs are lent."""
         self._wanted = wanted
         self._may_use = allows(tabs)
         self._connect = SingleFlight(self._start)
@@ -363,11 +358,7 @@ async def connect_to(browser: OwnBrowser) -> "ClientConnection":
 
 
 async def list_tabs(browser: OwnBrowser) -> tuple[str, list[tuple[str, str]]]:
-    """A browser's name, and the titles and addresses of its tabs, without attaching to any.
-
-    Raises:
-        BrowserUnavailable: as `connect_to`; or it has not answered in time.
-    """
+    """A browser's name, and its tabs' titles and addresses; attaches to none. Raises BrowserUnavailable."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS), await connect_to(browser) as socket:
             answers: list[dict[str, Any]] = []

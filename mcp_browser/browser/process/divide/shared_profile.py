@@ -54,13 +54,7 @@ def can_share(settings: BrowserSettings, choice: BrowserChoice) -> bool:
 
 
 def sharing_options(settings: BrowserSettings, choice: BrowserChoice, folder: Path) -> dict[str, Any]:
-    """Keyword arguments for Playwright's `launch_persistent_context` to share the profile's browser.
-
-    Args:
-        settings: the settings in force.
-        choice: the browser to start if none runs.
-        folder: the profile's existing folder.
-    """
+    """Keyword arguments for Playwright's `launch_persistent_context` to share the browser of a profile."""
     environment = {
         **os.environ,
         profile_client.FOLDER: str(folder),
