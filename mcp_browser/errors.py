@@ -48,7 +48,7 @@ class ModelError(McpBrowserError):
     Args:
         message: what happened, with the model's name.
         hint: what to do about it; shown after the message.
-        retry_after: when to come back, in seconds; None where the model does not say.
+        retry_after: when to try again, in seconds; None if unknown.
     """
 
     def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
@@ -92,7 +92,7 @@ class ActionError(McpBrowserError):
         message: what happened, with the element or URL concerned.
         hint: what to try next; shown after the message.
 
-    `notices` are sentences about what else happened in the session meanwhile; the controller adds them.
+    `notices` are sentences about what else happened in the session; the controller adds them.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:

@@ -59,7 +59,7 @@ class Execution:
 
     The result of `prepare` replaces `arguments` for the action itself. `granted` are the keys of a person's
     yes, None if nobody can be asked. `look` is carried out instead of the action. `premises` are those under
-    which it was chosen. `batch` is its list, `within` the list of which it is a part, or the last one.
+    which it was chosen. `batch` is its list, `within` the list that it is part of (or the last one of).
     """
 
     action: RegisteredAction

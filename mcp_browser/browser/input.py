@@ -18,7 +18,7 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, McpBrowserError, NotActionable
 from mcp_browser.policy import Target
 
-KEYS_HELD = 200  # How many keys are sent at most before it is checked where they went
+KEYS_HELD = 200  # How many keys are sent at most before their target is checked
 MOST_KEYS = 300  # Of a longer text for a field, only the last character is sent by a key
 _PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|.", re.DOTALL)  # Characters that have keys, or one that has none
 _FIELD_PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|[^ -~]+")
@@ -226,7 +226,7 @@ class Input:
                 for modifier in reversed(down):
                     await self._tab.act(keyboard.up(modifier))
 
-    # -- what comes before input, and what goes to elements without any
+    # -- checks by the gate
 
     async def check_at(self, *point: float) -> None:
         """Check what is at a point with the gate."""
@@ -295,7 +295,7 @@ class Input:
             gate.passed()
         await self._tab.act(work)
 
-    # -- keys that are held to their place
+    # -- keys that are held to their target
 
     def _is_confidential(self, text: str) -> bool:
         rule = self._services.typing_rule

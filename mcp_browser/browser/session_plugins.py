@@ -114,7 +114,7 @@ class SessionPlugins:
         return iter([member.plugin for member in self._members.values()])
 
     async def get(self, kind: type[C]) -> C:
-        """The session's plugin of this class; made at the first call, and attached to what is open."""
+        """The session's plugin of this class; the first call makes it, and attaches it to the open tabs."""
         member = self._members.get(kind)
         if member is None:
             member = self._members[kind] = _Member(kind(self._session))

@@ -344,7 +344,7 @@ class Tab(TabPage):
                 await self.guarded(self.page.bring_to_front())
 
     async def close(self) -> None:
-        """Close the tab, whatever holds its page."""
+        """Close the tab, even if its page is held."""
         if self.closed:
             return
         with contextlib.suppress(PlaywrightError, TimeoutError):

@@ -33,13 +33,13 @@ class _Member(Protocol):
 
     @property
     def size(self) -> int:
-        """What they take, bytes."""
+        """Their bytes."""
         ...
 
     def holds(self, path: Path) -> bool: ...
 
     def drop_oldest(self) -> bool:
-        """Delete the oldest one; False where there is none to spare."""
+        """Delete the oldest one; False if there is none."""
         ...
 
 
@@ -309,7 +309,7 @@ class Artifacts:
         return added(self._listeners, listener)
 
     async def close(self) -> None:
-        """Delete the files, save those in an output folder that the settings name."""
+        """Delete the files, except those in an output folder."""
         for pending in list(self._pending.values()):
             self.abandon(pending)
         gone = self.files()
