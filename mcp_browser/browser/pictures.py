@@ -1,4 +1,4 @@
-"""Screenshots made fit for a model: labels, size, format. Pure functions on image bytes."""
+"""Screenshots prepared for a model: labels, size, format. Pure functions on image bytes."""
 
 import io
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ LOWEST_QUALITY = 40
 
 _COLOURS = ("#c2185b", "#1565c0", "#2e7d32", "#6a1b9a", "#d84315", "#00695c", "#4e342e", "#283593")
 
+# Corners of the cursor, pixels from its tip
 _ARROW = ((0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12))
-"""Corners of the cursor, pixels from its tip."""
 
 
 class Picture(Frozen):
@@ -49,10 +49,10 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     cursor: tuple[float, float] | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Picture:
-    """Draw labels and a cursor on a screenshot, bring its longest side to `max_side` pixels, and encode it.
+    """Draw labels and a cursor on a screenshot, shrink its longest side to `max_side` pixels, and encode it.
 
     The quality (1 to 100), then the size, is lowered until it has at most `max_bytes`. `css_width` is the
-    screenshot's width in CSS pixels, the unit of labels and cursor; else that is its own pixels.
+    screenshot's width in CSS pixels, the unit of labels and cursor; by default they are in its pixels.
     """
     from PIL import Image  # noqa: PLC0415
 
@@ -99,9 +99,7 @@ def encode_whole(shot: Shot) -> bytes:
     with Image.open(io.BytesIO(shot.raw)) as opened:
         format, image = opened.format or "PNG", opened.convert("RGB")
     paint_over(image, shot)
-    buffer = io.BytesIO()
-    image.save(buffer, format, **({"quality": 95} if format == "JPEG" else {}))
-    return buffer.getvalue()
+    return _saved(image, format, **({"quality": 95} if format == "JPEG" else {}))
 
 
 def draw_labels(image: "Image.Image", labels: Sequence[Box], *, scale: float) -> None:
@@ -120,7 +118,7 @@ def draw_labels(image: "Image.Image", labels: Sequence[Box], *, scale: float) ->
         text = str(label.index)
         box = draw.textbbox((0, 0), text, font=font)
         width, height = box[2] - box[0] + 4, box[3] - box[1] + 4
-        # Inside the frame where it is big enough for the element to stay readable, else above it.
+        # Inside the frame if the element stays readable, else above it.
         roomy = bottom - top >= 2.5 * height
         tag_left = min(max(0, right - width if roomy else left), image.width - width)
         tag_top = min(max(0, top if roomy else top - height), image.height - height)
@@ -138,25 +136,20 @@ def draw_cursor(image: "Image.Image", x: float, y: float) -> None:
 
 def _encoded(image: "Image.Image", *, format: PictureFormat, quality: int, max_bytes: int) -> Picture:
     while True:
-        data = _encode(image, format, quality)
+        options = {"compress_level": 6} if format == "png" else {"quality": quality}
+        data = _saved(image, format, **options, **({"method": 2} if format == "webp" else {}))
         if len(data) <= max_bytes or max(image.size) <= SMALLEST_SIDE:
             return Picture(data=data, format=format, width=image.width, height=image.height)
         if format != "png" and quality > LOWEST_QUALITY:
             quality = max(LOWEST_QUALITY, quality - 20)
         else:
-            # The length of an encoding grows about as its area.
+            # The length of an encoding is roughly proportional to the area.
             image = _resized(image, max(0.3, 0.95 * (max_bytes / len(data)) ** 0.5))
 
 
-def _encode(image: "Image.Image", format: PictureFormat, quality: int) -> bytes:
+def _saved(image: "Image.Image", format: str, **options: int) -> bytes:
     buffer = io.BytesIO()
-    match format:
-        case "png":
-            image.save(buffer, "PNG", compress_level=6)
-        case "jpeg":
-            image.save(buffer, "JPEG", quality=quality)
-        case "webp":
-            image.save(buffer, "WEBP", quality=quality, method=2)
+    image.save(buffer, format, **options)
     return buffer.getvalue()
 
 
@@ -167,7 +160,7 @@ def _resized(image: "Image.Image", factor: float) -> "Image.Image":
     return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)  # pyright: ignore[reportUnknownMemberType] - numpy types in its signature
 
 
-FADED = 0.75  # How much of what is the same is taken away on the picture of the difference
+FADED = 0.75  # How much equal pixels are faded in the picture of the difference
 MARK = (214, 0, 64)
 
 
@@ -194,8 +187,8 @@ class PictureDifference:
 def compare_pictures(before: bytes, after: bytes, *, threshold: float) -> PictureDifference:
     """Compare two pictures pixel by pixel, from their upper left corners.
 
-    A pixel differs where a colour channel does by more than `threshold`, a share of its range; one that only
-    the larger picture has differs, too.
+    A pixel differs if a colour channel does by more than `threshold`, a share of its range, or if only the
+    larger picture has it.
 
     Raises:
         OSError: one of them is no picture.
@@ -208,20 +201,18 @@ def compare_pictures(before: bytes, after: bytes, *, threshold: float) -> Pictur
         old, new = _on_canvas(first, size), _on_canvas(second, size)
     red, green, blue, alpha = ImageChops.difference(old, new).split()
     most = ImageChops.lighter(ImageChops.lighter(red, green), ImageChops.lighter(blue, alpha))
-    # Pillow leaves a type within open.
+    # Pillow's type is incomplete.
     differs: Image.Image = cast("Any", most).point(
         [255 if value > threshold * 255 else 0 for value in range(256)]
     )
     shown = Image.blend(new.convert("RGB"), Image.new("RGB", size, "white"), FADED)
     shown.paste(MARK, mask=differs)
-    written = io.BytesIO()
-    shown.save(written, "PNG")
     return PictureDifference(
         pixels=differs.histogram()[255],
         total=size[0] * size[1],
         box=differs.getbbox(),
         sizes=sizes,
-        picture=written.getvalue(),
+        picture=_saved(shown, "PNG"),
     )
 
 
