@@ -127,7 +127,7 @@
   const expected = new KeptSet();
   /** How long only such were waited for since the page's beginning or the last input, milliseconds. */
   let patience = 0;
-  /** When it was told last that only such were left; NaN where it was not. */
+  /** When an answer last said that only such were left; NaN where it did not. */
   let impatient = NaN;
   let longest = LONGEST_OF_PAGE;
   /** Whether what came before has been waited for, so that nothing that is due follows from the next input. */
@@ -290,7 +290,7 @@
       return "";
     }
   }
-  /** The same for whoever calls that code. @param {string} kind */
+  /** The same whatever calls that code. @param {string} kind */
   const siteOf = (kind) => apply(slice, kind, [0, SITE_DIGITS]);
   /** How long a timer of this kind is waited for: not at all where its like has had no effect. @param {string} kind @param {number} wait */
   function likelyWait(kind, wait) {

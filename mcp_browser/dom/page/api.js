@@ -35,7 +35,7 @@ const methods = {
     const axe = /** @type {any} */ (globalThis).axe;
     const options = { runOnly: { type: "tag", values: tags }, iframes: false, elementRef: true };
     const results = await axe.run(root, { ...options, resultTypes: ["violations", "incomplete"] });
-    const told = (/** @type {any} */ rule) => ({
+    const described = (/** @type {any} */ rule) => ({
       rule: rule.id,
       impact: rule.impact,
       help: rule.help,
@@ -47,7 +47,7 @@ const methods = {
         why: [...node.any, ...node.all, ...node.none].map((check) => check.message),
       })),
     });
-    const found = { violations: results.violations.map(told), unsure: results.incomplete.map(told) };
+    const found = { violations: results.violations.map(described), unsure: results.incomplete.map(described) };
     return { doc: documentKey, frames: id ? [] : frameElements(), ...found, passed: results.passes.length };
   },
   ready,
@@ -150,7 +150,7 @@ const methods = {
   /** The boxes of what is in the view and can be acted on: id, left, top, width, height. */
   boxes() {
     const boxes = [];
-    for (const [id, line] of toldById()) {
+    for (const [id, line] of reportedById()) {
       const element = line.kind === "interactive" ? byId(id) : null;
       if (!element) continue;
       const box = boxOf(element);
@@ -188,7 +188,7 @@ const api = {
   idOf: (element) => keep(element),
   /** @param {number} id */
   element: (id) => byId(id),
-  /** Take in a closed root that nothing in the page tells of. */
+  /** Take in a closed root that no hook has reported. */
   adopt,
   /** @param {Element} element */
   describe: (element) => encode({ doc: documentKey, node: wire(describe(element), false) }),

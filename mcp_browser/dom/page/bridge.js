@@ -134,7 +134,7 @@ function pendingTimers() {
   };
 }
 
-/** Whether the last input has started something that the next frame brings; true where nobody knows. */
+/** Whether the next frame runs something that the last input has started; true where that is not known. */
 function framesDue() {
   said = "1";
   ask("frames");

@@ -1,17 +1,17 @@
-/** What was told, what has changed since, and what there is room for. */
+/** What was reported, what has changed since, and what fits the budget. */
 
 /** The last readings by number, so that one can be compared with. @type {Map<number, Line[]>} */
 const readings = new Map();
 let lastReading = 0;
 /** @type {Map<number, Line> | null} */
-let told = null;
+let reported = null;
 
-function toldById() {
-  if (!told) {
-    told = new Map();
-    for (const line of withParts(readings.get(lastReading) || [])) if (line.role) told.set(line.id, line);
+function reportedById() {
+  if (!reported) {
+    reported = new Map();
+    for (const line of withParts(readings.get(lastReading) || [])) if (line.role) reported.set(line.id, line);
   }
-  return told;
+  return reported;
 }
 
 /** @param {Line[]} lines @param {number} base */
@@ -19,7 +19,7 @@ function remember(lines, base) {
   lastReading++;
   readings.set(lastReading, lines);
   for (const number of readings.keys()) if (number !== lastReading && number !== base) readings.delete(number);
-  told = null;
+  reported = null;
   return lastReading;
 }
 
@@ -61,7 +61,7 @@ function costUpTo(lines, limit) {
   return Math.min(cost, limit);
 }
 
-/** @param {Line} line @param {boolean} isNew @param {Set<number> | null} old ids that were told before @returns {WireLine} */
+/** @param {Line} line @param {boolean} isNew @param {Set<number> | null} old ids that were reported before @returns {WireLine} */
 function wire(line, isNew, old = null) {
   const states = line.marks.length ? [...line.states, ...line.marks] : line.states;
   const { kind, depth, id, role, name, far } = line;
@@ -103,7 +103,7 @@ function choose(lines, costs, total, budget) {
 }
 
 /**
- * The lines that are told where lists are folded, and the place of each among all lines.
+ * The lines that are listed where lists are folded, and the place of each among all lines.
  * @param {Line[]} lines
  * @param {Folding} folding
  */
@@ -142,38 +142,38 @@ function view() {
 }
 
 /**
- * @typedef {object} Wish what an observation is to tell
- * @property {number} base number of the reading that was told last, 0 for none
+ * @typedef {object} Wish what an observation is to contain
+ * @property {number} base number of the reading that was reported last, 0 for none
  * @property {string} of key of the document that was read then
- * @property {boolean} whole a snapshot, even where changes could be told
+ * @property {boolean} whole a snapshot, even where changes could be compared
  * @property {number} budget characters of a snapshot
  * @property {number} changes characters of changes
  * @property {boolean} strict changes, even where the snapshot is shorter
- * @property {boolean} folded long lists are told in short
+ * @property {boolean} folded long lists are shortened
  * @property {boolean} came scripts or answers have come since the action began
- * @property {boolean} searched the page has just been searched, and may be told as it was then
+ * @property {boolean} searched the page has just been searched: that reading may be used
  * @property {number[] | null} seen what is seen of this frame where that is not all of it: left, top, right, bottom
  */
 
 /** Characters of changes where some of them are what was scrolled to. */
 const SCROLLED_ROOM = 10000;
-/** Ids of the lines that have been told, of texts too. @type {Set<number>} */
-const toldOnce = new Set();
+/** Ids of the lines that have been reported, of texts too. @type {Set<number>} */
+const reportedIds = new Set();
 
 /**
- * What is in the view and has never been told: it was left out by a budget, and was scrolled to.
+ * What is in the view and was never reported: a budget left it out, and it was scrolled to.
  * @param {Line[]} lines
  * @param {Change[]} changes
  * @param {Folding | null} folding
  * @returns {Change[]}
  */
-function untold(lines, changes, folding) {
+function unreported(lines, changes, folding) {
   const now = new Set();
   for (const [, line] of changes) now.add(line.id);
   /** @type {Change[]} */
   const found = [];
   for (const [i, line] of lines.entries()) {
-    if (line.far === 0 && !(folding && folding.hidden[i]) && !toldOnce.has(line.id) && !now.has(line.id)) found.push(["added", line, null, -1, -1]);
+    if (line.far === 0 && !(folding && folding.hidden[i]) && !reportedIds.has(line.id) && !now.has(line.id)) found.push(["added", line, null, -1, -1]);
   }
   return found;
 }
@@ -191,7 +191,7 @@ function observe(wish) {
   if (kept) groupsRead = kept.groups;
   turnShape(wish.base === lastReading);
   const veil = markCovered(lines);
-  // Readings are counted in each document: what was told of the one before has a number that may stand here too.
+  // Each document counts its own readings: the number alone may be that of another document's.
   const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
   const number = remember(lines, wish.base);
   const old = before ? idsOf(before) : null;
@@ -205,19 +205,19 @@ function observe(wish) {
   const answer = { ...answerOf(lines, number), unshown };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
-    const come = untold(lines, changes, folding);
+    const come = unreported(lines, changes, folding);
     const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
-    const told = chooseChanges([...changes, ...come], before, room);
-    const changed = told.cost + (told.omitted ? room : 0);
+    const sent = chooseChanges([...changes, ...come], before, room);
+    const changed = sent.cost + (sent.omitted ? room : 0);
     if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
-      for (const [, line] of told.wire) toldOnce.add(/** @type {WireLine} */ (line)[2]);
-      return { ...answer, changes: told.wire, omitted: told.omitted, room, behind, ...(changes.length ? undefined : looksChanged(lines)) };
+      for (const [, line] of sent.wire) reportedIds.add(/** @type {WireLine} */ (line)[2]);
+      return { ...answer, changes: sent.wire, omitted: sent.omitted, room, behind, ...(changes.length ? undefined : looksChanged(lines)) };
     }
   }
   return { ...answer, ...snapshotOf(lines, folding, old, wish.budget) };
 }
 
-/** What is told of each reading. @param {Line[]} lines @param {number} number */
+/** What each answer contains. @param {Line[]} lines @param {number} number */
 function answerOf(lines, number) {
   return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), loading: _readyState.call(document) !== "complete", view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, secret: secretMet || undefined, hosts: hosts.length ? hosts.map(keep) : undefined };
 }
@@ -263,9 +263,9 @@ function seenOfFrames(lines) {
  * What a budget has room for, ready to be sent.
  * @param {Line[]} lines
  * @param {Folding | null} folding
- * @param {Set<number> | null} old ids of the lines that were told before
+ * @param {Set<number> | null} old ids of the lines that were reported before
  * @param {number} budget in characters
- * @param {boolean} counts whether it is told, so that it is not told again as new
+ * @param {boolean} counts whether the lines count as reported from now on
  */
 function snapshotOf(lines, folding, old, budget, counts = true) {
   const { shown, places } = folding ? folded(lines, folding) : { shown: lines, places: null };
@@ -276,7 +276,7 @@ function snapshotOf(lines, folding, old, budget, counts = true) {
   const wired = [];
   for (const at of chosen) {
     const line = /** @type {Line} */ (shown[at]);
-    if (counts && line.kind !== "fold") toldOnce.add(line.id);
+    if (counts && line.kind !== "fold") reportedIds.add(line.id);
     wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id), old));
   }
   const where = sidesOf(lines);
@@ -284,13 +284,13 @@ function snapshotOf(lines, folding, old, budget, counts = true) {
   return { lines: wired, places: chosen.length === lines.length ? null : chosen, cost, ...where };
 }
 
-/** In more places a page does not change sides: where it does, no side is told. */
+/** Where lines change sides more often, no sides are reported. */
 const MOST_SIDES = 1000;
 
 /**
- * On which side of what is seen the lines lie: where that becomes another one the place, the id of what scrolls (0
- * for the page), and -1, 0 or 1; and of all that scroll the screens before and behind what is seen, and whether
- * that is to the sides.
+ * On which side of what is seen the lines lie: for each change of side the place, the id of what scrolls (0 for the
+ * page), and -1, 0 or 1; for each box that scrolls, the screens before and behind what is seen, and whether it scrolls
+ * sideways.
  * @param {Line[]} lines
  */
 function sidesOf(lines) {
@@ -373,7 +373,7 @@ function compare(before, after) {
     }
   }
   if (before.length === after.length && !redrawn && isRising(origin)) return changes;
-  // The same element, told differently.
+  // The same element with another line.
   /** @type {Map<number, number>} */
   const changedFrom = new Map();
   for (let j = 0; j < after.length; j++) {
@@ -390,7 +390,7 @@ function compare(before, after) {
       }
     }
   }
-  // Another element, told just the same in the same row and dialog: drawn anew.
+  // Another element with the same line, in the same row and dialog: drawn anew.
   /** @type {Map<string, number[]>} */
   const oldBySign = new Map();
   const [oldDialogs, dialogs] = [dialogsAround(before), dialogsAround(after)];
@@ -420,7 +420,7 @@ function compare(before, after) {
   for (const [j, i] of changedFrom) origin[j] = i;
   for (const [j, i] of replacedFrom) {
     origin[j] = i;
-    if (toldOnce.has(/** @type {Line} */ (before[i]).id)) toldOnce.add(/** @type {Line} */ (after[j]).id);
+    if (reportedIds.has(/** @type {Line} */ (before[i]).id)) reportedIds.add(/** @type {Line} */ (after[j]).id);
   }
   const stayed = inOrder(origin);
   for (let j = 0; j < after.length; j++) {
@@ -449,9 +449,9 @@ function follower(lines, stayed, at) {
   return null;
 }
 
-/** More lines that went and stood side by side are told together. */
+/** Longer runs of lines that went are reported as one change. */
 const MOST_GONE = 5;
-/** So many lines that went with the one that holds them are told with it. */
+/** Fewer lines that went with the one that holds them are reported one by one. */
 const LEAST_WITHIN = 2;
 
 /**
@@ -467,7 +467,7 @@ function goneFrom(before, used) {
     /** @type {Change[]} */
     const run = [];
     let next = i;
-    // What stands in a frame is told by itself.
+    // The lines in a frame are reported by the frame.
     while (next < before.length && !used[next] && !isLeft(/** @type {Line} */ (before[next])) && (next === i || /** @type {Line} */ (before[next - 1]).role !== "iframe")) {
       const line = /** @type {Line} */ (before[next]);
       let end = next + 1;

@@ -1,4 +1,4 @@
-/** What can be clicked without a role: it has a listener, or the cursor of a hand over it. */
+/** What can be clicked without a role: it has a listener, or its cursor is a hand. */
 
 const MOST_IN_CLICKABLE = 12;
 const LONGEST_CLICKABLE = 140;

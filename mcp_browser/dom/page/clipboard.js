@@ -6,7 +6,7 @@ const LONGEST_COPY = 1_000_000;
 /** @param {Element | null} active */
 function selectionOf(active) {
   if (active instanceof HTMLInputElement || active instanceof HTMLTextAreaElement) {
-    // Fields of type email or number tell no selection.
+    // Fields of type email or number have no selection.
     const { selectionStart: start, selectionEnd: end } = active;
     return isSecret(active) || start === null || end === null ? "" : active.value.slice(start, end);
   }

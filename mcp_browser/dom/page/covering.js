@@ -296,9 +296,9 @@ function beside(backdrop) {
 
 /** The control that a click on an element reaches: itself or what is around it. @param {Element} hit */
 function controlAround(hit) {
-  const told = interactiveAround(hit, (id) => toldById().get(id));
-  if (told) return told;
-  // It may have come since the page was told last.
+  const reported = interactiveAround(hit, (id) => reportedById().get(id));
+  if (reported) return reported;
+  // It may have come since the page was reported last.
   /** @type {Map<number, Line>} */
   const now = new Map();
   const lines = read(null);
@@ -323,7 +323,7 @@ function describe(element) {
   const tag = localName(element);
   const role = (explicitRole(element) || nativeRole(element, tag)).replace(/^(none|presentation|generic)$/, "");
   const what = ROLE_KINDS.get(role);
-  const known = toldById().get(idOf(element));
+  const known = reportedById().get(idOf(element));
   const id = keep(element);
   // What these are called depends on what is in them, as it was read.
   if (known && (known.kind !== "interactive" || known.role === "clickable" || known.role === "row" || CELLS.has(known.role))) {
@@ -353,6 +353,6 @@ function describe(element) {
   }
   if (what === "region") return bareLine("region", id, shown, cut(name, LONGEST_NAME), [], element);
   const states = statesOf(element, tag, shown, name);
-  const told = name ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states);
-  return bareLine("interactive", id, shown, cut(name, LONGEST_NAME), told, element);
+  const hinted = name ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states);
+  return bareLine("interactive", id, shown, cut(name, LONGEST_NAME), hinted, element);
 }

@@ -1,4 +1,4 @@
-/** What an element is told as, and whether what is in it is read too. */
+/** The line that an element gets, and whether its children are read too. */
 
 /**
  * What is known of an element while its children are read. Brothers use one after the other: most of what a walk
@@ -134,7 +134,7 @@ function enterElement(element, parent) {
       walk.inert = false;
     };
   }
-  // Of what is hidden only what is shown within it is told.
+  // Of what is hidden, only what is shown within it is read.
   if (muted) return bits & LEAF_TAG || leaf ? null : frame;
   if (tag === "label" && !role) return enterLabel(element, frame);
   if (tag === "canvas" && what === "region") what = "";
@@ -169,8 +169,8 @@ function enterElement(element, parent) {
   }
   if (attributed) {
     const named = means & CLASS ? attribute(element, "class") || "" : "";
-    const telling = named !== "" && TELLING_CLASS.test(named);
-    if (telling && walk.inside === null && isGutter(element, named)) return hush(frame);
+    const isMarked = named !== "" && MARKING_CLASS.test(named);
+    if (isMarked && walk.inside === null && isGutter(element, named)) return hush(frame);
     if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && isDecoration(element)) {
       if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
     }
@@ -184,7 +184,7 @@ function enterElement(element, parent) {
       frame.faint = "hover";
       frame.muted = true;
     }
-    if (telling && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
+    if (isMarked && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
   }
   if (((walk.parted && !role && attributed) || isLinkInControl(tag, role, means)) && isPartOfItem(element, tag)) {
     pushControl(element, tag === "a" ? "link" : "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);

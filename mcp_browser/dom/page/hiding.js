@@ -138,9 +138,9 @@ function channels(color) {
   return found && found.slice(1).map((part) => (part === undefined ? 1 : Number(part)));
 }
 
-/** How much two colours may differ, of 255 in each channel, so that nobody can tell them apart. */
+/** How much two colours may differ, of 255 in each channel, so that nobody can distinguish them. */
 const ALIKE = 6;
-/** What is positioned over or under a text may be its ground; of more than this many brothers nobody can tell. */
+/** What is positioned over or under a text may be its ground; with more siblings than this it is taken for seen. */
 const MOST_BROTHERS = 40;
 const MOST_LAYERS = 24;
 const WHITE = [255, 255, 255];

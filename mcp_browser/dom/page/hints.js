@@ -159,8 +159,8 @@ const MOST_ALIKE = 50;
 
 /**
  * Where each of several look-alikes stands: what the largest thing says that holds it and none of the others.
- * @param {number[][]} groups ids of elements that are told alike
- * @returns {Record<string, string>} by id, in quotes; none where nothing tells it from the others
+ * @param {number[][]} groups ids of elements whose lines are alike
+ * @returns {Record<string, string>} by id, in quotes; none where nothing distinguishes it from the others
  */
 function placesOf(groups) {
   /** @type {Record<string, string>} */

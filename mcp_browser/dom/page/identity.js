@@ -2,7 +2,7 @@
 
 /** Attributes that tend to stay when a page is changed, those first that are made to be found by. */
 const STAYING = ["data-testid", "data-test-id", "data-test", "data-qa", "data-cy", "id", "name", "aria-label", "href", "for", "placeholder", "title", "alt", "type", "value"];
-/** Those of them that alone can tell an element from others of its tag. */
+/** Those of them that alone can distinguish an element from others of its tag. */
 const IDENTIFYING = STAYING.slice(0, -2);
 /** Kinds of input whose `value` says which one it is, and is nothing that somebody has entered. */
 const NAMED_BY_VALUE = set("radio checkbox submit button reset");
@@ -106,7 +106,7 @@ function placesAmong(element, attributes) {
   return places;
 }
 
-/** What stands around an element and tells it from another of the same name: its row, entry or form. @param {Element} element */
+/** What stands around an element and distinguishes it from another of the same name: its row, entry or form. @param {Element} element */
 function contextOf(element) {
   const own = tidy(textContent(element));
   for (const outer of outward(flatParent(element), NEAREST_CONTEXTS)) {
@@ -121,7 +121,7 @@ function identityOf(element) {
   const line = describe(element);
   const name = plainName(line.name);
   let twins = 0;
-  for (const other of toldById().values()) {
+  for (const other of reportedById().values()) {
     if (other.id !== line.id && other.role === line.role && plainName(other.name) === name) twins++;
   }
   const text = valueKind(element) === "rich" || isSecret(element) ? "" : tidy(textContent(element));
@@ -168,7 +168,7 @@ function inContext(candidates, wanted) {
   return first && second && first.score >= 0.5 && first.score - second.score >= 0.1 ? [first.candidate] : candidates;
 }
 
-/** As few as can be told from the others. @param {Candidate[]} candidates @param {Identity} wanted */
+/** As few as can be distinguished from the others. @param {Candidate[]} candidates @param {Identity} wanted */
 function narrowed(candidates, wanted) {
   for (const fits of [
     (/** @type {Candidate} */ one) => isSeen(one.element),
@@ -188,7 +188,7 @@ function asCandidate(element) {
   return { element, role: line.role, name: plainName(line.name) };
 }
 
-/** Elements of the recorded tag that have one of its telling attributes, by the first that any has. @param {Identity} wanted */
+/** Elements of the recorded tag that have one of its identifying attributes, by the first that any has. @param {Identity} wanted */
 function byAttributes(wanted) {
   for (const name of IDENTIFYING) {
     const value = wanted.attributes[name];

@@ -46,8 +46,8 @@ function traits(element) {
   if (traced !== element) {
     let bits = 0;
     if (hasAttributes(element)) for (const name of _getAttributeNames.call(element)) bits |= MEANINGS.get(name) || OTHER;
-    const told = heardSayings ? sayings.get(element) : undefined;
-    if (told) for (const name of told.keys()) bits |= MEANINGS.get(name) || OTHER;
+    const said = heardSayings ? sayings.get(element) : undefined;
+    if (said) for (const name of said.keys()) bits |= MEANINGS.get(name) || OTHER;
     traced = element;
     tracedAs = bits;
   }
@@ -59,7 +59,7 @@ let stateful = new WeakSet();
 let statefulSome = false;
 /** Elements of the document to which some rule gives a cursor. @type {WeakSet<Element>} */
 let pointed = new WeakSet();
-/** What the cursor is a hand over only while it is there. @type {WeakSet<Element>} */
+/** Elements whose cursor is a hand only while it is over them. @type {WeakSet<Element>} */
 let handed = new WeakSet();
 let pointedSome = false;
 /** Elements of the document that some rule may clip to nothing or write with invisible ink. @type {WeakSet<Element>} */
@@ -68,12 +68,12 @@ let suspectedSome = false;
 /** Elements of the document that some rule may let scroll. @type {WeakSet<Element>} */
 let scrolling = new WeakSet();
 let scrollingSome = false;
-/** Whether that tells all that do. */
+/** Whether these are all that do. */
 let scrollingKnown = false;
 /** Elements of the document that some rule may fix to the view. @type {WeakSet<Element>} */
 let fixed = new WeakSet();
 let fixedSome = false;
-/** Whether the two before these tell all there is: not where a style sheet of another origin cannot be read. */
+/** Whether `pointed` and `suspected` are complete: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
 const HIDING_STYLE = /clip|mask|indent|content-visibility|transparent|rgba|fill-color|opacity|(?:^|[^-])color\s*:|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;

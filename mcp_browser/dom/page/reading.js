@@ -6,7 +6,7 @@ let groupsRead = [];
 /**
  * Read the document, or a part of it, as lines in reading order.
  * @param {Element | null} top
- * @param {boolean} thorough whether each cell of a table and what is in an editor's text is told as an element
+ * @param {boolean} thorough whether each cell of a table and what is in an editor's text is listed as an element
  * @returns {Line[]}
  */
 function read(top, thorough = false) {
@@ -51,11 +51,11 @@ function read(top, thorough = false) {
     walkThrough(start);
     flush();
     if (walk.echoes.size) {
-      const told = new Set(withParts(walk.lines).map(({ node }) => node));
+      const shown = new Set(withParts(walk.lines).map(({ node }) => node));
       const bearers = walk.lines.map((line) => walk.echoes.get(line));
       for (let i = bearers.length - 1; i >= 0; i--) {
         const bearer = bearers[i];
-        if (bearer instanceof Element) settleEcho(/** @type {Line} */ (walk.lines[i]), i, told.has(bearer));
+        if (bearer instanceof Element) settleEcho(/** @type {Line} */ (walk.lines[i]), i, shown.has(bearer));
       }
     }
   } finally {

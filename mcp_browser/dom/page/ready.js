@@ -451,7 +451,7 @@ async function framePoint(id, x, y, purpose) {
       if (!inView()) {
         scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: /** @type {ScrollBehavior} */ ("instant") });
       }
-      // Where a frame of another process lies, input is told only when it has been drawn there.
+      // The browser routes input to a frame of another process only once the frame was drawn at its place.
       await frame();
       await frame();
       point = place();

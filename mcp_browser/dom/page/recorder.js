@@ -1,8 +1,8 @@
 /**
  * What a person does in this document, reported as it happens, while somebody records it.
  *
- * Only what the browser itself says of mouse and keyboard counts. Of trusted events that a page can bring about (`click()`
- * on a label, a text command) only those count that follow such input.
+ * Only what the browser itself says of mouse and keyboard counts. Of trusted events that a page can cause (`click()` on a
+ * label, a text command) only those count that follow such input.
  */
 
 /** Where reports go: nothing of the page's can call it. @type {((report: string) => void) | null} */
@@ -19,7 +19,7 @@ let clicked = { at: -Infinity, x: 0, y: 0, count: 0 };
 let filling = null;
 /** The field that a person has worked last, and when. @type {{ field: Element | null, at: number }} */
 let worked = { field: null, at: -Infinity };
-/** A key that may become part of a text, and how much of it there was before. @type {{ field: Element, length: number } | null} */
+/** A key that may turn out to be part of a text, and how much of it there was before. @type {{ field: Element, length: number } | null} */
 let breaking = null;
 /** What a click or key is about to check, if the page lets it. @type {Element | null} */
 let checking = null;

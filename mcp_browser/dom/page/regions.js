@@ -133,7 +133,7 @@ function enterHeading(element, tag, frame) {
   frame.close = (at) => {
     flush();
     walk.heading = outer;
-    // A heading that only says what the control around it is called is told with that.
+    // A heading that only repeats the name of the control around it is a state of that control.
     const around = walk.inside !== null && walk.lines.slice(from).every((line) => walk.echoes.has(line)) ? walk.lines.findLast((line) => line.depth < walk.depth) : undefined;
     if (around && around.kind === "interactive") sayHeading(around, level);
     if (before) before(at);

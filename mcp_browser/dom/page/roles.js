@@ -100,8 +100,8 @@ const OWN_CURSOR = set("label button input select textarea option");
 const HAND = set("pointer grab grabbing move cell copy alias zoom-in zoom-out col-resize row-resize ew-resize ns-resize nwse-resize nesw-resize n-resize e-resize s-resize w-resize se-resize sw-resize ne-resize nw-resize all-scroll");
 const SECRET_FIELDS = /(?:^|[^a-z])(?:cvv|cvc|csc|otp|totp|passw(?:or)?d|passcode|pin-?code|one-?time-?code|card-?(?:number|num|no))(?:$|[^a-z])/i;
 const SECRET_AUTOCOMPLETE = /(?:^|\s)(?:current-password|new-password|one-time-code|cc-number|cc-csc|cc-exp(?:-month|-year)?)(?:\s|$)/i;
-/** Classes that tell what is hidden from the eye, or is the margin of an editor. */
-const TELLING_CLASS = /sr-only|hidden|reader|gutter|margin|line-?n/i;
+/** Classes of what is hidden from the eye, or is the margin of an editor. */
+const MARKING_CLASS = /sr-only|hidden|reader|gutter|margin|line-?n/i;
 /** Text that libraries hide from the eye by these names. */
 const UNSEEN_CLASS = /(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text)?|a11y-hidden|cdk-visually-hidden)(?:$|[\s_-])/i;
 

@@ -193,22 +193,22 @@ function piecesWithin(pieces, from, to) {
 const SHORTEST_SENT = 4;
 const LONGEST_SENT = 1000;
 
-/** Who waits for what forms send. @type {((told: {pairs: string[]}) => void) | null} */
-let tellSent = null;
+/** Resolves the promise of `sent`. @type {((answer: {pairs: string[]}) => void) | null} */
+let reportSent = null;
 
-/** Tell what secret fields hold of which a form gathers the values: it may write them into an address. @param {Event} event */
+/** Report what secret fields hold of which a form gathers the values: it may write them into an address. @param {Event} event */
 function onFormData(event) {
-  if (!tellSent) return;
+  if (!reportSent) return;
   const pairs = [];
   for (const { form, name, value } of secretFields()) {
     if (form !== event.target || !name || value.length < SHORTEST_SENT || value.length > LONGEST_SENT) continue;
     pairs.push(new URLSearchParams([[name, value]]).toString());
   }
   if (!pairs.length) return;
-  tellSent({ pairs });
-  tellSent = null;
+  reportSent({ pairs });
+  reportSent = null;
 }
 _addEventListener.call(window, "formdata", onFormData, true);
 
 /** What of secret fields the next form gathers that holds any, as it stands in an address. */
-const sent = () => new Promise((resolve) => (tellSent = resolve));
+const sent = () => new Promise((resolve) => (reportSent = resolve));

@@ -194,7 +194,7 @@ function heldBy(element) {
   }
 }
 
-/** A text of which the lines are told from one another. @param {string} text @param {boolean} preformatted whether its white space is shown as it is */
+/** A text whose lines are separated by signs. @param {string} text @param {boolean} preformatted whether its white space is shown as it is */
 const inLines = (text, preformatted) => text.split(preformatted ? /[\n\uE003]/ : BREAK).map((line) => tidy(line)).filter(Boolean).join("⏎");
 
 /** @param {Element} element @param {string} name @param {string[]} states */

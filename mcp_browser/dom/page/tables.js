@@ -14,8 +14,8 @@ const REACHING = "[rowspan],[colspan],[aria-rowspan],[aria-colspan]";
 const WIDEST = 100;
 /** Stands where a cell of a row above reaches down to. */
 const ABOVE = '"';
-/** What a list or table tells of an entry wherever it is. */
-const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
+/** States for which an entry of a list or table is listed wherever it is. */
+const KEPT_STATES = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
 
 /**
  * @typedef {object} TableFacts
@@ -193,7 +193,7 @@ function besideControls(cell) {
   return tidy(text);
 }
 
-/** Whether a cell, rather than what it stands in, has the cursor of a hand. @param {Element} element */
+/** Whether a hand as the cursor is the cell's own, and not that of what it stands in. @param {Element} element */
 const hasHandOfItsOwn = (element) => (!surveyed || walk.shadows > 0 || pointing(element)) && hasHand(element);
 
 /** @param {Element} element @param {Open} frame */
@@ -241,15 +241,15 @@ function closeRow(element, row, at, far, selected) {
   keepPlaces(row, element);
   putInOrder(row);
   const inner = walk.lines.slice(at);
-  const told = new Set(inner.map((line) => line.id));
+  const listed = new Set(inner.map((line) => line.id));
   // What turned out to be no control after all has no line.
-  const cells = row.cells.map((cell) => cell.replace(REFERENCES, (sign) => (told.has(Number(sign.slice(1, -1))) ? sign : "")).trim());
+  const cells = row.cells.map((cell) => cell.replace(REFERENCES, (sign) => (listed.has(Number(sign.slice(1, -1))) ? sign : "")).trim());
   while (cells.length && cells[cells.length - 1] === "") cells.pop();
   const { whole } = row.table;
   const key = whole && far === far ? `${whole} ${attribute(element, "aria-rowindex") || Math.round(rectOf(element).top)}` : "";
   const first = walk.rows.get(key);
   const text = cells.join(" | ");
-  // A control with nothing told beside it stands in the row.
+  // A control without lines of its own below it stands in the row.
   const parts = inner.filter((line, i) => {
     const next = inner[i + 1];
     return line.kind === "interactive" && text.includes(reference(line.id)) && !(next && next.depth > line.depth);
@@ -298,7 +298,7 @@ function enterCell(element, tag, role, frame) {
   row.cells.push("");
   row.nodes.push(element);
   const named = traits(element) & CLASS ? attribute(element, "class") || "" : "";
-  if (TELLING_CLASS.test(named) && isGutter(element, named)) return hush(frame);
+  if (MARKING_CLASS.test(named) && isGutter(element, named)) return hush(frame);
   const own = isOwnCell(element, role, row);
   if (own || walk.thorough) {
     const far = farOf(element, false);
@@ -307,7 +307,7 @@ function enterCell(element, tag, role, frame) {
       // What it refers to is most often its header.
       const holds = own && query(element, CONTROLS) !== null;
       const name = (holds && besideControls(element)) || (traits(element) & LABELLED && tidy(contentOf(element, element, 0, false))) || nameOf(element, tag, "cell");
-      const states = statesOf(element, tag, shownAs, name).filter((state) => state === "disabled" || TELLING.test(state));
+      const states = statesOf(element, tag, shownAs, name).filter((state) => state === "disabled" || KEPT_STATES.test(state));
       const sort = attribute(element, "aria-sort");
       if (sort && sort !== "none") states.push(`sort=${sort}`);
       if (!own) walk.row = null;

@@ -1,4 +1,4 @@
-/** Text as it is told: on one line, without what cannot be seen, cut where it is long. */
+/** Text as it is shown: on one line, without what cannot be seen, cut where it is long. */
 
 const LONGEST_NAME = 160;
 const LONGEST_TEXT = 600;
