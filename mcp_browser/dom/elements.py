@@ -313,7 +313,7 @@ class PageElements(PageReader):
     async def _in_page(
         self, world: World, x: float, y: float, node: DomNode, for_: Purpose
     ) -> tuple[float, float]:
-        """A point of a frame as a point of the page; brings the frame into view and checks what covers it."""
+        """A point of a frame as one of the page; scrolls the frame into view and checks what covers it."""
         way = self._frames.way_to(world)
         if not way and world is not (await self._frames.main()).world:
             raise not_actionable(node, {"problem": "hidden", "how": "its frame is not shown"}, for_)

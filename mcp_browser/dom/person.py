@@ -93,8 +93,8 @@ class PersonReports:
                     functionDeclaration="function (number) { return this.files[number] }",
                     arguments=[{"value": number}],
                 )
-                told = await send(ref.world.session, "DOM.getFileInfo", objectId=file["result"]["objectId"])
-                paths.append(told["path"])
+                info = await send(ref.world.session, "DOM.getFileInfo", objectId=file["result"]["objectId"])
+                paths.append(info["path"])
         except (KeyError, PlaywrightError):
             return []
         return [path for path in paths if path]

@@ -12,20 +12,20 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.dom.cdp import send
 
 MOST_KEPT = 20  # A page may make as many forms as it likes
-MOST_TOLD = 100
+MOST_PAIRS = 100
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 class SentSecrets:
-    """Tells each pair of a name and a value, as it stands in an address, that a page's forms have sent so.
+    """Reports each name with its value that a page's forms have written into an address, as they stand there.
 
     The page script says what forms gather; a page that has no secret field is not asked.
     """
 
-    def __init__(self, page: Page, tell: Tell) -> None:
-        self._tell = tell
-        self._told: set[str] = set()
+    def __init__(self, page: Page, notify: Notify) -> None:
+        self._notify = notify
+        self._notified: set[str] = set()
         self._pairs: deque[str] = deque(maxlen=MOST_KEPT)
         self._addresses: deque[str] = deque(maxlen=MOST_KEPT)
         self._hearing: set[asyncio.Task[None]] = set()
@@ -40,7 +40,7 @@ class SentSecrets:
     async def _hear(self, cdp: CDPSession, context: int, call: str) -> None:
         # The document goes, or its page script is none.
         with contextlib.suppress(PlaywrightError, KeyError):
-            for _ in range(MOST_TOLD):
+            for _ in range(MOST_PAIRS):
                 answer = await send(
                     cdp,
                     "Runtime.evaluate",
@@ -58,7 +58,7 @@ class SentSecrets:
             self._compare()
 
     def _compare(self) -> None:
-        for pair in set(self._pairs) - self._told:
-            if len(self._told) < MOST_TOLD and any(pair in address for address in self._addresses):
-                self._told.add(pair)
-                self._tell(pair)
+        for pair in set(self._pairs) - self._notified:
+            if len(self._notified) < MOST_PAIRS and any(pair in address for address in self._addresses):
+                self._notified.add(pair)
+                self._notify(pair)

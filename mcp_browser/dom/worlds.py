@@ -168,8 +168,8 @@ class World:
         finally:
             self.reading = False
         self._was_slow = time.monotonic() - begun > SLOW
-        told = json.loads(answer)
-        match told:
+        given = json.loads(answer)
+        match given:
             case {"secret": True} if self._owner.sent and self._context and not self._heard:
                 self._heard = True
                 self._owner.sent.hear(self.session, self._context, f"{API}.run('sent',[])")
@@ -177,7 +177,7 @@ class World:
                 self._owner.learn(origin, text)
             case _:
                 pass
-        return told
+        return given
 
     async def _count(self) -> None:
         self.elements = int(await self._send("document.getElementsByTagName('*').length"))
