@@ -33,15 +33,7 @@ from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, 
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.settings import Settings
-from mcp_browser.text import (
-    CHARACTERS_A_TOKEN,
-    clean_text,
-    counted,
-    cut,
-    one_line,
-    plain_lines,
-    quoted,
-)
+from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted, cut, one_line, plain_lines, quoted
 
 LONGEST_URL = 300
 LONGEST_TITLE = 120

@@ -14,27 +14,14 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.frames import (
-    MOST_NESTED_FRAMES,
-    FrameState,
-)
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, FrameState
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.keys import KeyHolder, KeyPlace, TargetReader, key_place
-from mcp_browser.dom.models import (
-    DomNode,
-    PointHit,
-    ReadyElement,
-    WindowState,
-)
+from mcp_browser.dom.models import DomNode, PointHit, ReadyElement, WindowState
 from mcp_browser.dom.person import PersonReports
 from mcp_browser.dom.reading import PageReader
 from mcp_browser.dom.references import ID
-from mcp_browser.dom.worlds import (
-    FrameGone,
-    World,
-    answers,
-    break_off,
-)
+from mcp_browser.dom.worlds import FrameGone, World, answers, break_off
 from mcp_browser.errors import NotActionable
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
@@ -328,11 +315,7 @@ class PageElements(PageReader):
 
     async def _within(self, frame: FrameState, answer: dict[str, Any]) -> FrameState | None:
         """The frame that an answer about one of its parent's elements leads into."""
-        if not answer["frame"]:
-            return None
-        owner = answer["node"][ID]
-        await self._frames.meet(frame, [owner])
-        return frame.children.get(owner)
+        return await self._frames.child(frame, answer["node"][ID]) if answer["frame"] else None
 
 
 def not_actionable(

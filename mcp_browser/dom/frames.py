@@ -301,8 +301,7 @@ class Frames:
     ) -> tuple[FrameState, dict[str, Any]]:
         """The frame that stands in an element, and its answer; one in another process is met anew."""
         for _ in range(2):
-            await self.meet(parent, [owner])
-            frame = parent.children.get(owner)
+            frame = await self.child(parent, owner)
             if frame is None:
                 break
             asked = frame.world.run(method, *args)
@@ -337,6 +336,11 @@ class Frames:
             return
         for owner, world in (await self.worlds.within(frame.world, unknown)).items():
             frame.children[owner] = FrameState(world=world)
+
+    async def child(self, frame: FrameState, owner: int) -> FrameState | None:
+        """The frame that stands in an element of another; None where it cannot be found."""
+        await self.meet(frame, [owner])
+        return frame.children.get(owner)
 
     def known(self) -> Iterator[tuple[FrameState, Way]]:
         """The frames met so far, each with the frames around it and the elements one enters them by."""

@@ -216,7 +216,7 @@ class TargetReader:
             found += targets_of(answer)
             if not answer["frame"]:
                 return found
-            inner = await self._within(frame, answer["node"][ID])
+            inner = await self._frames.child(frame, answer["node"][ID])
             if inner is None:
                 break
             origin = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
@@ -234,7 +234,7 @@ class TargetReader:
             found += targets_of(answer)
             if not answer["frame"]:
                 return KeyTargets(found or [Target(**answer["whose"])], key_place(frame.world, answer))
-            inner = await self._within(frame, answer["node"][ID])
+            inner = await self._frames.child(frame, answer["node"][ID])
             if inner is None:
                 break
             frame = inner
@@ -248,10 +248,6 @@ class TargetReader:
     async def page(self) -> Target:
         """The page as a whole."""
         return Target(**await (await self._frames.main()).world.run("whose"))
-
-    async def _within(self, frame: FrameState, owner: int) -> FrameState | None:
-        await self._frames.meet(frame, [owner])
-        return frame.children.get(owner)
 
     async def _unknown(self) -> Target:
         """What is in a frame that cannot be asked."""

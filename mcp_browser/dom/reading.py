@@ -91,12 +91,7 @@ class PageReader:
         """What an index stands for, without asking the page; raises NotFound: it was never given."""
 
     async def snapshot(
-        self,
-        *,
-        region: int | None = None,
-        part: int = 1,
-        budget: int | None = None,
-        folded: bool = True,
+        self, *, region: int | None = None, part: int = 1, budget: int | None = None, folded: bool = True
     ) -> DomSnapshot:
         """The page, or what is in one element, cut to a budget; the page counts as reported from then on.
 

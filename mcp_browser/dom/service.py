@@ -9,12 +9,7 @@ from typing import Any
 from mcp_browser.dom.accessibility import AccessibilityAudit
 from mcp_browser.dom.deadlines import within
 from mcp_browser.dom.elements import PageElements
-from mcp_browser.dom.frames import (
-    MOST_NESTED_FRAMES,
-    FrameState,
-    Missed,
-    state_of,
-)
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, FrameState, Missed, state_of
 from mcp_browser.dom.models import (
     AnswerReading,
     Box,

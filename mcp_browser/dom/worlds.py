@@ -87,21 +87,24 @@ class World:
     async def object_of(self, backend_node: int) -> int:
         """The page script's id of a node that CDP knows. Raises FrameGone: it has left the document."""
         await self.run("doc")
+        try:
+            return int((await self._call_on(backend_node, "idOf"))["value"])
+        except KeyError as error:
+            raise FrameGone from error
+
+    async def _call_on(self, backend_node: int, method: str) -> dict[str, Any]:
+        """What a method of the page script's API returns for a node that CDP knows. Raises KeyError."""
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
-        if "objectId" not in node["object"]:
-            raise FrameGone
         given = await send(
             self.session,
             "Runtime.callFunctionOn",
             objectId=node["object"]["objectId"],
-            functionDeclaration=f"function () {{ return {API}.idOf(this) }}",
+            functionDeclaration=f"function () {{ return {API}.{method}(this) }}",
             returnByValue=True,
         )
-        if "value" not in given["result"]:
-            raise FrameGone
-        return int(given["result"]["value"])
+        return given["result"]
 
     async def open_hosts(self, ids: Iterable[int]) -> bool:
         """Give the page script the closed shadow roots of these elements; whether there were any.
@@ -121,15 +124,7 @@ class World:
                 if root["shadowRootType"] == "closed"
             ]
             for root in roots:
-                node = await send(
-                    self.session, "DOM.resolveNode", backendNodeId=root, executionContextId=self._context
-                )
-                await send(
-                    self.session,
-                    "Runtime.callFunctionOn",
-                    objectId=node["object"]["objectId"],
-                    functionDeclaration=f"function () {{ {API}.adopt(this) }}",
-                )
+                await self._call_on(root, "adopt")
         except (PlaywrightError, KeyError):
             return False  # The element or its document went away meanwhile.
         return bool(roots)
@@ -271,11 +266,7 @@ class Worlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
     def __init__(
-        self,
-        page: Page,
-        channel: str,
-        sent: SentSecrets | None = None,
-        learnt: dict[str, str] | None = None,
+        self, page: Page, channel: str, sent: SentSecrets | None = None, learnt: dict[str, str] | None = None
     ) -> None:
         self._page = page
         self._learnt = {} if learnt is None else learnt
@@ -368,7 +359,6 @@ class Worlds:
             except PlaywrightError:
                 self._sessions.pop(frame, None)  # It has gone over to another process.
                 continue
-            children.setdefault(root["id"], session)
             children[root["id"]] = session
         return children
 
