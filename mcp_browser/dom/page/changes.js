@@ -7,12 +7,11 @@ let lastReading = 0;
 let reported = null;
 
 function reportedById() {
-  if (!reported) {
-    reported = new Map();
-    for (const line of withParts(readings.get(lastReading) || [])) if (line.role) reported.set(line.id, line);
-  }
-  return reported;
+  return (reported ??= linesById(readings.get(lastReading) || []));
 }
+
+/** Those that have a role. @param {Line[]} lines @returns {Map<number, Line>} */
+const linesById = (lines) => new Map(withParts(lines).filter((line) => line.role).map((line) => [line.id, line]));
 
 /** @param {Line[]} lines @param {number} base */
 function remember(lines, base) {
@@ -80,11 +79,8 @@ function wire(line, isNew, old = null) {
  */
 function choose(lines, costs, total, budget) {
   const count = lines.length;
+  if (total <= budget) return [...lines.keys()];
   const chosen = [];
-  if (total <= budget) {
-    for (let i = 0; i < count; i++) chosen.push(i);
-    return chosen;
-  }
   const order = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     const far = /** @type {Line} */ (lines[i]).far;
@@ -168,14 +164,9 @@ const reportedIds = new Set();
  * @returns {Change[]}
  */
 function unreported(lines, changes, folding) {
-  const now = new Set();
-  for (const [, line] of changes) now.add(line.id);
-  /** @type {Change[]} */
-  const found = [];
-  for (const [i, line] of lines.entries()) {
-    if (line.far === 0 && !(folding && folding.hidden[i]) && !reportedIds.has(line.id) && !now.has(line.id)) found.push(["added", line, null, -1, -1]);
-  }
-  return found;
+  const now = new Set(changes.map(([, line]) => line.id));
+  const found = lines.filter((line, i) => line.far === 0 && !(folding && folding.hidden[i]) && !reportedIds.has(line.id) && !now.has(line.id));
+  return found.map((line) => ["added", line, null, -1, -1]);
 }
 
 let wasVeiled = false;
@@ -223,20 +214,11 @@ function answerOf(lines, number) {
 }
 
 /** @param {Line[]} lines */
-function idsOf(lines) {
-  const ids = new Set();
-  for (const line of withParts(lines)) ids.add(line.id);
-  return /** @type {Set<number>} */ (ids);
-}
+const idsOf = (lines) => new Set(withParts(lines).map((line) => line.id));
 
 /** The frames that can be seen: id, place among the lines, depth, distance from the view. @param {Line[]} lines */
 function framesIn(lines) {
-  const frames = [];
-  for (let i = 0; i < lines.length; i++) {
-    const line = /** @type {Line} */ (lines[i]);
-    if (line.role === "iframe") frames.push([line.id, i, line.depth, line.far]);
-  }
-  return frames;
+  return lines.flatMap(({ role, id, depth, far }, i) => (role === "iframe" ? [[id, i, depth, far]] : []));
 }
 
 /** Which part is seen of each frame that is in the view, but not with all of it: left, top, right, bottom in the frame's pixels, and the id of what cuts it off, 0 for the page. @param {Line[]} lines */

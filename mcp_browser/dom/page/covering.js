@@ -109,9 +109,7 @@ function veilOver(hits, free) {
 function aroundAll(elements) {
   /** @type {Set<Element>} */
   const around = new Set();
-  for (const element of elements) {
-    for (let outer = /** @type {Node | null} */ (element); outer && !around.has(/** @type {Element} */ (outer)); outer = flatParent(outer)) around.add(/** @type {Element} */ (outer));
-  }
+  for (const element of elements) for (const outer of branchOf(element, around)) around.add(outer);
   return around;
 }
 
@@ -193,8 +191,7 @@ function isOver(hit, element) {
   const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
   const [inner, whole] = [body(), rootElement()];
   for (const outer of outward(flatParent(element))) {
-    if (outer === inner) break;
-    if (outer === whole) break;
+    if (outer === inner || outer === whole) break;
     const style = styleOf(outer);
     if (style.overflowX === "visible" && style.overflowY === "visible") continue;
     const clip = rectOf(outer);
@@ -296,24 +293,19 @@ function beside(backdrop) {
 
 /** The control that a click on an element reaches: itself or what is around it. @param {Element} hit */
 function controlAround(hit) {
-  const reported = interactiveAround(hit, (id) => reportedById().get(id));
+  const reported = interactiveAround(hit, reportedById());
   if (reported) return reported;
   // It may have come since the page was reported last.
-  /** @type {Map<number, Line>} */
-  const now = new Map();
   const lines = read(null);
-  for (const line of withParts(lines)) if (line.role) now.set(line.id, line);
-  const found = interactiveAround(hit, (id) => now.get(id));
+  const found = interactiveAround(hit, linesById(lines));
   release(lines);
   return found;
 }
 
-/** @param {Element} hit @param {(id: number) => Line | undefined} lineOf @returns {Element | null} */
-function interactiveAround(hit, lineOf) {
+/** @param {Element} hit @param {Map<number, Line>} lines @returns {Element | null} */
+function interactiveAround(hit, lines) {
   for (const element of outward(hit)) {
-    if (lineOf(idOf(element))?.kind === "interactive") return element;
-    const control = localName(element) === "label" ? /** @type {HTMLLabelElement} */ (element).control : null;
-    if (control && lineOf(idOf(control))?.kind === "interactive") return control;
+    for (const one of [element, controlOf(element)]) if (lines.get(idOf(one))?.kind === "interactive") return one;
   }
   return null;
 }

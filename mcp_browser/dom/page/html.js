@@ -166,8 +166,7 @@ function writtenOut(top, readable, detailed) {
       if (level.shadow) walk.shadows--;
       out.push(level.end);
       if (!open.length) break;
-      const parent = /** @type {Level} */ (open[open.length - 1]);
-      node = parent.list ? parent.list[++parent.at] || null : nextSibling(level.node);
+      node = nextIn(/** @type {Level} */ (open[open.length - 1]), level.node);
       continue;
     }
     const type = nodeType(node);
@@ -218,8 +217,7 @@ function writtenOut(top, readable, detailed) {
       if (!readable || !level || isBlank(text) || canBeRead(level, /** @type {Element} */ (parent))) out.push(raw ? text : escapeText(text));
     }
     if (!open.length) break;
-    const parent = /** @type {Level} */ (open[open.length - 1]);
-    node = parent.list ? parent.list[++parent.at] || null : nextSibling(node);
+    node = nextIn(/** @type {Level} */ (open[open.length - 1]), node);
   }
   return { doc: documentKey, html: out.join(""), frames };
 }

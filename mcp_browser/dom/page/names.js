@@ -56,23 +56,18 @@ function traits(element) {
 
 /** Elements with a state that comes from around or inside them. @type {WeakSet<Element>} */
 let stateful = new WeakSet();
-let statefulSome = false;
 /** Elements of the document to which some rule gives a cursor. @type {WeakSet<Element>} */
 let pointed = new WeakSet();
 /** Elements whose cursor is a hand only while it is over them. @type {WeakSet<Element>} */
 let handed = new WeakSet();
-let pointedSome = false;
 /** Elements of the document that some rule may clip to nothing or write with invisible ink. @type {WeakSet<Element>} */
 let suspected = new WeakSet();
-let suspectedSome = false;
 /** Elements of the document that some rule may let scroll. @type {WeakSet<Element>} */
 let scrolling = new WeakSet();
-let scrollingSome = false;
 /** Whether these are all that do. */
 let scrollingKnown = false;
 /** Elements of the document that some rule may fix to the view. @type {WeakSet<Element>} */
 let fixed = new WeakSet();
-let fixedSome = false;
 /** Whether `pointed` and `suspected` are complete: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
@@ -80,50 +75,33 @@ const HIDING_STYLE = /clip|mask|indent|content-visibility|transparent|rgba|fill-
 
 /** @param {Node} root */
 function survey(root) {
-  for (const element of queryAll(root, ":disabled,:user-invalid")) {
-    stateful.add(element);
-    statefulSome = true;
-  }
+  for (const element of queryAll(root, ":disabled,:user-invalid")) stateful.add(element);
 }
 
 /** Find what style sheets may point at or hide; only in the document, since shadow trees are small. */
 function surveyStyles() {
-  pointed = new WeakSet();
-  handed = new WeakSet();
-  suspected = new WeakSet();
-  scrolling = new WeakSet();
-  fixed = new WeakSet();
-  pointedSome = suspectedSome = fixedSome = false;
   const { hand, handed: hovered, trap, scroll, fixed: stuck, blind } = addedTo(document);
   scrollingKnown = !blind && scroll.length <= MOST_SURVEYED;
-  scrollingSome = scrollingKnown && scroll.length > 0;
-  if (scrollingSome) for (const element of queryAll(document, `:is(${scroll.join(",")})`)) scrolling.add(element);
+  scrolling = matching(working(scrollingKnown ? scroll : []));
   surveyed = !blind && hand.length + trap.length <= MOST_SURVEYED;
-  if (!surveyed) return;
-  if (hand.length) for (const element of queryAll(document, `:is(${hand.join(",")})`)) pointed.add(element);
-  for (const element of hovered.length ? queryAll(document, `:is(${hovered.join(",")})`) : []) {
-    pointed.add(element);
-    handed.add(element);
-  }
-  pointedSome = hand.length > 0;
-  if (trap.length) for (const element of queryAll(document, `:is(${trap.join(",")})`)) suspected.add(element);
-  suspectedSome = trap.length > 0;
-  fixedSome = stuck.length > 0 && stuck.length <= MOST_SURVEYED;
-  if (fixedSome) for (const element of queryAll(document, `:is(${stuck.join(",")})`)) fixed.add(element);
+  pointed = matching(working(surveyed ? [...hand, ...hovered] : []));
+  handed = matching(working(surveyed ? hovered : []));
+  suspected = matching(working(surveyed ? trap : []));
+  fixed = matching(working(surveyed && stuck.length <= MOST_SURVEYED ? stuck : []));
 }
 
 /** Whether the cursor over an element is that of something to act on. @param {Element} element */
-const hasHand = (element) => HAND.has(styleOf(element).cursor) || (pointedSome && handed.has(element));
+const hasHand = (element) => HAND.has(styleOf(element).cursor) || handed.has(element);
 
 /** Whether an element may have a cursor of its own. @param {Element} element */
-const pointing = (element) => (pointedSome && pointed.has(element)) || ((traits(element) & STYLE) !== 0 && (/cursor/i.test(attribute(element, "style") || "") || attribute(element, "cursor") !== null));
+const pointing = (element) => pointed.has(element) || ((traits(element) & STYLE) !== 0 && (/cursor/i.test(attribute(element, "style") || "") || attribute(element, "cursor") !== null));
 
 /** Whether an element may have a style that hides it or its text. @param {Element} element */
-const suspicious = (element) => (suspectedSome && suspected.has(element)) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
+const suspicious = (element) => suspected.has(element) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
 
 /** Whether an element may be fixed to the view. @param {Element} element */
 const mayBeFixed = (element) =>
-  surveyed && walk.shadows === 0 ? (fixedSome && fixed.has(element)) || ((traits(element) & STYLE) !== 0 && /fixed/i.test(attribute(element, "style") || "")) : walk.checks > 0;
+  surveyed && walk.shadows === 0 ? fixed.has(element) || ((traits(element) & STYLE) !== 0 && /fixed/i.test(attribute(element, "style") || "")) : walk.checks > 0;
 
 /** Labels by the control they belong to, for each tree. @type {WeakMap<Node, Map<Element, Element[]>>} */
 let labelsOfRoot = new WeakMap();

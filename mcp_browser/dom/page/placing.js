@@ -53,7 +53,7 @@ const inAll = (far, port) => (port.far === 0 ? far : port.far + Math.sign(port.f
 function mayScroll(element, tag, means) {
   if (tag === "dialog" || means & POPOVER) return true;
   if (means & STYLE && /overflow/i.test(attribute(element, "style") || "")) return true;
-  if (scrollingKnown && walk.shadows === 0) return scrollingSome && scrolling.has(element);
+  if (scrollingKnown && walk.shadows === 0) return scrolling.has(element);
   return walk.scrolls > 0 && walk.scrolls-- > 0;
 }
 

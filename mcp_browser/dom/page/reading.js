@@ -22,7 +22,6 @@ function read(top, thorough = false) {
   hosts = [];
   tablesRead = new WeakMap();
   stateful = new WeakSet();
-  statefulSome = false;
   survey(rootOf(start));
   const tree = rootOf(start) === document ? document : null;
   treeNow = tree;
@@ -67,6 +66,9 @@ function read(top, thorough = false) {
   walk = standing();
   return withoutEchoes(lines);
 }
+
+/** The node to read after one: the next in the slot that shows it, or its sibling. @param {{list: Node[] | null, at: number} | null} parent @param {Node} node @returns {Node | null} */
+const nextIn = (parent, node) => (parent && parent.list ? parent.list[++parent.at] || null : nextSibling(node));
 
 /** Read an element and all that is in it. @param {Element} start */
 function walkThrough(start) {
@@ -117,10 +119,7 @@ function walkThrough(start) {
         if (parent && walk.lines.length > before) noteEntry(parent, before, element);
       }
       if (node === start) break;
-      if (parent && parent.list) {
-        parent.at++;
-        node = parent.list[parent.at] || null;
-      } else node = nextSibling(node);
+      node = nextIn(parent, node);
     } else {
       const frame = walk.open.pop();
       if (!frame) break;
@@ -140,10 +139,7 @@ function walkThrough(start) {
         if (frame.row) noteRow(frame.start);
         noteEntry(parent, frame.start, frame.element);
       }
-      if (parent.list) {
-        parent.at++;
-        node = parent.list[parent.at] || null;
-      } else node = nextSibling(frame.element);
+      node = nextIn(parent, frame.element);
     }
   }
 }

@@ -133,7 +133,7 @@ function statesOf(element, tag, role, name) {
   } else if (tag === "video" || tag === "audio") {
     states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
   }
-  if (!(traits(element) & (STATE | SPECIAL)) && !(statefulSome && stateful.has(element))) {
+  if (!(traits(element) & (STATE | SPECIAL)) && !stateful.has(element)) {
     if (role === "link") linkState(element, name, states);
     return states;
   }
