@@ -342,14 +342,14 @@
     }
     if (isIdle) learnt.get(kind)?.elements.add(element);
   }
-  /** Count what can be seen but changes no node. @param {any} owner @param {string[]} names */
+  /** Count what can be seen but changes no node. @param {Function} native @param {any} self @param {any[]} args */
+  function counted(native, self, args) {
+    effects++;
+    return apply(native, self, args);
+  }
+  /** @param {any} owner @param {string[]} names */
   function countEffects(owner, names) {
-    for (const name of names) {
-      wrap(owner, name, (native, self, args) => {
-        effects++;
-        return apply(native, self, args);
-      });
-    }
+    for (const name of names) wrap(owner, name, counted);
   }
   countEffects(globalThis, ["alert", "confirm", "prompt", "print", "open", "scroll", "scrollTo", "scrollBy"]);
   countEffects(Element.prototype, ["animate", "scroll", "scrollTo", "scrollBy", "scrollIntoView"]);
@@ -366,10 +366,7 @@
     [Element, "scrollTop"],
     [Element, "scrollLeft"],
   ])) {
-    wrapAccessor(owner?.prototype, name, "set", (native, self, args) => {
-      effects++;
-      return apply(native, self, args);
-    });
+    wrapAccessor(owner?.prototype, name, "set", counted);
   }
 
   wrap(globalThis, "setTimeout", (native, self, args) => {
@@ -553,9 +550,7 @@
       apply(add, self, ["close", () => forget(self)]);
     }
     if (longest !== LONGEST_AFTER_INPUT || muteNow().has(self)) return given;
-    if (!asked.size) {
-      observeAll(shown, DRAWN);
-    }
+    if (!asked.size) observeAll(shown, DRAWN);
     asked.set(self, false);
     return given;
   });

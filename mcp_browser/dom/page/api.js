@@ -13,7 +13,6 @@ const methods = {
   },
   /** How the answers of which addresses are read. */
   answersRead() {
-    const lines = readings.get(lastReading) || [];
     const frames = Array.from(document.querySelectorAll("iframe, frame"), (element) => [keep(element), 0, 0, 0]);
     return { doc: documentKey, answers: answersRead(), frames };
   },
@@ -173,7 +172,6 @@ function methodOf(name) {
 }
 
 const api = {
-  doc: documentKey,
   /**
    * @param {string} method
    * @param {unknown[]} args
@@ -190,6 +188,4 @@ const api = {
   element: (id) => byId(id),
   /** Take in a closed root that no hook has reported. */
   adopt,
-  /** @param {Element} element */
-  describe: (element) => encode({ doc: documentKey, node: wire(describe(element), false) }),
 };

@@ -242,28 +242,25 @@ function seenOfFrames(lines) {
 }
 
 /**
- * What a budget has room for, ready to be sent.
+ * What a budget has room for, ready to be sent; these lines count as reported from then on.
  * @param {Line[]} lines
  * @param {Folding | null} folding
  * @param {Set<number> | null} old ids of the lines that were reported before
  * @param {number} budget in characters
- * @param {boolean} counts whether the lines count as reported from now on
  */
-function snapshotOf(lines, folding, old, budget, counts = true) {
+function snapshotOf(lines, folding, old, budget) {
   const { shown, places } = folding ? folded(lines, folding) : { shown: lines, places: null };
-  const costs = new Int32Array(shown.length);
-  let cost = 0;
-  for (let i = 0; i < shown.length; i++) cost += costs[i] = costOf(/** @type {Line} */ (shown[i]));
+  const costs = Int32Array.from(shown.map(costOf));
+  const cost = costs.reduce((sum, own) => sum + own, 0);
   const chosen = choose(shown, costs, cost, budget);
   const wired = [];
   for (const at of chosen) {
     const line = /** @type {Line} */ (shown[at]);
-    if (counts && line.kind !== "fold") reportedIds.add(line.id);
+    if (line.kind !== "fold") reportedIds.add(line.id);
     wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id), old));
   }
-  const where = sidesOf(lines);
-  if (places) return { lines: wired, places: chosen.map((at) => /** @type {number} */ (places[at])), cost, ...where };
-  return { lines: wired, places: chosen.length === lines.length ? null : chosen, cost, ...where };
+  const all = places ? chosen.map((at) => /** @type {number} */ (places[at])) : chosen.length === lines.length ? null : chosen;
+  return { lines: wired, places: all, cost, ...sidesOf(lines) };
 }
 
 /** Where lines change sides more often, no sides are reported. */
@@ -281,8 +278,7 @@ function sidesOf(lines) {
   /** @type {Record<string, [number, number, boolean]>} */
   const ports = {};
   let [, id, sign] = /** @type {[number, number, number]} */ (runs[0]);
-  for (let i = 0; i < lines.length; i++) {
-    const { far, port, role } = /** @type {Line} */ (lines[i]);
+  for (const [i, { far, port, role }] of lines.entries()) {
     if (role === "iframe" && port.id && !ports[port.id]) ports[port.id] = screensOf(port.id);
     const side = Math.sign(far);
     const by = side === 0 ? 0 : hiding(port).id;
@@ -334,17 +330,10 @@ function compare(before, after) {
   if (first === before.length && first === after.length) return changes;
   /** Places of the lines that are left, by the ids of their elements. @type {Map<number, number[]>} */
   const oldById = new Map();
-  for (let i = first; i < before.length; i++) {
-    if (used[i]) continue;
-    const line = /** @type {Line} */ (before[i]);
-    const places = oldById.get(line.id);
-    if (places) places.push(i);
-    else oldById.set(line.id, [i]);
-  }
+  for (const [i, line] of before.entries()) if (!used[i]) addTo(oldById, line.id, i);
   let redrawn = false;
-  for (let j = first; j < after.length; j++) {
+  for (const [j, line] of after.entries()) {
     if (origin[j] !== -1) continue;
-    const line = /** @type {Line} */ (after[j]);
     for (const i of oldById.get(line.id) || []) {
       if (!used[i] && sameLine(/** @type {Line} */ (before[i]), line)) {
         used[i] = 1;
@@ -358,12 +347,9 @@ function compare(before, after) {
   // The same element with another line.
   /** @type {Map<number, number>} */
   const changedFrom = new Map();
-  for (let j = 0; j < after.length; j++) {
+  for (const [j, line] of after.entries()) {
     if (origin[j] !== -1) continue;
-    const line = /** @type {Line} */ (after[j]);
-    const places = oldById.get(line.id);
-    if (!places) continue;
-    for (const i of places) {
+    for (const i of oldById.get(line.id) || []) {
       const old = /** @type {Line} */ (before[i]);
       if (!used[i] && (old.kind === line.kind || (old.role && line.role))) {
         used[i] = 1;
@@ -376,23 +362,16 @@ function compare(before, after) {
   /** @type {Map<string, number[]>} */
   const oldBySign = new Map();
   const [oldDialogs, dialogs] = [dialogsAround(before), dialogsAround(after)];
-  for (let i = 0; i < before.length; i++) {
-    if (used[i]) continue;
-    const old = /** @type {Line} */ (before[i]);
+  for (const [i, old] of before.entries()) {
     // One that is hidden now is still there: what is like it is another.
-    if (old.kind === "interactive" && byId(old.id)) continue;
-    const sign = `${signature(old)}\n${old.entry}\n${oldDialogs[i]}`;
-    const places = oldBySign.get(sign);
-    if (places) places.push(i);
-    else oldBySign.set(sign, [i]);
+    if (used[i] || (old.kind === "interactive" && byId(old.id))) continue;
+    addTo(oldBySign, `${signature(old)}\n${old.entry}\n${oldDialogs[i]}`, i);
   }
   /** @type {Map<number, number>} */
   const replacedFrom = new Map();
-  for (let j = 0; j < after.length; j++) {
+  for (const [j, line] of after.entries()) {
     if (origin[j] !== -1 || changedFrom.has(j)) continue;
-    const line = /** @type {Line} */ (after[j]);
-    const places = oldBySign.get(`${signature(line)}\n${line.entry}\n${dialogs[j]}`);
-    const i = places && places.shift();
+    const i = oldBySign.get(`${signature(line)}\n${line.entry}\n${dialogs[j]}`)?.shift();
     if (i !== undefined) {
       used[i] = 1;
       replacedFrom.set(j, i);
@@ -405,8 +384,7 @@ function compare(before, after) {
     if (reportedIds.has(/** @type {Line} */ (before[i]).id)) reportedIds.add(/** @type {Line} */ (after[j]).id);
   }
   const stayed = inOrder(origin);
-  for (let j = 0; j < after.length; j++) {
-    const line = /** @type {Line} */ (after[j]);
+  for (const [j, line] of after.entries()) {
     const i = /** @type {number} */ (origin[j]);
     if (i === -1) changes.push(["added", line, null, -1, j]);
     else if (changedFrom.has(j)) changes.push(["changed", line, /** @type {Line} */ (before[i]), i, j]);
@@ -512,12 +490,7 @@ function alike(before, after, origin, used) {
 }
 
 /** Whether every line was there before, in the same order. @param {Int32Array} origin */
-function isRising(origin) {
-  for (let j = 0; j < origin.length; j++) {
-    if (origin[j] === -1 || (j > 0 && /** @type {number} */ (origin[j]) < /** @type {number} */ (origin[j - 1]))) return false;
-  }
-  return true;
-}
+const isRising = (origin) => origin.every((place, j) => place !== -1 && place >= (origin[j - 1] ?? 0));
 
 /**
  * Which lines have kept their order among one another: the longest rising run of old places.
@@ -549,8 +522,7 @@ function inOrder(origin) {
 function chooseChanges(changes, old, budget) {
   const costs = changes.map(([kind, line, before]) => (kind === "replaced" ? 14 : costOf(line) + (before ? 12 + (before.name === line.name ? 0 : before.name.length) : 0)));
   const order = changes.map((_, i) => i);
-  let total = 0;
-  for (const cost of costs) total += cost;
+  const total = costs.reduce((sum, own) => sum + own, 0);
   let cost = 0;
   if (total > budget) {
     const rank = (/** @type {number} */ i) => {

@@ -112,6 +112,18 @@ function pushControl(element, role, name, states, far, focused) {
   } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
+  return own;
+}
+
+/** When an element's children have been read, end the text and do this, before what was to be done already. @param {Open} frame @param {(start: number) => void} close */
+function whenRead(frame, close) {
+  const before = frame.close;
+  frame.close = (start) => {
+    flush();
+    close(start);
+    if (before) before(start);
+  };
+  return frame;
 }
 
 /**
@@ -122,17 +134,13 @@ function pushControl(element, role, name, states, far, focused) {
 function enterInside(name, frame) {
   const putBack = repeating(name, /** @type {Line} */ (walk.lines[walk.lines.length - 1]));
   const outerRow = walk.row;
-  const before = frame.close;
   walk.row = null;
   walk.depth++;
-  frame.close = (at) => {
-    flush();
+  return whenRead(frame, () => {
     walk.depth--;
     putBack();
     walk.row = outerRow;
-    if (before) before(at);
-  };
-  return frame;
+  });
 }
 
 /** Whether a link holds nothing but words, so that it can stand in a sentence. @param {Element} link */
@@ -182,13 +190,12 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (isGripInRow(element, name)) return null;
   const states = statesOf(element, tag, role, name);
   if (isInSelectedCell(element, role) && !states.includes("selected")) states.push("selected");
-  pushControl(element, role, name, states, far, element === walk.active);
-  if (surface && !walk.row) leadEditor(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), surface);
+  const own = pushControl(element, role, name, states, far, element === walk.active);
+  if (surface && !walk.row) leadEditor(own, surface);
   if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
-  if (editor && role === "spinbutton") saysMore(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), frame, name);
+  if (editor && role === "spinbutton") saysMore(own, frame, name);
   if (LEAVES.has(tag) || editor) return null;
-  const own = /** @type {Line} */ (walk.lines[walk.lines.length - 1]);
   if (frame.leaf && !saysMore(own, frame, name)) return null;
   const outer = walk.parted;
   walk.parted = PARTED.has(role);
@@ -281,9 +288,7 @@ function enterLabel(element, frame) {
   const controlTag = localName(control);
   const role = explicitRole(control) || nativeRole(control, controlTag);
   if (!walk.listed.has(control) && ((!isSeen(control) && frame.faint !== "scroll" && !canBeReached(control, controlTag)) || isLost(control, element))) {
-    if (!CHECKED.has(role) && !(controlTag === "input" && inputType(control) === "file")) {
-      return frame;
-    }
+    if (!CHECKED.has(role) && !(controlTag === "input" && inputType(control) === "file")) return frame;
     flush();
     frame.start = walk.lines.length;
     const name = nameOf(control, controlTag, role);
@@ -294,14 +299,8 @@ function enterLabel(element, frame) {
     return enterInside(name, frame);
   }
   const name = nameOf(control, controlTag, role);
-  const before = frame.close;
-  const putBack = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS)) ? repeating(name, control) : null;
-  frame.close = (at) => {
-    flush();
-    if (putBack) putBack();
-    if (before) before(at);
-  };
-  return frame;
+  const isRepeated = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS));
+  return whenRead(frame, isRepeated ? repeating(name, control) : () => {});
 }
 
 const CHECKED = set("checkbox radio switch");

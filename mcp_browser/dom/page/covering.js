@@ -71,7 +71,7 @@ function markCovered(lines) {
     const third = at(right - (right - left) / 8, bottom - (bottom - top) / 4);
     if (reaches(element, third) || (third && holds(third, element))) continue;
     if (!isOver(hit, element)) continue;
-    hits.set(hit, [...(hits.get(hit) || []), element]);
+    addTo(hits, hit, element);
     let cover = covers.get(hit);
     if (cover === undefined) {
       if (!shown) shown = elementsOf(lines);
@@ -79,9 +79,7 @@ function markCovered(lines) {
       covers.set(hit, cover);
     }
     free.pop();
-    const beneath = under.get(cover);
-    if (beneath) beneath.push(line);
-    else under.set(cover, [line]);
+    addTo(under, cover, line);
   }
   if (!shown) return null;
   for (const [cover, covered] of under) sayCovered(cover, covered, free, shown, isCut);
@@ -321,14 +319,12 @@ function describe(element) {
   if (known && (known.kind !== "interactive" || known.role === "clickable" || known.role === "row" || CELLS.has(known.role))) {
     return { ...known, depth: 0, marks: [], node: element };
   }
-  if (tag === "label" && !role) {
-    const control = /** @type {HTMLLabelElement} */ (element).control;
-    if (control) {
-      const controlTag = localName(control);
-      const controlRole = explicitRole(control) || nativeRole(control, controlTag);
-      const name = nameOf(control, controlTag, controlRole);
-      return bareLine("interactive", id, controlRole, cut(name, LONGEST_NAME), statesOf(control, controlTag, controlRole, name), element);
-    }
+  const control = role ? element : controlOf(element);
+  if (control !== element) {
+    const controlTag = localName(control);
+    const controlRole = explicitRole(control) || nativeRole(control, controlTag);
+    const name = nameOf(control, controlTag, controlRole);
+    return bareLine("interactive", id, controlRole, cut(name, LONGEST_NAME), statesOf(control, controlTag, controlRole, name), element);
   }
   labelsOfRoot = new WeakMap();
   const shown = role || (isEditor(element, tag) ? "textbox" : known ? known.role : hasHandler(element) ? (tag === "a" ? "link" : "clickable") : tag);
@@ -342,8 +338,8 @@ function describe(element) {
   if (what === "region") {
     const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element;
     name = nameOf(element, tag, role) || cut(tidy(textContent(title)), 80);
+    return bareLine("region", id, shown, cut(name, LONGEST_NAME), [], element);
   }
-  if (what === "region") return bareLine("region", id, shown, cut(name, LONGEST_NAME), [], element);
   const states = statesOf(element, tag, shown, name);
   const hinted = name ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states);
   return bareLine("interactive", id, shown, cut(name, LONGEST_NAME), hinted, element);

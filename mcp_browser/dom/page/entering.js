@@ -8,22 +8,7 @@
  * @returns {Open}
  */
 function frameFor(element, parent) {
-  const deep = walk.open.length;
-  const used = walk.frames[deep];
-  if (used) {
-    used.element = element;
-    used.text = used.list = used.far = used.close = used.entries = null;
-    used.at = used.run = used.guesses = 0;
-    used.start = walk.lines.length;
-    used.hand = undefined;
-    used.kind = "";
-    used.zone = parent ? parent.zone : null;
-    used.within = used.port = parent ? parent.port : walk.port;
-    used.faint = parent ? parent.faint : "";
-    return used;
-  }
-  /** @type {Open} */
-  const frame = {
+  const frame = (walk.frames[walk.open.length] ??= {
     element,
     tag: "",
     root: null,
@@ -31,25 +16,33 @@ function frameFor(element, parent) {
     text: null,
     list: null,
     at: 0,
-    start: walk.lines.length,
+    start: 0,
     block: false,
     muted: false,
     pointed: false,
     row: false,
     hand: undefined,
-    faint: parent ? parent.faint : "",
+    faint: "",
     suspect: false,
     far: null,
     run: 0,
     guesses: 0,
     kind: "",
-    zone: parent ? parent.zone : null,
-    within: parent ? parent.port : walk.port,
-    port: parent ? parent.port : walk.port,
+    zone: null,
+    within: walk.port,
+    port: walk.port,
     close: null,
     entries: null,
-  };
-  walk.frames[deep] = frame;
+  });
+  frame.element = element;
+  frame.text = frame.list = frame.far = frame.close = frame.entries = null;
+  frame.at = frame.run = frame.guesses = 0;
+  frame.start = walk.lines.length;
+  frame.hand = undefined;
+  frame.kind = "";
+  frame.zone = parent ? parent.zone : null;
+  frame.within = frame.port = parent ? parent.port : walk.port;
+  frame.faint = parent ? parent.faint : "";
   return frame;
 }
 
@@ -99,12 +92,10 @@ function enterElement(element, parent) {
   let what = role ? ROLE_KINDS.get(role) || "interactive" : "";
   let editor = false;
   if (tag === "select") what = "interactive";
-  if (marked || tag === "body") {
-    if (isEditor(element, tag)) {
-      editor = true;
-      role = role && ROLE_KINDS.get(role) === "interactive" ? role : "textbox";
-      what = "interactive";
-    }
+  if ((marked || tag === "body") && isEditor(element, tag)) {
+    editor = true;
+    role = role && ROLE_KINDS.get(role) === "interactive" ? role : "textbox";
+    what = "interactive";
   }
 
   const root = bits & HOST_TAG ? shadowOf(element) : null;

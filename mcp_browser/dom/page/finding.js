@@ -103,15 +103,13 @@ function distinguish(found) {
     if (!one.row || /** @type {number} */ (times.get(called(one.line))) < 2) continue;
     const twins = found.filter(({ line, row }) => row === one.row && called(line) === called(one.line));
     const cell = twins.length > 1 && one.row.cells?.find((node) => node && one.line.node && _contains.call(node, one.line.node));
-    const said = cell ? tidy(textContent(cell)) : "";
-    if (said) {
-      one.line = { ...one.line, states: [...one.line.states, `in=${quoted(cut(said, LONGEST_ROW))}`] };
-      continue;
+    let text = cell ? tidy(textContent(cell)) : "";
+    if (!text) {
+      const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
+      const names = new Map(naming.map((part) => [reference(part.id), part.name]));
+      const words = one.row.name.replace(REFERENCES, (sign) => names.get(sign) || "");
+      text = words.split(" | ").map((cell) => tidy(plain(cell))).filter((cell) => cell && cell !== ABOVE).join(" | ");
     }
-    const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
-    const names = new Map(naming.map((part) => [reference(part.id), part.name]));
-    const words = one.row.name.replace(REFERENCES, (sign) => names.get(sign) || "");
-    const text = words.split(" | ").map((cell) => tidy(plain(cell))).filter((cell) => cell && cell !== ABOVE).join(" | ");
     if (text) one.line = { ...one.line, states: [...one.line.states, `in=${quoted(cut(text, LONGEST_ROW))}`] };
   }
 }
@@ -184,26 +182,20 @@ const wordsOf = (line) => [saidBy(line), ...line.states, ...(line.parts || []).m
 function scrollToText(text, occurrence) {
   const sought = tidy(text).toLowerCase();
   const lines = read(null);
-  let matches = 0;
-  let at = -1;
-  for (let i = 0; i < lines.length; i++) {
-    const line = /** @type {Line} */ (lines[i]);
-    if (!wordsOf(line).toLowerCase().includes(sought)) continue;
-    matches++;
-    if (matches === occurrence) at = i;
-  }
-  const line = lines[at];
+  const found = lines.filter((line) => wordsOf(line).toLowerCase().includes(sought));
+  const line = found[occurrence - 1];
   let node = null;
   const context = [];
   if (line && line.node) {
     bringIntoView(line.node);
     node = wire({ ...line, depth: 0 }, false);
+    const at = lines.indexOf(line);
     for (const near of lines.slice(Math.max(0, at - 2), at + 3)) {
       if (near.node && (near.kind === "interactive" || near.kind === "region")) keep(near.node);
       context.push(wire(near, false));
     }
   }
-  const answer = { doc: documentKey, node, context, matches, frames: framesIn(lines) };
+  const answer = { doc: documentKey, node, context, matches: found.length, frames: framesIn(lines) };
   release(lines);
   return answer;
 }

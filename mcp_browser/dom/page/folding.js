@@ -151,15 +151,12 @@ function mustList(line, old) {
 function fold(lines, groups, opened, old, veil = null) {
   /** @type {Map<Line, number>} */
   const places = new Map();
-  for (let i = 0; i < lines.length; i++) places.set(/** @type {Line} */ (lines[i]), i);
+  for (const [i, line] of lines.entries()) places.set(line, i);
   const hidden = new Uint8Array(lines.length);
   /** @type {Fold[]} */
   const folds = [];
   const behind = veil ? leaveBehind(lines, veil, hidden, folds) : 0;
-  for (let i = groups.length - 1; i >= 0; i--) {
-    const group = /** @type {Group} */ (groups[i]);
-    if (group.element !== opened) foldGroup(group, lines, places, hidden, folds, old);
-  }
+  for (const group of groups.toReversed()) if (group.element !== opened) foldGroup(group, lines, places, hidden, folds, old);
   if (!opened) leaveGrips(lines, hidden, folds);
   if (!folds.length) return null;
   folds.sort((a, b) => a.at - b.at);

@@ -120,14 +120,7 @@ function gather(element, text, frame) {
     walk.runHolder = element;
     walk.runSuspect = isSuspect(frame);
     walk.runPort = frame.port;
-  } else if (walk.edges.length && !/\s$/.test(walk.run) && !/^\s/.test(text)) {
-    for (const edge of walk.edges) {
-      if (isBlockLevel(edge)) {
-        walk.run += " ";
-        break;
-      }
-    }
-  }
+  } else if (walk.edges.length && !/\s$/.test(walk.run) && !/^\s/.test(text) && walk.edges.some(isBlockLevel)) walk.run += " ";
   if (walk.edges.length) walk.edges = [];
   if (walk.run.length < LONGEST_READ) walk.run += text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text;
 }

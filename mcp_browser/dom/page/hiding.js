@@ -160,8 +160,7 @@ function isLikeGround(element, color) {
   if (!alike(WHITE) && own.backgroundColor !== color && !(isElement(outer) && styleOf(/** @type {Element} */ (outer)).backgroundColor === color)) return false;
   if (own.textShadow !== "none" || parseFloat(own.getPropertyValue("-webkit-text-stroke-width")) > 0) return false;
   let layers = MOST_LAYERS;
-  for (let node = /** @type {Node | null} */ (element); isElement(node); node = flatParent(/** @type {Element} */ (node))) {
-    const layer = /** @type {Element} */ (node);
+  for (const layer of outward(element)) {
     if (layers-- <= 0) return false;
     const style = styleOf(layer);
     const ground = channels(style.backgroundColor);
@@ -179,16 +178,11 @@ function isLikeGround(element, color) {
 /** Whether a text lies over a canvas: the letters laid over a drawn page, to be selected, are those of the drawing. @param {Element} element */
 function isOverPicture(element) {
   const box = rectOf(element);
-  let layer = /** @type {Element} */ (element);
-  for (let up = 0; up < 4; up++) {
-    const around = flatParent(layer);
-    if (!isElement(around)) return false;
-    const canvas = query(/** @type {Element} */ (around), "canvas");
-    if (canvas) {
-      const drawn = rectOf(canvas);
-      return drawn.left <= box.left + 2 && drawn.top <= box.top + 2 && drawn.right >= box.right - 2 && drawn.bottom >= box.bottom - 2;
-    }
-    layer = /** @type {Element} */ (around);
+  for (const around of outward(flatParent(element), 4)) {
+    const canvas = query(around, "canvas");
+    if (!canvas) continue;
+    const drawn = rectOf(canvas);
+    return drawn.left <= box.left + 2 && drawn.top <= box.top + 2 && drawn.right >= box.right - 2 && drawn.bottom >= box.bottom - 2;
   }
   return false;
 }
@@ -201,9 +195,7 @@ function isInvisible(element) {
   const color = style.getPropertyValue("-webkit-text-fill-color");
   if (!/^rgba\(.*,\s*0(?:\.0[0-4]\d*)?\)$/.test(color)) return isLikeGround(element, color);
   // A picture or gradient that shows through the letters is seen.
-  for (let node = /** @type {Node | null} */ (element); isElement(node); node = flatParent(/** @type {Element} */ (node))) {
-    if (styleOf(/** @type {Element} */ (node)).backgroundClip.includes("text")) return false;
-  }
+  for (const outer of outward(element)) if (styleOf(outer).backgroundClip.includes("text")) return false;
   return style.textShadow === "none" && !isOverPicture(element);
 }
 
@@ -244,10 +236,9 @@ function isLost(control, label) {
   if (!isReplaceable(control, tag) || tag === "select") return false;
   const far = distance(control, rectOf(control), true);
   if (far !== far) return true;
-  let node = flatParent(control);
-  for (let up = 0; up < 4 && isElement(node) && !holds(/** @type {Element} */ (node), label); up++) {
-    if (isTrap(/** @type {Element} */ (node))) return true;
-    node = flatParent(/** @type {Element} */ (node));
+  for (const outer of outward(flatParent(control), 4)) {
+    if (holds(outer, label)) break;
+    if (isTrap(outer)) return true;
   }
   return false;
 }
@@ -280,9 +271,8 @@ function isOutOfMouse(element) {
 /** Whether what an element stands in takes the clicks that go through it. @param {Element} element */
 function takesItsClicks(element) {
   let left = MOST_TAKERS;
-  for (let node = flatParent(element); isElement(node) && left > 0; node = flatParent(/** @type {Element} */ (node))) {
-    const outer = /** @type {Element} */ (node);
-    if (outer === body() || outer === rootElement()) return false;
+  for (const outer of outward(flatParent(element))) {
+    if (left <= 0 || outer === body() || outer === rootElement()) return false;
     if (isThrough(outer)) continue;
     left--;
     const box = rectOf(outer);

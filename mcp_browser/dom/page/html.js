@@ -192,12 +192,7 @@ function writtenOut(top, readable, detailed) {
         else {
           out.push(begin);
           const root = shadowOf(element);
-          /** @type {Node[] | null} */
-          let list = null;
-          if (!root && tag === "slot" && element instanceof HTMLSlotElement) {
-            list = element.assignedNodes();
-            if (!list.length) list = null;
-          }
+          const list = root ? null : slottedIn(element, tag);
           // A label stands apart from what follows it, which its style does and its text does not.
           if (root) walk.shadows++;
           open.push({ ...sight, list, at: 0, node: element, shadow: !!root, end: readable && tag === "label" ? "</label> " : `</${tag}>` });

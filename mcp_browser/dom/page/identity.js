@@ -120,10 +120,8 @@ function contextOf(element) {
 function identityOf(element) {
   const line = describe(element);
   const name = plainName(line.name);
-  let twins = 0;
-  for (const other of reportedById().values()) {
-    if (other.id !== line.id && other.role === line.role && plainName(other.name) === name) twins++;
-  }
+  const isTwin = (/** @type {Line} */ other) => other.id !== line.id && other.role === line.role && plainName(other.name) === name;
+  const twins = [...reportedById().values()].filter(isTwin).length;
   const text = valueKind(element) === "rich" || isSecret(element) ? "" : tidy(textContent(element));
   const attributes = stayingAttributes(element);
   return {

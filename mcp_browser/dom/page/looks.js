@@ -206,11 +206,10 @@ const NEAREST_OWNER = 4;
 
 /** What an element is reported as: the next thing around it that has a line, or itself. @param {Element} element @param {Map<number, Line>} byId */
 function ownerOf(element, byId) {
-  let node = /** @type {Node | null} */ (element);
-  for (let up = 0; up < NEAREST_OWNER && isElement(node); up++, node = flatParent(/** @type {Node} */ (node))) {
-    const line = byId.get(idOf(/** @type {Element} */ (node)));
+  for (const outer of outward(element, NEAREST_OWNER)) {
+    const line = byId.get(idOf(outer));
     // A region holds much else.
-    if (line && (line.kind !== "region" || up === 0)) return /** @type {Element} */ (node);
+    if (line && (line.kind !== "region" || outer === element)) return outer;
   }
-  return /** @type {Element} */ (element);
+  return element;
 }

@@ -119,10 +119,7 @@ function labelsOf(element) {
     labels = new Map();
     for (const label of queryAll(root, "label")) {
       const control = /** @type {HTMLLabelElement} */ (label).control;
-      if (!control) continue;
-      const list = labels.get(control);
-      if (list) list.push(label);
-      else labels.set(control, [label]);
+      if (control) addTo(labels, control, label);
     }
     labelsOfRoot.set(root, labels);
   }
@@ -376,12 +373,7 @@ function contentOf(element, asking, deep, hidden) {
     return valuing ? read : around(element, read);
   }
   let text = "";
-  /** @type {Node[] | null} */
-  let slotted = null;
-  if (!root && tag === "slot") {
-    slotted = /** @type {HTMLSlotElement} */ (element).assignedNodes();
-    if (!slotted.length) slotted = null;
-  }
+  const slotted = root ? null : slottedIn(element, tag);
   const add = (/** @type {Element} */ inner) => {
     if (!hidden && !isSeen(inner) && isHidden(inner)) return;
     // The native list that a component draws anew says the same once more.

@@ -144,5 +144,12 @@ function encode(value) {
 const LONE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 const wellFormed = (/** @type {string} */ text) => text.replace(LONE, "\uFFFD");
 
+/** Add a value to the list of a key. @template K, V @param {Map<K, V[]>} lists @param {K} key @param {V} value */
+function addTo(lists, key, value) {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
 /** @param {string} words */
 const set = (words) => new Set(words.split(" "));

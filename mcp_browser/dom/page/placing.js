@@ -9,9 +9,8 @@ const NOWHERE = NaN;
  * @param {Port} port what it is seen through
  */
 function farOf(element, small, port = portNow()) {
-  const frame = walk.open.length ? walk.open[walk.open.length - 1] : null;
-  const zone = frame ? frame.zone : null;
-  if (zone !== null && zone !== undefined) return zone;
+  const zone = walk.open.at(-1)?.zone ?? null;
+  if (zone !== null) return zone;
   walk.rects--;
   return distance(element, rectOf(element), small, port);
 }
@@ -19,11 +18,7 @@ function farOf(element, small, port = portNow()) {
 /** @param {Element} element @param {DOMRect} box @param {boolean} small @param {Port} port what it is seen through */
 function distance(element, box, small, port = portNow()) {
   if (box.width <= 1 || box.height <= 1) {
-    if (!small && !(box.width <= 1 && box.height <= 1 && box.width > 0)) {
-      const range = /** @type {Range} */ (_createRange.call(document));
-      range.selectNodeContents(element);
-      box = range.getBoundingClientRect();
-    }
+    if (!small && !(box.width <= 1 && box.height <= 1 && box.width > 0)) box = contentsOf(element).getBoundingClientRect();
     if (!small && (box.width <= 1 || box.height <= 1)) return NOWHERE;
   }
   if ((box.right + walk.offX <= 0 && !walk.leftward && box.width > 0) || box.bottom + walk.offY <= 0) {

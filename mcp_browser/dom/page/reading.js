@@ -67,6 +67,13 @@ function read(top, thorough = false) {
   return withoutEchoes(lines);
 }
 
+/** The nodes that a slot shows instead of its children; null where it shows none, and for other elements. @param {Element} element @param {string} tag @returns {Node[] | null} */
+function slottedIn(element, tag) {
+  if (tag !== "slot" || !(element instanceof HTMLSlotElement)) return null;
+  const nodes = element.assignedNodes();
+  return nodes.length ? nodes : null;
+}
+
 /** The node to read after one: the next in the slot that shows it, or its sibling. @param {{list: Node[] | null, at: number} | null} parent @param {Node} node @returns {Node | null} */
 const nextIn = (parent, node) => (parent && parent.list ? parent.list[++parent.at] || null : nextSibling(node));
 
@@ -91,17 +98,9 @@ function walkThrough(start) {
         if (!frame) walk.inert = inert;
         if (frame) {
           const { root } = frame;
-          /** @type {Node | null} */
-          let first = null;
-          if (root) first = firstChild(root);
-          else if (frame.tag === "slot" && element instanceof HTMLSlotElement) {
-            const list = element.assignedNodes();
-            if (list.length) {
-              frame.list = list;
-              first = /** @type {Node} */ (list[0]);
-              // Text in a slot is styled by the slot.
-            } else first = firstChild(element);
-          } else if (!frame.leaf) first = firstChild(element);
+          if (!root) frame.list = slottedIn(element, frame.tag);
+          const first = frame.list ? frame.list[0] || null : frame.leaf ? null : firstChild(root || element);
+          // Text in a slot is styled by the slot.
           if (parent && parent.muted && frame.tag === "slot") frame.muted = parent.muted;
           walk.open.push(frame);
           if (walk.styled || walk.shadows > 0) gatherAdded(frame, "before");

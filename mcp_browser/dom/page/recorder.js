@@ -56,8 +56,7 @@ const report = (kind, facts = {}) => reportTo?.(encode({ kind, doc: documentKey,
 function identified(element) {
   const known = identityOf(element);
   const lines = read(null);
-  let twins = 0;
-  for (const line of withParts(lines)) if (line.node !== element && line.role === known.role && plainName(line.name) === known.name) twins++;
+  const twins = withParts(lines).filter((line) => line.node !== element && line.role === known.role && plainName(line.name) === known.name).length;
   release(lines);
   let closed = false;
   for (let root = rootOf(element); root instanceof ShadowRoot; root = rootOf(root.host)) closed ||= root.mode === "closed";
@@ -193,17 +192,14 @@ function onPointerDown(event) {
   if (isChosenFrom(control)) {
     pressing = null;
     if (event.button === 0 && isSecondClick(event) && hit !== control) report("noted", { note: `a double click on the option ${quoted(tidy(textContent(hit)))} of a list` });
-  } else if (isSliderField(control)) workSlider(control);
-  else report("down", { element: identified(pressing.control), button: BUTTON_NAMES[event.button] ?? "left", modifiers: held(event), point: pointIn(pressing.control, event), exact });
+  } else if (isSliderField(control)) {
+    pressing = null;
+    workField(control);
+  } else report("down", { element: identified(pressing.control), button: BUTTON_NAMES[event.button] ?? "left", modifiers: held(event), point: pointIn(pressing.control, event), exact });
 }
 
 /** @param {Element} element */
 const isSliderField = (element) => localName(element) === "input" && inputType(element) === "range";
-/** @param {Element} field */
-function workSlider(field) {
-  pressing = null;
-  workField(field);
-}
 
 /** Whether this is the second click in a row at a place. @param {PointerEvent} event */
 function isSecondClick({ clientX: x, clientY: y, timeStamp }) {

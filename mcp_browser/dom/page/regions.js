@@ -32,9 +32,7 @@ function enterRegion(element, tag, role, frame) {
   walk.depth++;
   const outerRow = walk.row;
   walk.row = null;
-  const before = frame.close;
-  frame.close = (from) => {
-    flush();
+  return whenRead(frame, () => {
     walk.depth--;
     walk.row = outerRow;
     const at = walk.lines.lastIndexOf(own);
@@ -53,9 +51,7 @@ function enterRegion(element, tag, role, frame) {
         for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
       }
     }
-    if (before) before(from);
-  };
-  return frame;
+  });
 }
 
 /** Whether all that a region holds is one of the same role and name: a component and what it has put into itself. @param {Line} own @param {number} at its place */
@@ -97,16 +93,12 @@ function hush(frame) {
   const outer = walk.inside;
   const outerRow = walk.row;
   frame.muted = true;
-  const before = frame.close;
   walk.inside = ALL;
   walk.row = null;
-  frame.close = (at) => {
-    flush();
+  return whenRead(frame, () => {
     walk.inside = outer;
     walk.row = outerRow;
-    if (before) before(at);
-  };
-  return frame;
+  });
 }
 
 /** @param {Element} element @param {string} tag @param {Open} frame */
@@ -127,18 +119,14 @@ function enterHeading(element, tag, frame) {
     return null;
   }
   const outer = walk.heading;
-  const before = frame.close;
   const from = walk.lines.length;
   walk.heading = level;
-  frame.close = (at) => {
-    flush();
+  return whenRead(frame, () => {
     walk.heading = outer;
     // A heading that only repeats the name of the control around it is a state of that control.
     const around = walk.inside !== null && walk.lines.slice(from).every((line) => walk.echoes.has(line)) ? walk.lines.findLast((line) => line.depth < walk.depth) : undefined;
     if (around && around.kind === "interactive") sayHeading(around, level);
-    if (before) before(at);
-  };
-  return frame;
+  });
 }
 
 /** @param {Line} heading */

@@ -213,15 +213,11 @@ function enterRow(element, frame) {
   // On a long page the controls in a row far off are not measured one by one.
   if (walk.rects < 0 && Math.abs(far) > walk.margin) frame.zone = far;
   const selected = attribute(element, "aria-selected") === "true";
-  const before = frame.close;
-  frame.close = (from) => {
-    flush();
+  return whenRead(frame, () => {
     walk.depth--;
     walk.row = outer;
     closeRow(element, row, row.start, far, selected);
-    if (before) before(from);
-  };
-  return frame;
+  });
 }
 
 /** Put the cells of a row into the order of their columns, where they stand in another one. @param {Row} row */
@@ -311,11 +307,11 @@ function enterCell(element, tag, role, frame) {
       const sort = attribute(element, "aria-sort");
       if (sort && sort !== "none") states.push(`sort=${sort}`);
       if (!own) walk.row = null;
-      pushControl(element, shownAs, name, states, far, element === walk.active);
+      const line = pushControl(element, shownAs, name, states, far, element === walk.active);
       walk.row = row;
       if (own && !holds) return enterInside(name, frame);
       if (own) {
-        const putBack = repeating(name, /** @type {Line} */ (walk.lines[walk.lines.length - 1]));
+        const putBack = repeating(name, line);
         frame.close = () => {
           flush();
           putBack();
@@ -324,14 +320,10 @@ function enterCell(element, tag, role, frame) {
       }
     }
   }
-  const before = frame.close;
   const place = row.cells.length - 1;
-  frame.close = (at) => {
-    flush();
+  return whenRead(frame, () => {
     // A sign alone, such as a tick, says what the cell is about.
     const sign = row.cells[place] === "" && childElementCount(element) > 0 && isBlank(textContent(element)) ? iconOf(element) : "";
     if (sign) row.cells[place] = `(${sign})`;
-    if (before) before(at);
-  };
-  return frame;
+  });
 }
