@@ -76,8 +76,7 @@ function whose() {
 
 /** `frame` and `node` name the frame in which the input goes on. @param {Element | null} element @param {Target[]} targets */
 function actingOn(element, targets) {
-  const tag = element ? localName(element) : "";
-  const frame = tag === "iframe" || tag === "frame";
+  const frame = isFrame(element);
   return { doc: documentKey, whose: whose(), targets, frame, node: element && frame ? wire(describe(element), false) : null };
 }
 

@@ -108,16 +108,14 @@ const methods = {
     const hit = at(x, y);
     beforeInput();
     if (!hit) return { doc: documentKey, node: null };
-    const tag = localName(hit);
-    const isFrame = tag === "iframe" || tag === "frame";
-    const control = isFrame ? null : controlAround(hit);
-    return { doc: documentKey, node: wire(describe(control || hit), false), frame: isFrame, actable: !!control };
+    const frame = isFrame(hit);
+    const control = frame ? null : controlAround(hit);
+    return { doc: documentKey, node: wire(describe(control || hit), false), frame, actable: !!control };
   },
   /** The element that has the keyboard; whether it is a frame. */
   focused() {
     const element = deepActive();
-    const tag = element ? localName(element) : "";
-    return { doc: documentKey, node: element && wire(describe(element), false), frame: tag === "iframe" || tag === "frame" };
+    return { doc: documentKey, node: element && wire(describe(element), false), frame: isFrame(element) };
   },
   whose,
   window: () => ({ width: innerWidth, height: innerHeight, scale: devicePixelRatio, visible: !_hidden.call(document) }),
@@ -172,11 +170,7 @@ function methodOf(name) {
 }
 
 const api = {
-  /**
-   * @param {string} method
-   * @param {unknown[]} args
-   * @returns {string | Promise<string>}
-   */
+  /** @param {string} method @param {unknown[]} args @returns {string | Promise<string>} */
   run(method, args) {
     typed = traced = treeNow = null;
     const result = methodOf(method)(...args);

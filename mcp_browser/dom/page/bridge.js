@@ -70,7 +70,7 @@ const answers = {
     if (submitter) sayings.set(submitter, new Map(/** @type {[string, string][]} */ (attributes)));
     heardSayings = true;
   },
-  holding: ({ detail }) => onHolding(detail === "first"),
+  holding: ({ detail }) => void (isFirst = detail === "first"),
   key: onHookKey,
 };
 

@@ -126,11 +126,7 @@ function whenRead(frame, close) {
   return frame;
 }
 
-/**
- * Read on inside a control, where text that only repeats its name is left out.
- * @param {string} name
- * @param {Open} frame
- */
+/** Read on inside a control, where text that only repeats its name is left out. @param {string} name @param {Open} frame */
 function enterInside(name, frame) {
   const putBack = repeating(name, /** @type {Line} */ (walk.lines[walk.lines.length - 1]));
   const outerRow = walk.row;

@@ -1,6 +1,4 @@
-/**
- * Code editors: a field that nobody sees takes the keys, and what is typed is drawn beside it as lines of text.
- */
+/** Code editors: a field that nobody sees takes the keys, and what is typed is drawn beside it as lines of text. */
 
 const LEAST_SURFACE = 40;
 const MOST_UP_TO_SURFACE = 6;

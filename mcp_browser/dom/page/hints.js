@@ -27,11 +27,7 @@ const LONGEST_WORD = 60;
 /** Words out of a name as programs write it. @param {string} name */
 const inWords = (name) => tidy(name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/[-_./]+/g, " "));
 
-/**
- * What a control without a name may be for; "" where nothing says so.
- * @param {Element} element
- * @returns {string}
- */
+/** What a control without a name may be for; "" where nothing says so. @param {Element} element @returns {string} */
 function hintOf(element) {
   return cut(tipOf(element) || tipAround(element) || drawnAs(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : placeInSet(element)), LONGEST_WORD);
 }

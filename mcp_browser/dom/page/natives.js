@@ -113,17 +113,14 @@ const query = (/** @type {Element} */ element, /** @type {string} */ selector) =
 const rootOf = (/** @type {Node} */ node) => /** @type {Node} */ (_getRootNode.call(node));
 const styleOf = (/** @type {Element} */ element, /** @type {string | undefined} */ pseudo = undefined) =>
   getComputedStyle(element, pseudo);
-const isElement = (/** @type {Node | null | undefined} */ node) => !!node && nodeType(node) === 1;
+/** @type {(node: Node | null | undefined) => node is Element} */
+const isElement = (node) => !!node && nodeType(node) === 1;
 const now = () => performance.now();
 
 const SEEN = { opacityProperty: true, visibilityProperty: true };
 const isSeen = (/** @type {Element} */ element) => _checkVisibility.call(element, SEEN);
 
-/**
- * JSON that asks no object for its toJSON.
- * @param {unknown} value
- * @returns {string}
- */
+/** JSON that asks no object for its toJSON. @param {unknown} value @returns {string} */
 function encode(value) {
   if (value === null || value === undefined) return "null";
   if (typeof value === "string") return _stringify(wellFormed(value));

@@ -169,6 +169,9 @@ function nativeRole(element, tag) {
   }
 }
 
+/** @param {Element | null} element */
+const isFrame = (element) => element !== null && /^i?frame$/.test(localName(element));
+
 /** @param {Element} element @param {string} tag */
 function isEditor(element, tag) {
   const editable = attribute(element, "contenteditable");

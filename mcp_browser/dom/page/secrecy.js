@@ -71,9 +71,7 @@ function covers(values, fields) {
     if (rect.width <= 0 || rect.height <= 0) return;
     boxes.push([rect.left - reach, rect.top - reach, rect.width + 2 * reach, rect.height + 2 * reach, isPinned(element)]);
   };
-  for (const field of secret) {
-    if (shownBy(field, localName(field))) cover(rectOf(field), field, 1);
-  }
+  for (const field of secret) if (shownBy(field, localName(field))) cover(rectOf(field), field, 1);
   /** @type {Node[]} */
   const trees = needles.length ? [document] : [];
   if (!needles.length) frames.push(...allRoots().flatMap((root) => [...queryAll(root, [...FRAMES].join())]));

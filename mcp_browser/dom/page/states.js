@@ -106,13 +106,7 @@ function pushText(text, field, states) {
   if (!secret && text.length > LONGEST_VALUE) states.push(`characters=${text.length}`);
 }
 
-/**
- * @param {Element} element
- * @param {string} tag
- * @param {string} role
- * @param {string} name
- * @returns {string[]}
- */
+/** @param {Element} element @param {string} tag @param {string} role @param {string} name @returns {string[]} */
 function statesOf(element, tag, role, name) {
   /** @type {string[]} */
   const states = [];
