@@ -282,9 +282,7 @@ function coveredBy(by) {
 /** A dialog right after a backdrop. @param {Element} backdrop */
 function beside(backdrop) {
   for (let node = nextSibling(backdrop); node; node = nextSibling(node)) {
-    if (!isElement(node)) continue;
-    const element = /** @type {Element} */ (node);
-    return matches(element, "dialog,[role=dialog],[role=alertdialog]") ? element : query(element, "[role=dialog],[role=alertdialog]");
+    if (isElement(node)) return matches(node, "dialog,[role=dialog],[role=alertdialog]") ? node : query(node, "[role=dialog],[role=alertdialog]");
   }
   return null;
 }

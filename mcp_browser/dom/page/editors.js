@@ -12,8 +12,8 @@ function surfaceOf(element, tag) {
   if ((!context && !(element instanceof HTMLElement && tag === "textarea")) || attribute(element, "tabindex") === "-1" || attribute(element, "aria-hidden") === "true") return null;
   const box = rectOf(element);
   const drawn = box.width > TINY && box.height > TINY && isSeen(element) && !(context && isDrawnElsewhere(element, context));
-  const around = /** @type {Element | null} */ (flatParent(element));
-  if (drawn && around && isElement(around) && !isPoint(rectOf(around))) return null;
+  const around = flatParent(element);
+  if (drawn && isElement(around) && !isPoint(rectOf(around))) return null;
   for (const outer of outward(around, MOST_UP_TO_SURFACE)) {
     if (outer === body()) break;
     const { left, right, width, height } = rectOf(outer);

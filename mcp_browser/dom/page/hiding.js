@@ -157,7 +157,7 @@ function isLikeGround(element, color) {
   const alike = (/** @type {number[]} */ ground) => ground.slice(0, 3).every((part, i) => Math.abs(part - /** @type {number} */ (ink[i])) <= ALIKE);
   // What is around is looked at for white letters only: to look for all costs too much.
   const outer = /** @type {Element | null} */ (flatParent(element));
-  if (!alike(WHITE) && own.backgroundColor !== color && !(isElement(outer) && styleOf(/** @type {Element} */ (outer)).backgroundColor === color)) return false;
+  if (!alike(WHITE) && own.backgroundColor !== color && !(isElement(outer) && styleOf(outer).backgroundColor === color)) return false;
   if (own.textShadow !== "none" || parseFloat(own.getPropertyValue("-webkit-text-stroke-width")) > 0) return false;
   let layers = MOST_LAYERS;
   for (const layer of outward(element)) {

@@ -62,9 +62,8 @@ const MOST_OUTLINED = 6;
 
 /** What is said of an element by what is put around it alone, or by the outline that is drawn beside it. @param {Element} element */
 function tipAround(element) {
-  const around = flatParent(element);
-  if (!around || !isElement(around)) return "";
-  const outer = /** @type {Element} */ (around);
+  const outer = flatParent(element);
+  if (!isElement(outer)) return "";
   const [tag, inner] = [localName(outer), childElementCount(outer)];
   if ((tag !== "span" && tag !== "div") || inner > MOST_OUTLINED) return "";
   if (inner === 1) return traits(outer) & (LABEL | TITLE) ? tidy(attribute(outer, "aria-label") || attribute(outer, "title") || "") : "";
@@ -142,9 +141,9 @@ function ownWord(element, tokens) {
   const others = new Set();
   let beside = 0;
   for (let other = firstChild(parent); other && beside < 30; other = nextSibling(other)) {
-    if (other === element || !isElement(other) || localName(/** @type {Element} */ (other)) !== localName(element)) continue;
+    if (other === element || !isElement(other) || localName(other) !== localName(element)) continue;
     beside++;
-    for (const token of (attribute(/** @type {Element} */ (other), "class") || "").split(/\s+/)) others.add(token);
+    for (const token of (attribute(other, "class") || "").split(/\s+/)) others.add(token);
   }
   const own = tokens.filter((token) => !others.has(token) && !PASSING.test(token) && !GENERATED.test(token));
   return beside && tokens.length > own.length ? own[0] || "" : "";

@@ -51,7 +51,7 @@ function pathOf(element) {
     let place = 0;
     let same = 0;
     for (let child = parent && firstChild(parent); child; child = nextSibling(child)) {
-      if (!isElement(child) || localName(/** @type {Element} */ (child)) !== tag) continue;
+      if (!isElement(child) || localName(child) !== tag) continue;
       same++;
       if (child === node) place = same;
     }
@@ -60,7 +60,7 @@ function pathOf(element) {
       trees.unshift(steps.join(" > "));
       steps = [];
       node = parent.host;
-    } else if (isElement(parent)) node = /** @type {Element} */ (parent);
+    } else if (isElement(parent)) node = parent;
     else break;
   }
   trees.unshift(steps.join(" > "));
@@ -79,7 +79,7 @@ function follow(path) {
       /** @type {Node | null} */
       let child = node && firstChild(node);
       for (; child; child = nextSibling(child)) {
-        if (isElement(child) && CSS.escape(localName(/** @type {Element} */ (child))) === tag && --left === 0) break;
+        if (isElement(child) && CSS.escape(localName(child)) === tag && --left === 0) break;
       }
       node = child || null;
     }

@@ -49,7 +49,7 @@ function noteLooks(records) {
       if (!LOOKS.has(name) && !DATA_STATE.test(name)) continue;
       noteLook(target, name, record.oldValue);
       if (!isSteady(target)) stirredAt = now();
-    } else if (target instanceof SVGElement) for (const node of record.addedNodes) if (isElement(node) && DRAWN.has(localName(/** @type {Element} */ (node)))) noteLook(target, "", null);
+    } else if (target instanceof SVGElement) for (const node of record.addedNodes) if (isElement(node) && DRAWN.has(localName(node))) noteLook(target, "", null);
     if (lookedSince.size > MOST_LOOKS) {
       onlooker.disconnect();
       lookedSince = new Map();

@@ -253,8 +253,8 @@ function nativeName(element, tag, role) {
 /** @param {Element} element @param {string} tag */
 function childText(element, tag) {
   for (let child = firstChild(element); child; child = nextSibling(child)) {
-    if (isElement(child) && localName(/** @type {Element} */ (child)) === tag) {
-      return tidy(textOf(/** @type {Element} */ (child), element, 0, false));
+    if (isElement(child) && localName(child) === tag) {
+      return tidy(textOf(child, element, 0, false));
     }
   }
   return "";

@@ -99,11 +99,10 @@ function escapes(element, port) {
   let node = element;
   while (node && node !== outer) {
     if (isElement(node)) {
-      const inner = /** @type {Element} */ (node);
-      const { position } = styleOf(inner);
+      const { position } = styleOf(node);
       if (position === "fixed") return true;
-      if (position === "absolute" && inner instanceof HTMLElement) {
-        const placed = /** @type {Element | null} */ (_offsetParent.call(inner));
+      if (position === "absolute" && node instanceof HTMLElement) {
+        const placed = /** @type {Element | null} */ (_offsetParent.call(node));
         if (!placed || !holds(outer, placed)) return true;
         node = placed;
         continue;

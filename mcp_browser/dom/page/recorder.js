@@ -158,7 +158,7 @@ function hoveredFor(control) {
     const by = revealedBy.get(outer);
     if (isShownFromElsewhere(outer)) {
       const around = outer.previousElementSibling || flatParent(outer);
-      if (isElement(around)) found.unshift(controlAround(/** @type {Element} */ (around)) || /** @type {Element} */ (around));
+      if (isElement(around)) found.unshift(controlAround(around) || around);
     } else if (by && isConnected(by) && !holds(by, control) && (isLaidOver || /absolute|fixed/.test(styleOf(outer).position))) found.unshift(by);
     isLaidOver ||= /absolute|fixed/.test(styleOf(outer).position);
   }

@@ -81,8 +81,8 @@ function isDecoration(element) {
   const text = textContent(element);
   if (!WORDS.test(text) || (ONE_WORD.test(text) && (matches(element, LIGATURES) || isLigature(element, text)))) return true;
   for (let other = firstChild(parentNode(element) || element); other; other = nextSibling(other)) {
-    if (other === element || !isElement(other) || textContent(other) !== text || attribute(/** @type {Element} */ (other), "aria-hidden") === "true") continue;
-    const box = rectOf(/** @type {Element} */ (other));
+    if (other === element || !isElement(other) || textContent(other) !== text || attribute(other, "aria-hidden") === "true") continue;
+    const box = rectOf(other);
     if (box.width > 1 && box.height > 1) return true;
   }
   return false;

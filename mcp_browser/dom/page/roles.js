@@ -151,7 +151,7 @@ function nativeRole(element, tag) {
         : "combobox";
     case "summary": {
       const parent = parentNode(element);
-      return isElement(parent) && localName(/** @type {Element} */ (parent)) === "details" ? "disclosure" : "";
+      return isElement(parent) && localName(parent) === "details" ? "disclosure" : "";
     }
     case "img":
       return attribute(element, "alt") === "" ? "none" : "img";

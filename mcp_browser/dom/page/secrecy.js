@@ -88,7 +88,7 @@ function covers(values, fields) {
     while (node) {
       let inside = true;
       if (isElement(node)) {
-        const element = /** @type {Element} */ (node);
+        const element = node;
         const tag = localName(element);
         const shown = shownBy(element, tag);
         inside = shown === null && !UNSHOWN.has(tag);
@@ -104,7 +104,7 @@ function covers(values, fields) {
         if (shown === null && repeats(element, needles)) cover(rectOf(element), element, 1 + reachOf(element));
       } else if (nodeType(node) === 3) {
         const parent = parentNode(node);
-        const owner = parent instanceof ShadowRoot ? parent.host : /** @type {Element} */ (parent);
+        const owner = parent instanceof ShadowRoot ? parent.host : parent;
         const text = data(/** @type {Text} */ (node));
         if (isElement(owner) && !isBlank(text)) add(text, /** @type {Text} */ (node), owner);
       }

@@ -51,7 +51,7 @@ function tableAround(row) {
   }
   const role = attribute(table, "role");
   const grid = role === "grid" || role === "treegrid";
-  const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(/** @type {Element} */ (node));
+  const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(node);
   const few = queryAll(table, CELL).length <= MOST_CELLS;
   const facts = { grid, few, listens: heard(table) || heard(group), gaps: gapsIn(table, group), whole: wholeOf(group) };
   // Where there are controls the clicks may be theirs.
@@ -67,7 +67,7 @@ function wholeOf(group) {
   const near = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) <= NEAR;
   const isMate = (/** @type {Element} */ row) => {
     const other = parentNode(row);
-    const box = isElement(other) && rectOf(/** @type {Element} */ (other));
+    const box = isElement(other) && rectOf(other);
     return box && near(box.top, own.top) && near(box.height, own.height);
   };
   for (const node of outward(group, MOST_UP_TO_WHOLE)) {
@@ -91,7 +91,7 @@ function wholeOf(group) {
 function gapsIn(table, group) {
   /** @type {Map<Node, string[]>} */
   const gaps = new Map();
-  if (!isElement(group) || !query(/** @type {Element} */ (group), REACHING)) return gaps;
+  if (!isElement(group) || !query(group, REACHING)) return gaps;
   if (!Array.from(queryAll(table, HEADS)).some((head) => closest(head, TABLES) === table)) return gaps;
   /** For how many rows more a cell reaches down, by column. @type {number[]} */
   let reach = [];
@@ -131,7 +131,7 @@ function gapsIn(table, group) {
 /** @param {Node} node @returns {Element[]} */
 function childrenOf(node) {
   const found = [];
-  for (let child = firstChild(node); child; child = nextSibling(child)) if (isElement(child)) found.push(/** @type {Element} */ (child));
+  for (let child = firstChild(node); child; child = nextSibling(child)) if (isElement(child)) found.push(child);
   return found;
 }
 
@@ -156,7 +156,7 @@ function hasOwnHand(element) {
   if (!hasHand(element)) return false;
   const table = closest(element, TABLES);
   const outer = table && flatParent(table);
-  return !isElement(outer) || !HAND.has(styleOf(/** @type {Element} */ (outer)).cursor);
+  return !isElement(outer) || !HAND.has(styleOf(outer).cursor);
 }
 
 /**

@@ -43,7 +43,7 @@ function isLigature(element, text) {
   if (!maybe) return false;
   const outer = flatParent(element);
   const { fontFamily, fontSize } = styleOf(element);
-  return contentsOf(element).getBoundingClientRect().width <= parseFloat(fontSize) * 1.3 && isElement(outer) && styleOf(/** @type {Element} */ (outer)).fontFamily !== fontFamily;
+  return contentsOf(element).getBoundingClientRect().width <= parseFloat(fontSize) * 1.3 && isElement(outer) && styleOf(outer).fontFamily !== fontFamily;
 }
 
 /** @param {string} text @param {number} limit */

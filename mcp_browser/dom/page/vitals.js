@@ -22,7 +22,7 @@ function entriesOf(type) {
 /** @param {unknown} node */
 function lineOf(node) {
   const element = node && !isElement(/** @type {Node} */ (node)) ? parentNode(/** @type {Node} */ (node)) : node;
-  return element && isElement(/** @type {Node} */ (element)) && isConnected(/** @type {Node} */ (element)) ? wire(describe(/** @type {Element} */ (element)), false) : null;
+  return element && isElement(/** @type {Node} */ (element)) && isConnected(/** @type {Node} */ (element)) ? wire(describe(element), false) : null;
 }
 
 /**
