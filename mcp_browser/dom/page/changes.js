@@ -78,24 +78,17 @@ function wire(line, isNew, old = null) {
  * @returns {number[]} places in `lines`, in reading order
  */
 function choose(lines, costs, total, budget) {
-  const count = lines.length;
   if (total <= budget) return [...lines.keys()];
+  const order = Float64Array.from(lines.map(({ far }, i) => Math.min(far < 0 ? Math.round(-far * 1.5) : far, 4e7) * 1e7 + i)).sort();
   const chosen = [];
-  const order = new Float64Array(count);
-  for (let i = 0; i < count; i++) {
-    const far = /** @type {Line} */ (lines[i]).far;
-    order[i] = Math.min(far < 0 ? Math.round(-far * 1.5) : far, 4e7) * 1e7 + i;
-  }
-  order.sort();
   let used = 0;
-  for (let i = 0; i < count; i++) {
-    const place = /** @type {number} */ (order[i]) % 1e7;
+  for (const ranked of order) {
+    const place = ranked % 1e7;
     used += /** @type {number} */ (costs[place]);
-    if (used > budget && i > 0) break;
+    if (used > budget && chosen.length) break;
     chosen.push(place);
   }
-  chosen.sort((a, b) => a - b);
-  return chosen;
+  return chosen.sort((a, b) => a - b);
 }
 
 /**
@@ -108,18 +101,13 @@ function folded(lines, folding) {
   const shown = [];
   /** @type {number[]} */
   const places = [];
-  let next = 0;
+  const folds = new Map(folding.folds.map(({ at, line }) => [at, line]));
+  // One may stand behind the last line.
   for (let i = 0; i <= lines.length; i++) {
-    const fold = folding.folds[next];
-    if (fold && fold.at === i) {
-      shown.push(fold.line);
-      places.push(i);
-      i += fold.lines - 1;
-      next++;
-    } else if (i < lines.length && !folding.hidden[i]) {
-      shown.push(/** @type {Line} */ (lines[i]));
-      places.push(i);
-    }
+    const line = folds.get(i) || (folding.hidden[i] ? undefined : lines[i]);
+    if (!line) continue;
+    shown.push(line);
+    places.push(i);
   }
   return { shown, places };
 }

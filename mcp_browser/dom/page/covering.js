@@ -53,8 +53,7 @@ function markCovered(lines) {
   const hits = new Map();
   const begun = now();
   let isCut = false;
-  const inView = [];
-  for (const line of withParts(lines)) if (line.far === 0 && line.kind === "interactive") inView.push(line);
+  const inView = withParts(lines).filter((line) => line.far === 0 && line.kind === "interactive");
   for (const line of spread(inView)) {
     if (!line.node) continue;
     isCut = ++tests > MOST_COVER_TESTS || (tests > LEAST_COVER_TESTS && now() - begun > (shown ? COVERED_TIME : COVER_TIME));
@@ -177,11 +176,7 @@ function elementsOf(lines) {
 }
 
 /** The same lines, every eighth first, so that the first of them speak for the whole view. @param {Line[]} lines */
-function spread(lines) {
-  const order = [];
-  for (let first = 0; first < 8; first++) for (let i = first; i < lines.length; i += 8) order.push(/** @type {Line} */ (lines[i]));
-  return order;
-}
+const spread = (lines) => [...Array(8).keys()].flatMap((first) => lines.filter((_, i) => i % 8 === first));
 
 /** Whether `hit` is drawn over `element`, rather than beside it where it is clipped. @param {Element} hit @param {Element} element */
 function isOver(hit, element) {

@@ -17,12 +17,8 @@ const LONGEST_ADDRESS = 300;
 
 /** The attributes as they are, save what a secret field holds. @param {Element} element */
 function attributesOf(element) {
-  let out = "";
-  for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
-    if (name === "value" && isSecret(element)) continue;
-    out += ` ${name}="${escapeAttribute(value)}"`;
-  }
-  return out;
+  const kept = Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element))).filter(({ name }) => name !== "value" || !isSecret(element));
+  return kept.map(({ name, value }) => ` ${name}="${escapeAttribute(value)}"`).join("");
 }
 
 /** The attributes that a text of the page needs, addresses whole. @param {Element} element @param {boolean} detailed */

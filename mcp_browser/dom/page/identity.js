@@ -48,14 +48,8 @@ function pathOf(element) {
   for (;;) {
     const parent = parentNode(node);
     const tag = localName(node);
-    let place = 0;
-    let same = 0;
-    for (let child = parent && firstChild(parent); child; child = nextSibling(child)) {
-      if (!isElement(child) || localName(child) !== tag) continue;
-      same++;
-      if (child === node) place = same;
-    }
-    steps.unshift(same > 1 ? `${CSS.escape(tag)}:nth-of-type(${place})` : CSS.escape(tag));
+    const same = parent ? childrenOf(parent).filter((child) => localName(child) === tag) : [];
+    steps.unshift(same.length > 1 ? `${CSS.escape(tag)}:nth-of-type(${same.indexOf(node) + 1})` : CSS.escape(tag));
     if (parent instanceof ShadowRoot) {
       trees.unshift(steps.join(" > "));
       steps = [];
@@ -75,13 +69,8 @@ function follow(path) {
     if (node !== document) node = node && shadowOf(/** @type {Element} */ (node));
     for (const step of tree.split(" > ")) {
       const [tag = "", place = "1"] = step.replace(/\)$/, "").split(":nth-of-type(");
-      let left = Number(place);
-      /** @type {Node | null} */
-      let child = node && firstChild(node);
-      for (; child; child = nextSibling(child)) {
-        if (isElement(child) && CSS.escape(localName(child)) === tag && --left === 0) break;
-      }
-      node = child || null;
+      const same = node ? childrenOf(node).filter((child) => CSS.escape(localName(child)) === tag) : [];
+      node = same[Number(place) - 1] || null;
     }
   }
   return /** @type {Element | null} */ (node);

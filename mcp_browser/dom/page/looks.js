@@ -1,14 +1,12 @@
 /** What changes in looks alone: styles, pictures, drawings. No line contains any of it. */
 
 /** What a changed attribute is reported as. */
-const LOOKS = new Map(
-  /** @type {[string, string][]} */ ([
-    ["class", "class"],
-    ["style", "style"],
-    ...["src", "srcset", "poster"].map((name) => [name, "picture"]),
-    ...["d", "points", "transform", "viewBox", "fill", "stroke", "x", "y", "cx", "cy", "r", "rx", "ry", "x1", "x2", "y1", "y2", "href", "xlink:href"].map((name) => [name, "drawing"]),
-  ]),
-);
+const LOOKS = new Map([
+  ...each("class", "class"),
+  ...each("style", "style"),
+  ...each("src srcset poster", "picture"),
+  ...each("d points transform viewBox fill stroke x y cx cy r rx ry x1 x2 y1 y2 href xlink:href", "drawing"),
+]);
 /** What a component may draw its states by. */
 const DATA_STATE = /^data-.*(?:state|select|active|check|open|current|highlight|pressed|focus|hover|range)/;
 /** So many elements are kept; where more change by themselves nobody could say what an action did. */

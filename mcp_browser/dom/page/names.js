@@ -17,22 +17,15 @@ const TITLE = 256;
 const HOLDER = 512;
 const POPOVER = 1024;
 const MEANINGS = new Map([
-  ...set("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden").values().map((name) => /** @type {[string, number]} */ ([name, SPECIAL])),
-  ...set(
-    "aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled",
-  )
-    .values()
-    .map((name) => /** @type {[string, number]} */ ([name, STATE])),
+  ...each("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden", SPECIAL),
+  ...each("aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled", STATE),
   ["aria-labelledby", LABELLED],
   ["aria-label", LABEL],
   ["title", TITLE],
-  ["placeholder", HOLDER],
-  ["aria-placeholder", HOLDER],
-  ["data-placeholder", HOLDER],
+  ...each("placeholder aria-placeholder data-placeholder", HOLDER),
   ["draggable", SPECIAL | STATE],
   ["class", CLASS],
-  ["style", STYLE],
-  ["cursor", STYLE],
+  ...each("style cursor", STYLE),
   ["popover", POPOVER],
   ["aria-owns", OWNS],
 ]);

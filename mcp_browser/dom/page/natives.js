@@ -148,5 +148,7 @@ function addTo(lists, key, value) {
   else lists.set(key, [value]);
 }
 
+/** Each of several words with the same value. @template T @param {string} words @param {T} value */
+const each = (words, value) => words.split(" ").map((word) => /** @type {[string, T]} */ ([word, value]));
 /** @param {string} words */
 const set = (words) => new Set(words.split(" "));

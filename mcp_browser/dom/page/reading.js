@@ -149,11 +149,5 @@ const FIELDS = set("textbox searchbox combobox listbox spinbutton slider checkbo
 function withoutEchoes(lines) {
   const isEcho = (/** @type {Line} */ line, /** @type {Line | undefined} */ beside) =>
     !!beside && beside.kind === "interactive" && beside.name === line.name && FIELDS.has(beside.role);
-  let found = false;
-  for (let i = 0; i < lines.length && !found; i++) {
-    const line = /** @type {Line} */ (lines[i]);
-    found = line.kind === "text" && (isEcho(line, lines[i + 1]) || isEcho(line, lines[i - 1]));
-  }
-  if (!found) return lines;
   return lines.filter((line, i) => line.kind !== "text" || !(isEcho(line, lines[i + 1]) || isEcho(line, lines[i - 1])));
 }

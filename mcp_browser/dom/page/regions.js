@@ -39,13 +39,8 @@ function enterRegion(element, tag, role, frame) {
     const shown = far === far && (role === "dialog" || role === "alertdialog");
     if (walk.lines.length === at + 1 && !shown) walk.lines.length = at;
     else if (name) {
-      for (let i = at + 1; i < Math.min(walk.lines.length, at + 4); i++) {
-        const inner = /** @type {Line} */ (walk.lines[i]);
-        if ((inner.kind === "heading" || inner.kind === "text") && inner.name === own.name) {
-          walk.lines.splice(i, 1);
-          break;
-        }
-      }
+      const title = walk.lines.slice(at + 1, at + 4).find(({ kind, name }) => (kind === "heading" || kind === "text") && name === own.name);
+      if (title) walk.lines.splice(walk.lines.indexOf(title, at), 1);
       if (isWithinTwin(own, at)) {
         walk.lines.splice(at, 1);
         for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
@@ -58,8 +53,7 @@ function enterRegion(element, tag, role, frame) {
 function isWithinTwin(own, at) {
   const twin = walk.lines[at + 1];
   if (!twin || twin.kind !== "region" || twin.role !== own.role || twin.name !== own.name || own.name === "") return false;
-  for (let i = at + 2; i < walk.lines.length; i++) if (/** @type {Line} */ (walk.lines[i]).depth <= twin.depth) return false;
-  return true;
+  return walk.lines.slice(at + 2).every((line) => line.depth > twin.depth);
 }
 
 /** @param {Element} element @param {string} tag @param {Open} frame */

@@ -50,40 +50,26 @@ function tagOf(element) {
   return found;
 }
 
-const ROLE_KINDS = new Map(
-  /** @type {[string, string][]} */ ([
-    ...[..."button link checkbox radio switch textbox searchbox combobox menuitem menuitemcheckbox menuitemradio option tab slider spinbutton treeitem scrollbar".split(" ")].map((role) => [role, "interactive"]),
-    ..."dialog alertdialog navigation search complementary contentinfo banner menu menubar listbox tree grid treegrid tabpanel toolbar radiogroup alert status log tooltip tablist form region group table article figure feed main list listitem directory document application math note timer marquee rowgroup paragraph term definition code".split(" ").map((role) => [role, "region"]),
-    ["row", "row"],
-    ["cell", "cell"],
-    ["gridcell", "cell"],
-    ["columnheader", "cell"],
-    ["rowheader", "cell"],
-    ["heading", "heading"],
-    ["img", "image"],
-    ["image", "image"],
-    ["progressbar", "meter"],
-    ["meter", "meter"],
-    ["none", "none"],
-    ["presentation", "none"],
-    ["generic", "none"],
-    ["separator", "none"],
-  ]),
-);
+const ROLE_KINDS = new Map([
+  ...each("button link checkbox radio switch textbox searchbox combobox menuitem menuitemcheckbox menuitemradio option tab slider spinbutton treeitem scrollbar", "interactive"),
+  ...each("dialog alertdialog navigation search complementary contentinfo banner menu menubar listbox tree grid treegrid tabpanel toolbar radiogroup alert status log tooltip tablist form region group table article figure feed main list listitem directory document application math note timer marquee rowgroup paragraph term definition code", "region"),
+  ["row", "row"],
+  ...each("cell gridcell columnheader rowheader", "cell"),
+  ["heading", "heading"],
+  ...each("img image", "image"),
+  ...each("progressbar meter", "meter"),
+  ...each("none presentation generic separator", "none"),
+]);
 /** Regions worth a line of their own, and whether only with a name. */
 const REGIONS = new Map([
-  ...set("dialog alertdialog navigation search complementary contentinfo banner menu menubar listbox tree toolbar radiogroup alert status log tooltip tablist")[Symbol.iterator]().map((role) => /** @type {[string, boolean]} */ ([role, false])),
-  ...set("tabpanel form region group table grid treegrid figure feed application").values().map((role) => /** @type {[string, boolean]} */ ([role, true])),
+  ...each("dialog alertdialog navigation search complementary contentinfo banner menu menubar listbox tree toolbar radiogroup alert status log tooltip tablist", false),
+  ...each("tabpanel form region group table grid treegrid figure feed application", true),
 ]);
 const NAMED_BY_CONTENT = set(
   "button link checkbox radio switch menuitem menuitemcheckbox menuitemradio option tab treeitem heading row cell gridcell columnheader rowheader tooltip clickable disclosure",
 );
 const INPUT_ROLES = new Map([
-  ["button", "button"],
-  ["submit", "button"],
-  ["reset", "button"],
-  ["image", "button"],
-  ["file", "button"],
+  ...each("button submit reset image file", "button"),
   ["checkbox", "checkbox"],
   ["radio", "radio"],
   ["range", "slider"],
