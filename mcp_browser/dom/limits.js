@@ -61,8 +61,7 @@
    * Asks whether there may be one more: `most` at once, and `rate` more a second. What is said to have been done
    * already is counted even where nothing is left.
    *
-   * @param {number} most
-   * @param {number} rate
+   * @param {number} most @param {number} rate
    */
   function allowing(most, rate) {
     let left = most;

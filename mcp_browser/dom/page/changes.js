@@ -93,8 +93,7 @@ function choose(lines, costs, total, budget) {
 
 /**
  * The lines that are listed where lists are folded, and the place of each among all lines.
- * @param {Line[]} lines
- * @param {Folding} folding
+ * @param {Line[]} lines @param {Folding} folding
  */
 function folded(lines, folding) {
   /** @type {Line[]} */
@@ -146,10 +145,7 @@ const reportedIds = new Set();
 
 /**
  * What is in the view and was never reported: a budget left it out, and it was scrolled to.
- * @param {Line[]} lines
- * @param {Change[]} changes
- * @param {Folding | null} folding
- * @returns {Change[]}
+ * @param {Line[]} lines @param {Change[]} changes @param {Folding | null} folding @returns {Change[]}
  */
 function unreported(lines, changes, folding) {
   const now = new Set(changes.map(([, line]) => line.id));
@@ -231,8 +227,7 @@ function seenOfFrames(lines) {
 
 /**
  * What a budget has room for, ready to be sent; these lines count as reported from then on.
- * @param {Line[]} lines
- * @param {Folding | null} folding
+ * @param {Line[]} lines @param {Folding | null} folding
  * @param {Set<number> | null} old ids of the lines that were reported before
  * @param {number} budget in characters
  */
@@ -452,8 +447,7 @@ const isWithin = (line, outer) => line.depth > outer.depth && line.role !== "ifr
 
 /**
  * Match the lines that are as they were from the beginning on, and from the end on: on most pages nearly all.
- * @param {Line[]} before
- * @param {Line[]} after
+ * @param {Line[]} before @param {Line[]} after
  * @param {Int32Array} origin old place of each new line, filled in
  * @param {Uint8Array} used which old lines have been matched, filled in
  * @returns {number} how many lines are the same at the beginning

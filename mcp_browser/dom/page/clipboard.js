@@ -15,8 +15,7 @@ function selectionOf(active) {
 
 /**
  * Do in the page what a key that copies, cuts or pastes does: its events come to the page, untrusted ones.
- * @param {"copy" | "cut" | "paste"} what
- * @param {KeyboardEventInit} key
+ * @param {"copy" | "cut" | "paste"} what @param {KeyboardEventInit} key
  * @param {Record<string, string>} data what is pasted, by MIME types
  * @returns what was copied, by MIME types; null where that was nothing
  */

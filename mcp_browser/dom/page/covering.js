@@ -137,8 +137,7 @@ function isBehind({ node, kind, far }, { around, above }) {
 
 /**
  * Say of lines that they are covered: once, where all that is in the view is.
- * @param {Element} cover
- * @param {Line[]} covered
+ * @param {Element} cover @param {Line[]} covered
  * @param {Line[]} free what nothing covers
  * @param {Map<Element, Line>} shown
  * @param {boolean} isCut whether there may be more that is free
@@ -196,8 +195,7 @@ function isOver(hit, element) {
 /**
  * The thing a covering element belongs to: a dialog, something that has a line, a control, or the outermost box
  * that does not hold `element`.
- * @param {Element} hit
- * @param {Element} element
+ * @param {Element} hit @param {Element} element
  * @param {Map<Element, Line> | null} shown the elements that have a line
  * @returns {Element}
  */
@@ -251,8 +249,7 @@ function layerOver(element) {
 
 /**
  * What is in the way of an element: the thing that was hit, or what is open on top of the page and has put it there.
- * @param {Element} hit
- * @param {Element} element
+ * @param {Element} hit @param {Element} element
  */
 function inTheWay(hit, element) {
   if (holds(hit, element)) return layerOver(element);

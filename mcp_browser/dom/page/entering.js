@@ -3,9 +3,7 @@
 /**
  * What is known of an element while its children are read. Brothers use one after the other: most of what a walk
  * would leave to be collected is these.
- * @param {Element} element
- * @param {Open | null} parent
- * @returns {Open}
+ * @param {Element} element @param {Open | null} parent @returns {Open}
  */
 function frameFor(element, parent) {
   const frame = (walk.frames[walk.open.length] ??= {
@@ -48,9 +46,7 @@ function frameFor(element, parent) {
 
 /**
  * Begin to read an element; whether its children are to be read.
- * @param {Element} element
- * @param {Open | null} parent
- * @returns {Open | null}
+ * @param {Element} element @param {Open | null} parent @returns {Open | null}
  */
 function enterElement(element, parent) {
   const { tag, bits, role: tagRole } = tagOf(element);
@@ -211,10 +207,7 @@ function enterElement(element, parent) {
 
 /**
  * An element that shows nothing of its own: an icon, where it takes clicks.
- * @param {Element} element
- * @param {string} tag
- * @param {Open} frame
- * @param {Open | null} parent
+ * @param {Element} element @param {string} tag @param {Open} frame @param {Open | null} parent
  */
 function enterEmpty(element, tag, frame, parent) {
   suspectHost(element, tag);

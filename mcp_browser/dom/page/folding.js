@@ -106,8 +106,7 @@ function noteGroup(frame) {
 
 /**
  * What the entries of a group are called where they are alike and few lines each; "" where they are no list.
- * @param {Group} group
- * @param {number} lines
+ * @param {Group} group @param {number} lines
  */
 function nounOf(group, lines) {
   const { entries } = group;

@@ -43,9 +43,7 @@ function address(element, name, value) {
 
 /**
  * What a field shows now, nothing of a secret one; null for what is no field.
- * @param {Element} element
- * @param {string} tag
- * @returns {string | null}
+ * @param {Element} element @param {string} tag @returns {string | null}
  */
 function heldText(element, tag) {
   if (tag === "textarea") return isSecret(element) ? "" : /** @type {HTMLTextAreaElement} */ (element).value;

@@ -157,8 +157,7 @@ function turnLooks(afresh) {
 
 /**
  * The elements that look different from what was reported, the first of them with what is different.
- * @param {Line[]} lines
- * @returns {{looks: [WireLine, string][], others: number} | undefined}
+ * @param {Line[]} lines @returns {{looks: [WireLine, string][], others: number} | undefined}
  */
 function looksChanged(lines) {
   /** @type {Map<number, Line>} */

@@ -155,10 +155,7 @@ function referred(element, name) {
 
 /**
  * The accessible name, by the standard's steps (accname, HTML-AAM).
- * @param {Element} element
- * @param {string} tag
- * @param {string} role
- * @returns {string}
+ * @param {Element} element @param {string} tag @param {string} role @returns {string}
  */
 function nameOf(element, tag, role) {
   const means = traits(element);
@@ -322,10 +319,7 @@ function textOf(element, asking, deep, hidden) {
 
 /**
  * What the value of a control within another's label adds to its name; null for what has no value.
- * @param {Element} element
- * @param {string} tag
- * @param {string} role
- * @returns {string | null}
+ * @param {Element} element @param {string} tag @param {string} role @returns {string | null}
  */
 function embedded(element, tag, role) {
   if (tag === "input") {
@@ -349,11 +343,7 @@ function embedded(element, tag, role) {
 
 /**
  * The text of an element's children as people see them.
- * @param {Element} element
- * @param {Element} asking
- * @param {number} deep
- * @param {boolean} hidden
- * @returns {string}
+ * @param {Element} element @param {Element} asking @param {number} deep @param {boolean} hidden @returns {string}
  */
 function contentOf(element, asking, deep, hidden) {
   const { tag, bits } = tagOf(element);

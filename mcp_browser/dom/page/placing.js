@@ -128,10 +128,7 @@ const MOST_GUESSES = 63;
 /**
  * Learn how far off a box lies, so that what is in it is not measured one by one. Of many brothers of one kind that
  * lie far off, not each is measured.
- * @param {Element} element
- * @param {string} tag
- * @param {Open} frame
- * @param {Open} parent
+ * @param {Element} element @param {string} tag @param {Open} frame @param {Open} parent
  */
 function learnZone(element, tag, frame, parent) {
   const kind = kindOf(element, tag);

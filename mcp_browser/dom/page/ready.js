@@ -179,8 +179,7 @@ const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
 
 /**
  * Make an element ready for an action, or say why it is not.
- * @param {number} id
- * @param {string} purpose
+ * @param {number} id @param {string} purpose
  * @param {boolean} force skip the checks that a person could not pass
  * @returns {Promise<object>}
  */

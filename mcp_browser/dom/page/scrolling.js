@@ -11,9 +11,7 @@ function canScroll(element, across) {
 
 /**
  * Scroll by fractions of what is seen, in the nearest thing around an element that can scroll, or in the page.
- * @param {number | null} id
- * @param {number} dx
- * @param {number} dy
+ * @param {number | null} id @param {number} dx @param {number} dy
  */
 function scrollBox(id, dx, dy) {
   const across = Math.abs(dx) > Math.abs(dy);

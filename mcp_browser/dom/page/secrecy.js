@@ -53,8 +53,7 @@ function placeOf(text, nth) {
  * The boxes of what shows any of these texts, wherever in the page's trees: also where it is spread over several
  * elements or fields, in a pseudo-element that repeats an attribute, and in a field that holds a part of it.
  * With `fields`, also of what secret fields hold, wherever it can be read.
- * @param {string[]} values
- * @param {boolean} fields
+ * @param {string[]} values @param {boolean} fields
  */
 function covers(values, fields) {
   ask("nodes");

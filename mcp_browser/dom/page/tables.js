@@ -161,9 +161,7 @@ function hasOwnHand(element) {
 
 /**
  * Whether a cell can be acted on for itself: it says so, or what is around it listens for it.
- * @param {Element} element
- * @param {string} role
- * @param {Row} row
+ * @param {Element} element @param {string} role @param {Row} row
  */
 function isOwnCell(element, role, row) {
   const { grid, listens, few } = row.table;
