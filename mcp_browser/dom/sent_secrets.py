@@ -9,7 +9,7 @@ from collections.abc import Callable
 from playwright.async_api import CDPSession, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.dom.cdp import send
+from mcp_browser.dom.cdp import evaluate
 
 MOST_KEPT = 20  # A page may make as many forms as it likes
 MOST_PAIRS = 100
@@ -41,14 +41,7 @@ class SentSecrets:
         # The document goes, or its page script is none.
         with contextlib.suppress(PlaywrightError, KeyError):
             for _ in range(MOST_PAIRS):
-                answer = await send(
-                    cdp,
-                    "Runtime.evaluate",
-                    contextId=context,
-                    expression=call,
-                    returnByValue=True,
-                    awaitPromise=True,
-                )
+                answer = await evaluate(cdp, context, call)
                 self._pairs.extend(json.loads(answer["result"]["value"])["pairs"])
                 self._compare()
 

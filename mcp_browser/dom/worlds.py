@@ -5,14 +5,14 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.dom.cdp import send
+from mcp_browser.dom.cdp import evaluate, send
 from mcp_browser.dom.deadlines import SMALL, extra_seconds, seconds
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
 from mcp_browser.dom.scripts import page_script
@@ -131,12 +131,8 @@ class World:
 
     async def object(self, element_id: int) -> str:
         """Return the CDP object id of an element that the page script knows. Raises KeyError: it is gone."""
-        found = await send(
-            self.session,
-            "Runtime.evaluate",
-            contextId=self._context,
-            expression=f"{API}.element({element_id})",
-        )
+        call = f"{API}.element({element_id})"
+        found = await send(self.session, "Runtime.evaluate", contextId=self._context, expression=call)
         return str(found["result"]["objectId"])
 
     async def object_in_page(self, element_id: int) -> str:
@@ -195,16 +191,10 @@ class World:
         self._heard = False
 
     async def _send(self, expression: str) -> Any:
-        question = {
-            "contextId": self._context,
-            "expression": expression,
-            "returnByValue": True,
-            "awaitPromise": True,
-        }
         limit = LONGEST_ANSWER + (extra_seconds(self.elements) if self.elements > SMALL else 0.0)
         try:
             async with asyncio.timeout(limit):
-                answer = cast("dict[str, Any]", await self.session.send("Runtime.evaluate", question))  # pyright: ignore[reportUnknownMemberType] (untyped)
+                answer = await evaluate(self.session, self._context, expression)
         except TimeoutError as error:
             failure = unanswered(self.elements, reading=self.reading)
             await break_off(self.session)

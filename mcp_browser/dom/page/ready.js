@@ -140,12 +140,10 @@ function pointsOnLine(element) {
 
 /** Whether an overlay fills so much of the view that scrolling moves nothing out from under it. @param {Element} hit @param {Element} element */
 function fillsView(hit, element) {
-  const cover = coverOf(hit, element);
-  for (const part of [cover, hit]) {
+  return [coverOf(hit, element), hit].some((part) => {
     const { left, right, top, bottom } = partInView(rectOf(part));
-    if ((right - left) * (bottom - top) > innerWidth * innerHeight * 0.5) return true;
-  }
-  return false;
+    return (right - left) * (bottom - top) > innerWidth * innerHeight * 0.5;
+  });
 }
 
 /** Whether an animation or transition moves the element or something around it. @param {Element} element */

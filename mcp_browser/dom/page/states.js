@@ -21,11 +21,8 @@ function isMasked(element) {
 /** @param {Element} element */
 function isSecret(element) {
   if (isMasked(element)) return true;
-  const complete = attribute(element, "autocomplete");
-  if (complete && SECRET_AUTOCOMPLETE.test(complete)) return true;
-  const name = attribute(element, "name");
-  const id = attribute(element, "id");
-  return (!!name && SECRET_FIELDS.test(name)) || (!!id && SECRET_FIELDS.test(id));
+  if (SECRET_AUTOCOMPLETE.test(attribute(element, "autocomplete") || "")) return true;
+  return ["name", "id"].some((name) => SECRET_FIELDS.test(attribute(element, name) || ""));
 }
 
 /** The fields that hold something which nobody is to see. */
@@ -139,8 +136,7 @@ function statesOf(element, tag, role, name) {
   }
   const pressed = attribute(element, "aria-pressed");
   if (pressed === "true") states.push("pressed");
-  else if (pressed === "mixed") states.push("pressed=mixed");
-  else if (pressed === "false") states.push("pressed=false");
+  else if (pressed === "mixed" || pressed === "false") states.push(`pressed=${pressed}`);
   const expanded = attribute(element, "aria-expanded");
   if (tag !== "summary" && (expanded === "true" || expanded === "false")) states.push(`expanded=${expanded}`);
   if (attribute(element, "aria-selected") === "true") states.push("selected");
