@@ -186,8 +186,7 @@ def _pieces(result: ActionResult, bounded: Bounded) -> Iterator[str]:
         content = content if result.page_lines else plain_lines(clean_text(content))
         yield frame(bounded(content), url=observation.url if observation else "")
     yield from _page(observation, bounded, beside=content is not None)
-    if observation is not None and (observation.dialog is not None or observation.notices):
-        yield from _beside(observation)
+    yield from _beside(observation)
     said = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
     for attachment in result.attachments:
         place = attachment.path or attachment.uri

@@ -360,21 +360,18 @@ async def answers(session: CDPSession) -> bool:
     """Whether no script keeps the page busy."""
     try:
         async with asyncio.timeout(SILENCE_SECONDS):
-            await send(session, "Runtime.evaluate", expression="1")
+            with contextlib.suppress(PlaywrightError):
+                await send(session, "Runtime.evaluate", expression="1")
     except TimeoutError:
         return False
-    except PlaywrightError:
-        return True
     return True
 
 
 async def break_off(session: CDPSession) -> None:
     """Stop the script that keeps a page busy; the page goes on."""
-    try:
+    with contextlib.suppress(PlaywrightError, TimeoutError):
         async with asyncio.timeout(2):
             await send(session, "Runtime.terminateExecution")
-    except (PlaywrightError, TimeoutError):
-        return
 
 
 def unanswered(elements: int, *, reading: bool) -> ActionError:

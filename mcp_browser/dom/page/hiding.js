@@ -17,12 +17,9 @@ function isTrap(element) {
     const box = rectOf(element);
     if ((box.width <= 1 || box.height <= 1) && !letsOut(element, position)) return true;
   }
-  if (position !== "absolute" && position !== "fixed") return false;
-  if (style.clip !== "auto") {
-    const [top = 0, right = 0, bottom = 0, left = 0] = (style.clip.match(/-?[\d.]+|auto/g) || []).map(Number);
-    if (right - left <= 1 || bottom - top <= 1) return true;
-  }
-  return false;
+  if ((position !== "absolute" && position !== "fixed") || style.clip === "auto") return false;
+  const [top = 0, right = 0, bottom = 0, left = 0] = (style.clip.match(/-?[\d.]+|auto/g) || []).map(Number);
+  return right - left <= 1 || bottom - top <= 1;
 }
 
 /** How many descendants are asked how they are placed. */

@@ -83,10 +83,8 @@ function iconOf(element) {
     if (icon !== element) {
       const test = attribute(icon, "data-testid");
       if (test && /Icon$/.test(test)) return inWords(test.slice(0, -4));
-      if (tag.includes("-")) {
-        const name = attribute(icon, "name");
-        if (name) return inWords(name);
-      }
+      const name = tag.includes("-") && attribute(icon, "name");
+      if (name) return inWords(name);
     }
     if (tag === "use") {
       const fragment = /#(?:icons?-|ico-|i-|svg-|symbol-)?([\w-]+)$/i.exec(attribute(icon, "href") || attribute(icon, "xlink:href") || "");

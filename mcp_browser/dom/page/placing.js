@@ -21,9 +21,8 @@ function distance(element, box, small, port = portNow()) {
     if (!small && !(box.width <= 1 && box.height <= 1 && box.width > 0)) box = contentsOf(element).getBoundingClientRect();
     if (!small && (box.width <= 1 || box.height <= 1)) return NOWHERE;
   }
-  if ((box.right + walk.offX <= 0 && !walk.leftward && box.width > 0) || box.bottom + walk.offY <= 0) {
-    if (!scrolledAway(element)) return NOWHERE;
-  }
+  const isOut = (box.right + walk.offX <= 0 && !walk.leftward && box.width > 0) || box.bottom + walk.offY <= 0;
+  if (isOut && !scrolledAway(element)) return NOWHERE;
   const far = beyond(box, port);
   if (far === 0 || port === walk.port) return inAll(far, port);
   const whole = beyond(box, walk.port);
