@@ -1,6 +1,6 @@
 """What a model reads of a result, an error, a snapshot and changes. Protocol-free, pure functions.
 
-A result is a text, then its pictures. The text tells what happened in our own words; then, in a frame, what
+A result is a text, then its pictures. The text says what happened in our own words; then, in a frame, what
 comes from the page and is nobody's instruction; then notices, one a line:
 
     Clicked [12] button "Buy now".
@@ -10,9 +10,9 @@ comes from the page and is nobody's instruction; then notices, one a line:
     Note: Saved download "bill.pdf" as /tmp/bill.pdf.
 
 `title` stands there with a whole snapshot and where it has changed, `status` where HTTP's is not 200. Text
-from the page cannot close or open a frame: in it `<page` and `</page` become `&lt;page` and `&lt;/page`. Nor
-can it look like a line of ours: it is cleaned, then kept from passing for an element's line, and last from
-passing for a frame.
+from the page cannot close or open a frame: its `<page` and `</page` are written `&lt;page` and `&lt;/page`.
+Nor can it look like a line of ours: it is cleaned, then kept from passing for an element's line, and last
+from passing for a frame.
 
 In a snapshot each element stands on a line of its own, `[12] button "Buy now" disabled`, a `*` before the
 bracket marking what is new; text, headings (`# …`) and table rows (`| … |`) stand between. Only what is on
@@ -33,15 +33,7 @@ from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, 
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.settings import Settings
-from mcp_browser.text import (
-    CHARACTERS_A_TOKEN,
-    clean_text,
-    counted,
-    cut,
-    one_line,
-    plain_lines,
-    quoted,
-)
+from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted, cut, one_line, plain_lines, quoted
 
 LONGEST_URL = 300
 LONGEST_TITLE = 120
@@ -54,7 +46,7 @@ INDENT = "  "
 DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
 MOST_MOVED = 4  # So many lines, or runs of lines, that moved are shown
 SHOWN_MOVED = 60  # How much of a line that moved is shown, characters
-LEAST_RUN = 4  # So many indexes that follow one another are told by the first and the last
+LEAST_RUN = 4  # Of so many indexes in a row only the first and the last are printed
 MOST_GAPS = 6  # So many places where lines are left out between others are shown, the longest
 _BESIDE = frozenset({"replaced", "unlisted", "moved"})  # What does not change what the page says
 LEAST_SCREENS = 0.05  # Less than this is printed as 0.0
@@ -135,7 +127,7 @@ def _text_of(result: ActionResult, settings: Settings, secrets: Mapping[str, str
 def structured(
     result: ActionResult, *, settings: Settings | None = None, secrets: Mapping[str, str] = NO_SECRETS
 ) -> dict[str, Any] | None:
-    """The result as data, where that tells all of it: a client may give its model nothing else.
+    """The result as data, where that is all of it: a client may give its model nothing else.
 
     What happened beside the page stands under `notes`. A list of actions has its `outcomes`, and all that the
     text says of the page under `page`.
@@ -194,17 +186,16 @@ def _pieces(result: ActionResult, bounded: Bounded) -> Iterator[str]:
         content = content if result.page_lines else plain_lines(clean_text(content))
         yield frame(bounded(content), url=observation.url if observation else "")
     yield from _page(observation, bounded, beside=content is not None)
-    if observation is not None and (observation.dialog is not None or observation.notices):
-        yield from _beside(observation)
-    told = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
+    yield from _beside(observation)
+    said = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
     for attachment in result.attachments:
         place = attachment.path or attachment.uri
-        if place and place not in told:
+        if place and place not in said:
             yield f"File: {_escaped(place)} ({attachment.mime_type})"
 
 
 def _page(observation: Observation | None, bounded: Bounded, *, beside: bool) -> Iterator[str]:
-    """The tabs, and the page or what became of it; `beside` something else that was read of it."""
+    """The tabs, and the page or its changes; `beside` something else that was read of it."""
     if observation is None:
         return
     lines: list[str] = []
@@ -362,17 +353,17 @@ def _gap_lines(snapshot: DomSnapshot) -> dict[int, list[str]]:
     for gap in snapshot.gaps:
         if gap in unsaid:
             continue
-        told = f"… {counted(gap.lines, 'more line')}{_side(gap, end)}"
+        line = f"… {counted(gap.lines, 'more line')}{_side(gap, end)}"
         if gap.screens >= LEAST_SCREENS:
-            told += f" ({gap.screens:.1f} screens)"
+            line += f" ({gap.screens:.1f} screens)"
         scroll = "scroll" if gap.index is None else f"scroll index={gap.index}"
         if gap is last and gap.at == end:
             part = f"get_state part={snapshot.part + 1}, " if snapshot.part < snapshot.parts else ""
-            told += f": {part}{scroll}, or find_elements"
+            line += f": {part}{scroll}, or find_elements"
         elif gap.index is not None and gap.index not in scrolled:
-            told += f": {scroll}"
+            line += f": {scroll}"
             scrolled.add(gap.index)
-        lines.setdefault(gap.at, []).append(told)
+        lines.setdefault(gap.at, []).append(line)
     return lines
 
 
@@ -387,8 +378,8 @@ def _position(scroll: Scroll, above: float, below: float, folds: set[str]) -> st
     at = f"scrolled {above:.1f} screens down, " if scroll.y else ""
     if "behind" in folds:
         return f"({at}{below:.1f} screens below the view)"
-    told = "all is listed, long lists in short" if folds else "everything is listed"
-    return f"({at}{below:.1f} screens below the view; {told})"
+    scope = "all is listed, long lists in short" if folds else "everything is listed"
+    return f"({at}{below:.1f} screens below the view; {scope})"
 
 
 def _gone(node: DomNode) -> str:
@@ -405,12 +396,12 @@ def _redrawn(pairs: Iterable[tuple[int, DomNode]]) -> Iterator[str]:
     for _, run in groupby(
         enumerate(pairs), lambda one: (one[1][0] - one[0], (one[1][1].index or 0) - one[0])
     ):
-        told = [pair for _, pair in run]
-        if len(told) >= LEAST_RUN:
-            (first, begin), (last, end) = told[0], told[-1]
+        pairs_in_run = [pair for _, pair in run]
+        if len(pairs_in_run) >= LEAST_RUN:
+            (first, begin), (last, end) = pairs_in_run[0], pairs_in_run[-1]
             yield f"[{first}]…[{last}]→[{begin.index}]…[{end.index}]"
         else:
-            yield from (f'[{old}]→[{node.index}] {node.role} "{node.name}"' for old, node in told)
+            yield from (f'[{old}]→[{node.index}] {node.role} "{node.name}"' for old, node in pairs_in_run)
 
 
 def _renumbered(node: DomNode, before: DomNode) -> Iterator[tuple[int, DomNode]]:
@@ -440,7 +431,7 @@ def _changed_line(node: DomNode, before: DomNode | None) -> str:
     node = node.model_copy(update={"is_new": False})
     if before is None:
         return str(node)
-    # A list of options that is as it was has been told.
+    # An unchanged list of options was shown before.
     same = [state for state in node.states if state.startswith("options=") and state in before.states]
     now = str(node.model_copy(update={"states": tuple(state for state in node.states if state not in same)}))
     was: list[str] = []

@@ -47,10 +47,10 @@ def clean_text(text: str) -> str:
         text = _LINE_ENDS.sub("\n", text)
     # A text has far fewer characters of a kind than characters.
     met = "".join(set(text))
-    told: dict[int, str | None] = dict.fromkeys(map(ord, _UNSEEN.findall(met)))
-    told |= dict.fromkeys(map(ord, _OTHER_SPACES.findall(met)), " ")
-    told |= dict.fromkeys(map(ord, SURROGATES.findall(met)), "\ufffd")
-    return text.translate(told) if told else text
+    table: dict[int, str | None] = dict.fromkeys(map(ord, _UNSEEN.findall(met)))
+    table |= dict.fromkeys(map(ord, _OTHER_SPACES.findall(met)), " ")
+    table |= dict.fromkeys(map(ord, SURROGATES.findall(met)), "\ufffd")
+    return text.translate(table) if table else text
 
 
 def escape_unseen(json: str) -> str:

@@ -49,21 +49,21 @@ class AccessibilityAudit:
     def add(self, answer: dict[str, Any], shown: Callable[[list[Any]], DomNode]) -> None:
         """Add what one frame answers; `shown` gives a line an index."""
         for name, into in (("violations", self.violations), ("unsure", self.unsure)):
-            for told in answer[name]:
+            for found in answer[name]:
                 rule = into.setdefault(
-                    told["rule"],
+                    found["rule"],
                     Violation(
-                        told["rule"],
-                        told["impact"] or IMPACTS[-1],
-                        told["help"],
-                        told["url"],
-                        tuple(told["tags"]),
+                        found["rule"],
+                        found["impact"] or IMPACTS[-1],
+                        found["help"],
+                        found["url"],
+                        tuple(found["tags"]),
                     ),
                 )
-                rule.count += told["count"]
+                rule.count += found["count"]
                 rule.nodes += [
                     (shown(part["node"]) if part["node"] else None, "; ".join(part["why"]))
-                    for part in told["nodes"]
+                    for part in found["nodes"]
                 ]
         self.passed += answer["passed"]
 

@@ -14,6 +14,12 @@ async def send(cdp: CDPSession, method: str, **parameters: Any) -> dict[str, Any
     return cast("dict[str, Any]", await cdp.send(method, parameters))  # pyright: ignore[reportUnknownMemberType] (untyped)
 
 
+async def evaluate(cdp: CDPSession, context: int | None, expression: str) -> dict[str, Any]:
+    """The answer to an expression in a JavaScript context, with its value, for which a promise is awaited."""
+    parameters = {"contextId": context, "expression": expression, "returnByValue": True, "awaitPromise": True}
+    return await send(cdp, "Runtime.evaluate", **parameters)
+
+
 async def capture(
     cdp: CDPSession,
     kind: Literal["jpeg", "png"],

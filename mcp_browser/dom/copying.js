@@ -1,16 +1,16 @@
 /**
- * In the page's own world, before its scripts: tell what the page itself puts on the clipboard, by the binding of this
- * name, for the session's own clipboard. A page that gets around it keeps its own copy from being pasted, no more.
+ * In the page's own world, before its scripts: report what the page itself puts on the clipboard, by the binding of
+ * this name, for the session's own clipboard. A page that gets around it keeps its own copy from being pasted, no more.
  */
-(function tellCopies(/** @type {string} */ name) {
+(function reportCopies(/** @type {string} */ name) {
   "use strict";
   const own = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (globalThis));
-  const tell = /** @type {undefined | ((data: Record<string, string>) => Promise<void>)} */ (own[name]);
+  const report = /** @type {undefined | ((data: Record<string, string>) => Promise<void>)} */ (own[name]);
   delete own[name];
-  if (typeof tell !== "function") return;
+  if (typeof report !== "function") return;
 
   const note = (/** @type {Record<string, string>} */ data) => {
-    tell(data).catch(() => {});
+    report(data).catch(() => {});
   };
 
   /** @param {Event} event */

@@ -10,7 +10,7 @@ T = TypeVar("T")
 SMALL = 5000  # A page of fewer elements is read in no time
 ELEMENT_SECONDS = 0.0004  # What reading an element of a large page may take on a slow machine
 MOST_SECONDS = 40.0  # How much longer a page is waited for at most, because it is large
-TENTHS_BELOW = 10  # Shorter times are told in tenths of a second
+TENTHS_BELOW = 10  # Shorter times are printed in tenths of a second
 
 
 def extra_seconds(elements: int) -> float:
@@ -42,5 +42,5 @@ def _forget(task: "asyncio.Future[Any]") -> None:
 
 
 def seconds(number: float) -> str:
-    """A time as it is told: `0.4 s`, `12 s`."""
+    """A time in words: `0.4 s`, `12 s`."""
     return f"{round(number, 1 if number < TENTHS_BELOW else None):g} s"

@@ -18,7 +18,7 @@ _CONTEXT_GONE = re.compile(
 )
 _FRAME_GONE = re.compile(r"no frame|frame with the given id|frame was detached", re.IGNORECASE)
 
-LONGEST_MESSAGE = 500  # How much of an error is told, characters
+LONGEST_MESSAGE = 500  # How much of an error is kept, characters
 
 
 def plain_message(error: BaseException) -> str:

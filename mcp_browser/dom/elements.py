@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from mimetypes import guess_type
 from pathlib import Path
 from secrets import token_hex
@@ -14,27 +14,14 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.frames import (
-    MOST_NESTED_FRAMES,
-    FrameState,
-)
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, FrameState
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.keys import KeyHolder, KeyPlace, TargetReader, key_place
-from mcp_browser.dom.models import (
-    DomNode,
-    PointHit,
-    ReadyElement,
-    WindowState,
-)
+from mcp_browser.dom.models import DomNode, PointHit, ReadyElement, WindowState
 from mcp_browser.dom.person import PersonReports
 from mcp_browser.dom.reading import PageReader
 from mcp_browser.dom.references import ID
-from mcp_browser.dom.worlds import (
-    FrameGone,
-    World,
-    answers,
-    break_off,
-)
+from mcp_browser.dom.worlds import FrameGone, World, answers, break_off
 from mcp_browser.errors import NotActionable
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
@@ -236,18 +223,21 @@ class PageElements(PageReader):
 
     async def focused(self) -> DomNode | None:
         """The element that has the keyboard, in frames too; None where none has."""
-        frame = await self._frames.main()
         node: DomNode | None = None
-        for _ in range(MOST_NESTED_FRAMES):
-            answer = await frame.world.run("focused")
-            if answer["node"] is None:
-                return node
-            node = self._references.shown(answer["node"], frame.world, answer["doc"])
-            inner = await self._within(frame, answer)
-            if inner is None:
-                return node
-            frame = inner
+        async for frame, answer in self._to_keyboard():
+            if answer["node"] is not None:
+                node = self._references.shown(answer["node"], frame.world, answer["doc"])
         return node
+
+    async def _to_keyboard(self) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
+        """The frames from the page's own to the one that has the keyboard, each with what has it there."""
+        frame: FrameState | None = await self._frames.main()
+        for _ in range(MOST_NESTED_FRAMES):
+            if frame is None:
+                return
+            answer = await frame.world.run("focused")
+            yield frame, answer
+            frame = await self._within(frame, answer)
 
     async def typed_at(self, index: int | None = None) -> KeyPlace:
         """What gets typed text: an element, or what has the keyboard; raises NotActionable, StaleElement."""
@@ -279,15 +269,10 @@ class PageElements(PageReader):
 
     async def _with_keyboard(self) -> World:
         """The frame that gets what is typed."""
-        frame = await self._frames.main()
-        for _ in range(MOST_NESTED_FRAMES):
-            answer = await frame.world.run("focused")
-            if not answer.get("frame"):
-                return frame.world
-            inner = await self._within(frame, answer)
-            if inner is None:
-                break
-            frame = inner
+        worlds = [(frame.world, answer["frame"]) async for frame, answer in self._to_keyboard()]
+        world, leads_on = worlds[-1]
+        if not leads_on:
+            return world
         raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
 
     async def break_off(self, index: int | None = None) -> bool:
@@ -313,7 +298,7 @@ class PageElements(PageReader):
     async def _in_page(
         self, world: World, x: float, y: float, node: DomNode, for_: Purpose
     ) -> tuple[float, float]:
-        """A point of a frame as a point of the page; brings the frame into view and checks what covers it."""
+        """A point of a frame as one of the page; scrolls the frame into view and checks what covers it."""
         way = self._frames.way_to(world)
         if not way and world is not (await self._frames.main()).world:
             raise not_actionable(node, {"problem": "hidden", "how": "its frame is not shown"}, for_)
@@ -328,11 +313,7 @@ class PageElements(PageReader):
 
     async def _within(self, frame: FrameState, answer: dict[str, Any]) -> FrameState | None:
         """The frame that an answer about one of its parent's elements leads into."""
-        if not answer["frame"]:
-            return None
-        owner = answer["node"][ID]
-        await self._frames.meet(frame, [owner])
-        return frame.children.get(owner)
+        return await self._frames.child(frame, answer["node"][ID]) if answer["frame"] else None
 
 
 def not_actionable(

@@ -1,8 +1,8 @@
 /**
- * In the page's own world: run a caller's script and tell what came of it as plain JSON of a limited length.
+ * In the page's own world: run a caller's script and return its result as plain JSON of a limited length.
  *
  * `box.run()` gives what the script's text gives; a function is called with `box.element`. What JSON has no form
- * for is told in square brackets, such as "[undefined]" or "[cycle]".
+ * for is written in square brackets, such as "[undefined]" or "[cycle]".
  */
 async (/** @type {{element: Element | null | undefined, run: () => Promise<unknown>}} */ box, /** @type {number} */ limit) => {
   const DEEPEST = 30;
@@ -12,7 +12,7 @@ async (/** @type {{element: Element | null | undefined, run: () => Promise<unkno
   const around = [];
 
   /** @param {string} text */
-  const told = (text) => {
+  const bounded = (text) => {
     if (text.length <= left) {
       left -= text.length;
       return text;
@@ -71,7 +71,7 @@ async (/** @type {{element: Element | null | undefined, run: () => Promise<unkno
         continue;
       }
       left -= 4;
-      fields[told(key)] = encode(field);
+      fields[bounded(key)] = encode(field);
     }
     if (more) {
       isCut = true;
@@ -83,17 +83,17 @@ async (/** @type {{element: Element | null | undefined, run: () => Promise<unkno
   /** @param {object} value @returns {unknown} */
   const whole = (value) => {
     const kind = kindOf(value);
-    if (value instanceof Node || /^HTML\w*Element$/.test(kind)) return told(nodeText(/** @type {Node} */ (value)));
-    if (kind === "Window") return told(`[Window ${/** @type {Window} */ (value).location.href}]`);
-    if (kind === "Error" || kind === "DOMException") return told(`[${String(value)}]`);
-    if (kind === "RegExp") return told(String(value));
-    if (kind === "Date") return told(isNaN(Number(value)) ? "[Invalid Date]" : /** @type {Date} */ (value).toISOString());
-    if (kind === "ArrayBuffer") return told(`[ArrayBuffer, ${/** @type {ArrayBuffer} */ (value).byteLength} bytes]`);
+    if (value instanceof Node || /^HTML\w*Element$/.test(kind)) return bounded(nodeText(/** @type {Node} */ (value)));
+    if (kind === "Window") return bounded(`[Window ${/** @type {Window} */ (value).location.href}]`);
+    if (kind === "Error" || kind === "DOMException") return bounded(`[${String(value)}]`);
+    if (kind === "RegExp") return bounded(String(value));
+    if (kind === "Date") return bounded(isNaN(Number(value)) ? "[Invalid Date]" : /** @type {Date} */ (value).toISOString());
+    if (kind === "ArrayBuffer") return bounded(`[ArrayBuffer, ${/** @type {ArrayBuffer} */ (value).byteLength} bytes]`);
     if (kind === "Blob" || kind === "File") {
       const blob = /** @type {File} */ (value);
-      return told(`[${kind} ${blob.name || ""} ${blob.type}, ${blob.size} bytes]`);
+      return bounded(`[${kind} ${blob.name || ""} ${blob.type}, ${blob.size} bytes]`);
     }
-    if (["Promise", "WeakMap", "WeakSet", "WeakRef", "Generator"].includes(kind)) return told(`[${kind}]`);
+    if (["Promise", "WeakMap", "WeakSet", "WeakRef", "Generator"].includes(kind)) return bounded(`[${kind}]`);
     if (kind === "Map") {
       const map = /** @type {Map<unknown, unknown>} */ (value);
       return list(map.entries(), map.size);
@@ -111,7 +111,7 @@ async (/** @type {{element: Element | null | undefined, run: () => Promise<unkno
   const encode = (value) => {
     switch (typeof value) {
       case "string":
-        return told(value);
+        return bounded(value);
       case "number":
         left -= 6;
         return Number.isFinite(value) ? value : `[${value}]`;
@@ -119,23 +119,23 @@ async (/** @type {{element: Element | null | undefined, run: () => Promise<unkno
         left -= 5;
         return value;
       case "undefined":
-        return told("[undefined]");
+        return bounded("[undefined]");
       case "bigint":
-        return told(`[${value}n]`);
+        return bounded(`[${value}n]`);
       case "symbol":
-        return told(`[${String(value)}]`);
+        return bounded(`[${String(value)}]`);
       case "function":
-        return told(`[function ${value.name}]`);
+        return bounded(`[function ${value.name}]`);
     }
     if (value === null) return null;
     const object = /** @type {object} */ (value);
-    if (around.includes(object)) return told("[cycle]");
-    if (around.length >= DEEPEST) return told("[nested too deeply]");
+    if (around.includes(object)) return bounded("[cycle]");
+    if (around.length >= DEEPEST) return bounded("[nested too deeply]");
     around.push(object);
     try {
       return whole(object);
     } catch (error) {
-      return told(`[cannot be read: ${String(error)}]`);
+      return bounded(`[cannot be read: ${String(error)}]`);
     } finally {
       around.pop();
     }

@@ -22,9 +22,9 @@ QUIET = {"quiet": True, "timers": 0, "animations": False, "mutations": False, "w
 class Known:
     """A reading of one frame, by its number in the page script; 0 for none.
 
-    `count` is how many lines it had. `stands` tells of each frame within, by the id of its element: the place
-    of the element's line, that line's depth and its distance from the view. `loading` is
-    whether its document was not complete.
+    `count` is how many lines it had. `stands` has each frame within, by the id of its element: the place of
+    the element's line, that line's depth and its distance from the view. `loading` says that its document
+    was not complete.
     """
 
     number: int = 0
@@ -40,11 +40,11 @@ NOTHING = Known()
 
 @dataclass(slots=True, eq=False)
 class FrameState:
-    """A frame: what was last told of it, what was last read, and the frames within by their elements' ids."""
+    """A frame: its reading reported last, its latest one, and the frames within by their elements' ids."""
 
     world: World
-    told: Known = NOTHING
-    told_within: Mapping[int, int] = field(default_factory=dict[int, int])
+    reported: Known = NOTHING
+    reported_within: Mapping[int, int] = field(default_factory=dict[int, int])
     read: Known = NOTHING
     children: dict[int, "FrameState"] = field(default_factory=dict[int, "FrameState"])
     # Left, top, right, bottom of what is seen of it and the id of what cuts it off, where not all is seen
@@ -210,12 +210,12 @@ def frames_in(
     now = sorted(
         (stand[0], reading.within[o].total) for o, stand in frame.read.stands.items() if o in reading.within
     )
-    then = sorted((stand[0], frame.told_within.get(o, 0)) for o, stand in frame.told.stands.items())
+    then = sorted((stand[0], frame.reported_within.get(o, 0)) for o, stand in frame.reported.stands.items())
     place_now, place_then = placing(at, now), placing(was, then)
     yield reading, place_now, place_then, depth
     for owner, child in reading.within.items():
         place, own_depth, _ = frame.read.stands[owner]
-        old = frame.told.stands.get(owner)
+        old = frame.reported.stands.get(owner)
         yield from frames_in(
             child, place_now(place) + 1, place_then(old[0]) + 1 if old else 0, depth + own_depth + 1
         )
@@ -226,9 +226,9 @@ def placing(base: int, sizes: list[tuple[int, int]]) -> Placing:
     return lambda place: base + place + sum(size for stand, size in sizes if stand < place)
 
 
-def lines_told(frame: FrameState) -> int:
-    """How many lines of a frame and those within it were told, once `told_within` is known of them."""
-    return frame.told.count + sum(frame.told_within.values())
+def lines_reported(frame: FrameState) -> int:
+    """How many lines of a frame and those within it were reported, once their `reported_within` is set."""
+    return frame.reported.count + sum(frame.reported_within.values())
 
 
 MOST_NESTED_FRAMES = 6
@@ -301,8 +301,7 @@ class Frames:
     ) -> tuple[FrameState, dict[str, Any]]:
         """The frame that stands in an element, and its answer; one in another process is met anew."""
         for _ in range(2):
-            await self.meet(parent, [owner])
-            frame = parent.children.get(owner)
+            frame = await self.child(parent, owner)
             if frame is None:
                 break
             asked = frame.world.run(method, *args)
@@ -337,6 +336,11 @@ class Frames:
             return
         for owner, world in (await self.worlds.within(frame.world, unknown)).items():
             frame.children[owner] = FrameState(world=world)
+
+    async def child(self, frame: FrameState, owner: int) -> FrameState | None:
+        """The frame that stands in an element of another; None where it cannot be found."""
+        await self.meet(frame, [owner])
+        return frame.children.get(owner)
 
     def known(self) -> Iterator[tuple[FrameState, Way]]:
         """The frames met so far, each with the frames around it and the elements one enters them by."""

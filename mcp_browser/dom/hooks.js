@@ -127,7 +127,7 @@
   const expected = new KeptSet();
   /** How long only such were waited for since the page's beginning or the last input, milliseconds. */
   let patience = 0;
-  /** When it was told last that only such were left; NaN where it was not. */
+  /** When an answer last said that only such were left; NaN where it did not. */
   let impatient = NaN;
   let longest = LONGEST_OF_PAGE;
   /** Whether what came before has been waited for, so that nothing that is due follows from the next input. */
@@ -290,7 +290,7 @@
       return "";
     }
   }
-  /** The same for whoever calls that code. @param {string} kind */
+  /** The same whatever calls that code. @param {string} kind */
   const siteOf = (kind) => apply(slice, kind, [0, SITE_DIGITS]);
   /** How long a timer of this kind is waited for: not at all where its like has had no effect. @param {string} kind @param {number} wait */
   function likelyWait(kind, wait) {
@@ -342,14 +342,14 @@
     }
     if (isIdle) learnt.get(kind)?.elements.add(element);
   }
-  /** Count what can be seen but changes no node. @param {any} owner @param {string[]} names */
+  /** Count what can be seen but changes no node. @param {Function} native @param {any} self @param {any[]} args */
+  function counted(native, self, args) {
+    effects++;
+    return apply(native, self, args);
+  }
+  /** @param {any} owner @param {string[]} names */
   function countEffects(owner, names) {
-    for (const name of names) {
-      wrap(owner, name, (native, self, args) => {
-        effects++;
-        return apply(native, self, args);
-      });
-    }
+    for (const name of names) wrap(owner, name, counted);
   }
   countEffects(globalThis, ["alert", "confirm", "prompt", "print", "open", "scroll", "scrollTo", "scrollBy"]);
   countEffects(Element.prototype, ["animate", "scroll", "scrollTo", "scrollBy", "scrollIntoView"]);
@@ -366,10 +366,7 @@
     [Element, "scrollTop"],
     [Element, "scrollLeft"],
   ])) {
-    wrapAccessor(owner?.prototype, name, "set", (native, self, args) => {
-      effects++;
-      return apply(native, self, args);
-    });
+    wrapAccessor(owner?.prototype, name, "set", counted);
   }
 
   wrap(globalThis, "setTimeout", (native, self, args) => {
@@ -553,9 +550,7 @@
       apply(add, self, ["close", () => forget(self)]);
     }
     if (longest !== LONGEST_AFTER_INPUT || muteNow().has(self)) return given;
-    if (!asked.size) {
-      observeAll(shown, DRAWN);
-    }
+    if (!asked.size) observeAll(shown, DRAWN);
     asked.set(self, false);
     return given;
   });

@@ -1,6 +1,6 @@
 """Elements by what they can be found again by, on a page that may have changed since."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -57,6 +57,22 @@ class ElementRecord(Frozen):
         return f"{self.role or self.tag or 'element'} {quoted(self.name or self.text)}"
 
 
+def element_record(index: int, answer: Mapping[str, Any], frames: tuple[str, ...]) -> ElementRecord:
+    """The record of an element, as the page script describes it, in the frames with these paths."""
+    x, y, width, height = (round(size, 1) for size in answer["box"])
+    same = ("role", "name", "tag", "attributes", "text", "context", "twins", "places", "path")
+    return ElementRecord(
+        index=index,
+        frames=frames,
+        frame=answer["url"] if frames else None,
+        x=x,
+        y=y,
+        width=width,
+        height=height,
+        **{name: answer[name] for name in same},
+    )
+
+
 class Located(Frozen):
     """A recorded element, found again."""
 
@@ -78,24 +94,13 @@ class Identities:
         ref: ElementRef = self._references[index]
         answer = await self._ask(ref, "record", ref.id)
         x, y, width, height = answer["box"]
-        way = self._frames.way_to(ref.world)
         paths: list[str] = []
-        for parent, owner in reversed(way):
+        for parent, owner in reversed(self._frames.way_to(ref.world)):
             paths.append((await parent.world.run("record", owner)).get("path", ""))
             at = await parent.world.run("framePoint", owner, x, y, "read")
             if "problem" not in at:
                 x, y, width, height = at["x"], at["y"], width * at["scale"], height * at["scale"]
-        return ElementRecord(
-            index=index,
-            frames=tuple(reversed(paths)),
-            frame=answer["url"] if way else None,
-            x=round(x, 1),
-            y=round(y, 1),
-            width=round(width, 1),
-            height=round(height, 1),
-            **{name: answer[name] for name in ("role", "name", "tag", "attributes", "text", "context")},
-            **{name: answer[name] for name in ("twins", "places", "path")},
-        )
+        return element_record(index, {**answer, "box": (x, y, width, height)}, tuple(reversed(paths)))
 
     async def locate(self, record: ElementRecord) -> Located:
         """The element of a record, first in its own frame. Raises NotFound: none, or several alike."""

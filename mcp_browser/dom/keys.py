@@ -77,7 +77,7 @@ class KeyHold:
 
 @dataclass(frozen=True, slots=True)
 class HeldKeys:
-    """What has become of keys that were held to a place.
+    """The outcome of keys that were held to a place.
 
     `keys` have come to it, and `inputs` of text without a key; `strayed` says that one was to go elsewhere,
     after which none went anywhere; `gone` that the document went away meanwhile. `field` is what the place
@@ -159,9 +159,9 @@ class KeyHolder:
         return bool(answer.get("come"))
 
     async def release(self, hold: KeyHold, *, read: bool = False) -> HeldKeys:
-        """Let keys go where they will; what has become of those that were held.
+        """Let keys go where they will; return the outcome of those that were held.
 
-        With `read`, what the place holds now comes with it.
+        With `read`, include what the place holds now.
         """
         place = hold.place
         answers = await asyncio.gather(*(self._ask(frame, "releaseKeys", read) for frame in hold.frames))
@@ -202,7 +202,7 @@ Ask = Callable[..., Awaitable[dict[str, Any]]]  # Takes an element, a method of 
 
 
 class TargetReader:
-    """Tells what input acts on: the element there, and the controls around it that hear of it."""
+    """Reads what input acts on: the element there, and the controls around it that hear of it."""
 
     def __init__(self, frames: Frames, ask: Ask) -> None:
         self._frames = frames
@@ -216,7 +216,7 @@ class TargetReader:
             found += targets_of(answer)
             if not answer["frame"]:
                 return found
-            inner = await self._within(frame, answer["node"][ID])
+            inner = await self._frames.child(frame, answer["node"][ID])
             if inner is None:
                 break
             origin = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
@@ -234,7 +234,7 @@ class TargetReader:
             found += targets_of(answer)
             if not answer["frame"]:
                 return KeyTargets(found or [Target(**answer["whose"])], key_place(frame.world, answer))
-            inner = await self._within(frame, answer["node"][ID])
+            inner = await self._frames.child(frame, answer["node"][ID])
             if inner is None:
                 break
             frame = inner
@@ -248,10 +248,6 @@ class TargetReader:
     async def page(self) -> Target:
         """The page as a whole."""
         return Target(**await (await self._frames.main()).world.run("whose"))
-
-    async def _within(self, frame: FrameState, owner: int) -> FrameState | None:
-        await self._frames.meet(frame, [owner])
-        return frame.children.get(owner)
 
     async def _unknown(self) -> Target:
         """What is in a frame that cannot be asked."""

@@ -61,8 +61,7 @@
    * Asks whether there may be one more: `most` at once, and `rate` more a second. What is said to have been done
    * already is counted even where nothing is left.
    *
-   * @param {number} most
-   * @param {number} rate
+   * @param {number} most @param {number} rate
    */
   function allowing(most, rate) {
     let left = most;
@@ -96,7 +95,7 @@
   const { warn } = console;
   let leftOut = false;
 
-  /** Whether there may be one more message; that there may not is told once. */
+  /** Whether there may be one more message; the first refusal is logged. */
   function mayComplain() {
     if (mayWrite()) return true;
     if (!leftOut) apply(warn, console, [MESSAGES_LEFT_OUT]);
@@ -104,13 +103,13 @@
     return false;
   }
 
-  /** The same in short where the browser would tell something very long of it. No script of the page runs. @param {unknown} value */
+  /** A value, shortened where the browser would print something very long for it. No script of the page runs. @param {unknown} value */
   function short(value) {
     const text = textOf(value);
     if (typeof text === "string" && text.length > LONGEST_TEXT) return `${apply(slice, text, [0, LONGEST_TEXT])}…`;
     return typeof value === "bigint" && asIntN(BITS, value) !== value ? "a bigint of very many digits" : value;
   }
-  /** What the browser tells of a value, where that is as long as the page likes. @param {any} value @returns {unknown} */
+  /** What the browser prints for a value, where that is as long as the page likes. @param {any} value @returns {unknown} */
   function textOf(value) {
     if (typeof value === "string") return value;
     if (typeof value === "symbol") return apply(descriptionOf, value, []);
@@ -128,15 +127,15 @@
   }
 
   /**
-   * A trap that hands a shortened message over. No function of ours may be running then, for it would stand in the
-   * place of the script that is told with the message. So the browser itself takes what was written, as the reason of
-   * an abort, and calls the one who hears of that, which is chosen when the values are known.
+   * A trap that logs a shortened message. No function of ours may be running then: the browser would print its place
+   * instead of the place of the page's script. So the browser itself takes the values, as the reason of an abort, and
+   * calls the abort's listener, which is made when the values are known.
    *
    * @param {Function} native
    */
-  function handing(native) {
-    const handed = new Controller();
-    const signal = apply(signalOf, handed, []);
+  function shortening(native) {
+    const controller = new Controller();
+    const signal = apply(signalOf, controller, []);
     let began = 0;
     const taker = {
       get handleEvent() {
@@ -152,7 +151,7 @@
     };
     apply(add, signal, ["abort", taker]);
     apply(add, signal, ["abort", () => charge(floor((now() - began) / MILLISECONDS))]);
-    return withoutFirst(withoutFirst(apply(bind, abort, [handed])));
+    return withoutFirst(withoutFirst(apply(bind, abort, [controller])));
   }
   /** Calls the same without the first argument. @param {Function} method a bound one */
   const withoutFirst = (method) => apply(bind, call, [method]);
@@ -160,10 +159,10 @@
   /** Without a prototype, by which a page could add a trap that is given the native function. @param {ProxyHandler<any>} handler */
   const bare = (handler) => setPrototypeOf(handler, null);
   /** @param {Function} native */
-  const told = (native) =>
+  const bounding = (native) =>
     bare({
       get apply() {
-        return mayComplain() ? (Controller ? handing(native) : apply) : nothing;
+        return mayComplain() ? (Controller ? shortening(native) : apply) : nothing;
       },
     });
   /** @param {Record<string, any>} log */
@@ -177,8 +176,8 @@
         native,
         name === "context"
           ? bare({ apply: (target, self, args) => bound(apply(target, self, args)) })
-          : // Of a table the browser tells a million values.
-            told(name === "table" ? plain : native),
+          : // Of a table the browser prints a million values.
+            bounding(name === "table" ? plain : native),
       );
     }
     return log;

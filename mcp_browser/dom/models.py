@@ -78,11 +78,10 @@ class DomNode(Frozen):
                 return f'{self.role or "img"} "{name.translate(_ESCAPES)}"'
             case "fold":
                 count = int(self.name)
-                behind = self.role == "behind"
-                told = (
-                    f"behind it: {counted(count, 'element')}" if behind else f"… {count:,} more {self.role}"
-                )
-                return f"{told} (get_state index={self.index})"
+                what = f"… {count:,} more {self.role}"
+                if self.role == "behind":
+                    what = f"behind it: {counted(count, 'element')}"
+                return f"{what} (get_state index={self.index})"
             case _:
                 mark = "*" if self.is_new else ""
                 index = f"[{self.index}] " if self.index is not None else ""
@@ -128,7 +127,7 @@ class Gap(Frozen):
 class DomSnapshot(Frozen):
     """The page as a model sees it, cut to a budget.
 
-    `gaps` tell of the lines left out, in their order. A long page has `parts`, of which this is number
+    `gaps` are the lines left out, in their order. A long page has `parts`, of which this is number
     `part`: the first has what is in and near the view.
     """
 
@@ -148,7 +147,7 @@ class DomSnapshot(Frozen):
 
 
 class DomChange(Frozen):
-    """One line that came, went or became different since the last observation.
+    """One line that came, went or changed since the last observation.
 
     For `changed`, `before` is the line as it was; the other lines are as they are now (or last were).
     `replaced` is a re-render: the same line under a new index, `before` holding the old one. `moved` is the
@@ -178,7 +177,7 @@ class DomLook(Frozen):
 
 
 class DomChanges(Frozen):
-    """What became of the page since the last observation, cut to a budget.
+    """How the page has changed since the last observation, cut to a budget.
 
     `omitted` counts the changes left out; `new_page` is true where the document is another one, so that
     there is nothing to compare with. Where no line changed, `looks` are the first elements that look
@@ -201,7 +200,7 @@ AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]
 
 
 class SettleState(Frozen):
-    """Whether the page has come to rest, as far as the page itself can tell, and what kept it going.
+    """Whether the page has come to rest, as far as its script knows, and what kept it going.
 
     `timers` counts the short timers that the last input has started and that are still to come, `unanswered`
     the sockets that a press wrote to and that were waited for in vain; `waited` is in seconds.
@@ -243,7 +242,7 @@ class ReadyElement(Frozen):
     """An element that can take an action, and where.
 
     `x` and `y` are the point to act at, `width` and `height` the element's size, in CSS pixels of the page's
-    view. `kind` tells how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
+    view. `kind` is how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
     (`picker`), moved (`slider`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached`
     is False where keys reach it and no mouse does; `code` is True of a rich field whose text nobody spells.
     """

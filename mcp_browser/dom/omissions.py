@@ -11,7 +11,7 @@ from mcp_browser.dom.frames import Reading, Shown
 from mcp_browser.dom.models import DomNode, Gap, GapSide
 from mcp_browser.dom.references import DEPTH, ID, KIND, NAME, ROLE, STATES, TARGET, WHOLE, References
 
-MOST_PIECES = 3  # So many sides are told apart where lines are left out one after the other
+MOST_PIECES = 3  # So many sides are named where lines are left out one after the other
 
 _SIDES: dict[tuple[bool, int], GapSide] = {
     (False, -1): "above",
@@ -80,7 +80,7 @@ class Omissions:
         self._next: Stretch = Stretch(0)
         self._references = references
         self._place = 0
-        self._untold = False  # Whether what comes before the next place is counted by another line
+        self._is_counted = False  # Whether another line counts what comes before the next place
 
     def skip_to(self, place: int) -> list[Stretch]:
         """The lines before that place, those alike together."""
@@ -103,13 +103,13 @@ class Omissions:
         """The node stands for the lines from that place on; False where another node counts them."""
         self.skip_to(place + node.lines)
         # With what stands in frames among them.
-        self._untold = node.kind == "fold" and (node.role == "behind" or node.name == "")
+        self._is_counted = node.kind == "fold" and (node.role == "behind" or node.name == "")
         return node.kind != "fold" or node.name != ""
 
     def leave_out(self, place: int, *, at: int) -> Iterator[Gap]:
         """The lines before that place as gaps before the node number `at`."""
         pieces = self.skip_to(place)
-        if self._untold:
+        if self._is_counted:
             return
         if len(pieces) > MOST_PIECES:
             pieces = [Stretch(sum(piece.lines for piece in pieces))]
@@ -135,13 +135,13 @@ class Omissions:
 
 
 REPEATED_ROLES = frozenset({"banner", "navigation", "complementary", "contentinfo", "menubar", "search"})
-LEAST_LINES = 6  # Shorter parts are told again
+LEAST_LINES = 6  # Shorter parts are listed again
 _REFERENCE = re.compile("\ue000\\d+\ue001")
 
 
 @dataclass(frozen=True, slots=True)
 class SeenLine:
-    """A line within a part of a page that was told, and the index that it had."""
+    """A line within a part of a page that was reported, and the index that it had."""
 
     sign: tuple[Any, ...]
     target: str
@@ -160,10 +160,10 @@ class SeenParts:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What is as it was: the places of the lines that say so, of those not told again, and kept indexes."""
+    """What is as it was: the places of the lines that say so, of those left out, and kept indexes."""
 
     heads: frozenset[int] = frozenset()
-    untold: frozenset[int] = frozenset()
+    left_out: frozenset[int] = frozenset()
     kept: tuple[tuple[int, int], ...] = ()  # An element's id, and the index it keeps
 
 
@@ -193,12 +193,12 @@ def seen_line(item: Shown, head: Shown, url: str, index: int | None) -> SeenLine
 
 
 def repeated_parts(shown: Sequence[Shown], seen: SeenParts, url: str) -> Repeated:
-    """The parts of a page that are as they were on the one told before it."""
+    """The parts of a page that are as they were on the one reported before it."""
     if not seen.parts or urlsplit(seen.url)[:2] != urlsplit(url)[:2]:
         return Repeated()
     rest = list(seen.parts)
     heads: set[int] = set()
-    untold: set[int] = set()
+    left_out: set[int] = set()
     kept: list[tuple[int, int]] = []
     for part in parts_of(shown):
         head = part[0]
@@ -219,9 +219,9 @@ def repeated_parts(shown: Sequence[Shown], seen: SeenParts, url: str) -> Repeate
                 same.add(item.place)
         if len(same) >= LEAST_LINES:
             heads.add(head.place)
-            untold |= same
+            left_out |= same
             kept += stay
-    return Repeated(frozenset(heads), frozenset(untold), tuple(kept))
+    return Repeated(frozenset(heads), frozenset(left_out), tuple(kept))
 
 
 def _fits(part: Sequence[Shown], known: tuple[str, str, tuple[SeenLine, ...]]) -> bool:
@@ -242,15 +242,15 @@ def _sign(item: Shown, head: Shown) -> tuple[Any, ...]:
 
 
 def _target(line: list[Any], url: str) -> str:
-    """Where a link goes, whole; "" where that is not known, as of an address told in short."""
-    told = next((state for state in line[STATES] if state.startswith(TARGET)), "").removeprefix(TARGET)
-    told, _, whole = told.partition(WHOLE)
+    """Where a link goes, whole; "" where that is not known, as of a shortened address."""
+    shown = next((state for state in line[STATES] if state.startswith(TARGET)), "").removeprefix(TARGET)
+    shown, _, whole = shown.partition(WHOLE)
     if whole:
         return whole
-    if not told or "…" in told or told.startswith("#"):
+    if not shown or "…" in shown or shown.startswith("#"):
         return ""
-    # An address of another site is told without its scheme: it counts as one that is relative to the page.
-    return urljoin(url, told)
+    # An address of another site is shown without its scheme: it counts as one that is relative to the page.
+    return urljoin(url, shown)
 
 
 def _states(line: list[Any]) -> tuple[str, ...]:

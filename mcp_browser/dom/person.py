@@ -10,7 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.frames import Frames
-from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.dom.identities import ElementRecord, element_record
 from mcp_browser.dom.references import References
 from mcp_browser.dom.worlds import FrameGone, World
 
@@ -66,18 +66,7 @@ class PersonReports:
         if place is None:
             raise FrameGone
         world, frames = place
-        x, y, width, height = element["box"]
-        return ElementRecord(
-            index=self._references.index(element["id"], world, document),
-            frames=frames,
-            frame=element["url"] if frames else None,
-            x=round(x, 1),
-            y=round(y, 1),
-            width=round(width, 1),
-            height=round(height, 1),
-            **{name: element[name] for name in ("role", "name", "tag", "attributes", "text", "context")},
-            **{name: element[name] for name in ("twins", "places", "path")},
-        )
+        return element_record(self._references.index(element["id"], world, document), element, frames)
 
     async def files(self, index: int, count: int) -> list[str]:
         """The paths of the files that a file input holds; none where the browser does not give them."""
@@ -93,8 +82,8 @@ class PersonReports:
                     functionDeclaration="function (number) { return this.files[number] }",
                     arguments=[{"value": number}],
                 )
-                told = await send(ref.world.session, "DOM.getFileInfo", objectId=file["result"]["objectId"])
-                paths.append(told["path"])
+                info = await send(ref.world.session, "DOM.getFileInfo", objectId=file["result"]["objectId"])
+                paths.append(info["path"])
         except (KeyError, PlaywrightError):
             return []
         return [path for path in paths if path]

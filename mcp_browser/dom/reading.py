@@ -23,7 +23,7 @@ from mcp_browser.dom.frames import (
     frames_in,
     insert_within,
     known,
-    lines_told,
+    lines_reported,
     part_of,
     settled,
     shown_lines,
@@ -40,7 +40,7 @@ from mcp_browser.dom.models import (
 )
 from mcp_browser.dom.omissions import Omissions, Repeated, SeenParts, parts_of, repeated_parts, seen_line
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, ElementRef, References
-from mcp_browser.dom.sent_secrets import SentSecrets, Tell
+from mcp_browser.dom.sent_secrets import Notify, SentSecrets
 from mcp_browser.dom.worlds import FrameGone, Worlds, reading_of
 from mcp_browser.errors import InvalidArguments, StaleElement
 from mcp_browser.privacy.addresses import SessionAddresses
@@ -53,7 +53,7 @@ MEETING_PAUSE = 0.03  # Seconds until it is looked for again
 
 
 class PageReader:
-    """Reads the page of one tab, all frames included, and remembers which reading was told last.
+    """Reads the page of one tab, all frames included, and remembers which reading was reported last.
 
     Nothing here, and in what derives from it, may be called twice at the same time.
     """
@@ -65,7 +65,7 @@ class PageReader:
         channel: str,
         budget: int,
         changes_budget: int,
-        sent: Tell | None = None,
+        sent: Notify | None = None,
         addresses: SessionAddresses | None = None,
         learnt: dict[str, str] | None = None,
     ) -> None:
@@ -91,14 +91,9 @@ class PageReader:
         """What an index stands for, without asking the page; raises NotFound: it was never given."""
 
     async def snapshot(
-        self,
-        *,
-        region: int | None = None,
-        part: int = 1,
-        budget: int | None = None,
-        folded: bool = True,
+        self, *, region: int | None = None, part: int = 1, budget: int | None = None, folded: bool = True
     ) -> DomSnapshot:
-        """The page, or what is in one element, cut to a budget; of the page it remembers that it was told.
+        """The page, or what is in one element, cut to a budget; the page counts as reported from then on.
 
         Args:
             region: index of the element to look into.
@@ -123,23 +118,23 @@ class PageReader:
         return self._as_snapshot(reading, budget, part)
 
     async def changes(self) -> DomChanges | DomSnapshot:
-        """What became of the page since it was last told; the snapshot where it is new or that is shorter."""
-        _, told = await self.settle_and_changes(limit=0)
-        return told
+        """What has changed since the last report; the snapshot where the page is new or that is shorter."""
+        _, seen = await self.settle_and_changes(limit=0)
+        return seen
 
     async def settle_and_changes(
         self, *, limit: float, again: bool = False, came: bool = False
     ) -> tuple[SettleState, DomChanges | DomSnapshot]:
-        """Wait for the page to come to rest, then tell what has changed, in one evaluation a frame.
+        """Wait for the page to come to rest, then return what has changed, in one evaluation a frame.
 
         Args:
             limit: longest wait in seconds; 0 for none.
-            again: what the last call gave was thrown away, so compare with what was told before it.
+            again: what the last call gave was thrown away, so compare with the report before it.
             came: scripts or answers have come meanwhile, which take the page a moment to draw.
         """
         if not again:
             self._confirm()
-        # A search that has just been made has read all there is to tell.
+        # A search that has just been made has read all of the page.
         searched = limit == 0 and time.monotonic() - self._searched < SEARCH_SECONDS
         self._searched = -SEARCH_SECONDS
         reading = await self._observe(
@@ -180,7 +175,7 @@ class PageReader:
         """Read all frames at once; those that are new are read after the ones they stand in.
 
         With `settle`, each is first waited for, so many seconds at most; `came` as for `DomService`. With
-        `searched`, those that were searched since are told as they were then.
+        `searched`, the reading of a search since then is used.
         """
         wish = {
             "folded": folded,
@@ -265,8 +260,8 @@ class PageReader:
     ) -> dict[str, Any]:
         wish = {
             **wish,
-            "base": frame.told.number,
-            "of": frame.told.document,
+            "base": frame.reported.number,
+            "of": frame.reported.document,
             "strict": deep > 0,
             "seen": frame.seen,
         }
@@ -280,7 +275,7 @@ class PageReader:
         return answer
 
     def _confirm(self) -> None:
-        """What was last read has been told."""
+        """Count what was last read as reported."""
         self._seen = self._seen_next
         # Frames come before those within them, which are counted first.
         frames = [frame for frame, _ in self._frames.known()]
@@ -288,14 +283,14 @@ class PageReader:
         if not self._references.documents.keys() <= living:
             self._references.forget_documents(living=living)
         for frame in reversed(frames):
-            for owner in frame.told.stands.keys() - frame.read.stands.keys():
+            for owner in frame.reported.stands.keys() - frame.read.stands.keys():
                 frame.children.pop(owner, None)
-            # Of a frame that did not answer nothing was told, so that it is told whole once it does.
-            frame.told = NOTHING if frame.silent else frame.read
-            frame.told_within = {
-                owner: lines_told(child)
+            # Of a frame that did not answer nothing was reported: it is reported whole once it does.
+            frame.reported = NOTHING if frame.silent else frame.read
+            frame.reported_within = {
+                owner: lines_reported(child)
                 for owner, child in frame.children.items()
-                if owner in frame.told.stands
+                if owner in frame.reported.stands
             }
 
     def _as_snapshot(
@@ -303,8 +298,7 @@ class PageReader:
     ) -> DomSnapshot:
         """The lines of all frames in their places, the part of them that is asked for.
 
-        With `familiar`, what is as on the page told before this one is told in short. Where it does not
-        count, nothing is remembered of it.
+        With `familiar`, what is as on the page reported before this one is shortened.
 
         Raises:
             InvalidArguments: there is no such part.
@@ -325,21 +319,21 @@ class PageReader:
         self._seen_next = self._seen_parts(reading, shown, nodes)
         rest = Omissions(reading, self._references)
         gaps: list[Gap] = []
-        told: list[DomNode] = []
+        nodes_listed: list[DomNode] = []
         for item, node in zip(shown, nodes, strict=True):
-            gaps += rest.leave_out(item.place, at=len(told))
+            gaps += rest.leave_out(item.place, at=len(nodes_listed))
             said = rest.stand_for(item.place, node)
             if item.place in same.heads:
                 # Links keep their indexes, too.
-                told.append(node.model_copy(update={"states": (*node.states, "as before")}))
-            elif said and item.place not in same.untold:
-                told.append(node)
-        gaps += rest.leave_out(reading.total, at=len(told))
+                nodes_listed.append(node.model_copy(update={"states": (*node.states, "as before")}))
+            elif said and item.place not in same.left_out:
+                nodes_listed.append(node)
+        gaps += rest.leave_out(reading.total, at=len(nodes_listed))
         x, y, view_width, view_height, width, height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
             title=reading.answer["title"],
-            nodes=tuple(told),
+            nodes=tuple(nodes_listed),
             scroll=Scroll(
                 x=x,
                 y=y,
@@ -377,7 +371,7 @@ class PageReader:
         return SeenParts(reading.answer["doc"], url, parts)
 
     def _as_changes(self, reading: Reading) -> DomChanges | None:
-        """The changes of all frames; None where they cannot be told and the snapshot has to be."""
+        """The changes of all frames; None where only a snapshot can show them."""
         changes: list[DomChange] = []
         omitted = 0
         room = self._changes_budget * CHARACTERS_A_TOKEN
@@ -391,13 +385,13 @@ class PageReader:
                 insert_within(changes, added)
                 omitted += int(inner.answer["count"]) - sum(change.node.lines for change in added)
                 continue
-            own = list(self._gone(inner, was, depth)) if frame.told_within else []
+            own = list(self._gone(inner, was, depth)) if frame.reported_within else []
             omitted += inner.answer["omitted"]
             room = max(room, inner.answer["room"])
             for change in inner.answer["changes"]:
                 op, line, before, old, new, within = change
                 node = (
-                    self._references.gone(change, frame.world, frame.told.document)
+                    self._references.gone(change, frame.world, frame.reported.document)
                     if op in ("removed", "unlisted")
                     else self._references.node(line, frame.world, frame.read.document)
                 )
@@ -410,12 +404,12 @@ class PageReader:
                     DomChange(
                         op=op,
                         node=node,
-                        before=self._references.old(before, frame.world, frame.told.document)
+                        before=self._references.old(before, frame.world, frame.reported.document)
                         if before and op != "removed"
                         else None,
                         was=was(old) if old >= 0 else None,
                         at=at(new) if new >= 0 else None,
-                        within=self._references.known_among(within, frame.told.document) if within else (),
+                        within=self._references.known_among(within, frame.reported.document),
                     )
                 )
             insert_within(changes, own)
@@ -429,9 +423,9 @@ class PageReader:
         looks = () if changes or omitted else tuple(self._looks(reading))
         more = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
         behind = sum(inner.answer.get("behind", 0) for inner in all_readings(reading))
-        told = DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=more, behind=behind)
+        found = DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=more, behind=behind)
         title = reading.state.read.title
-        return told if title == reading.state.told.title else told.model_copy(update={"title": title})
+        return found if title == reading.state.reported.title else found.model_copy(update={"title": title})
 
     def _looks(self, reading: Reading) -> Iterator[DomLook]:
         for inner in all_readings(reading):
@@ -448,14 +442,14 @@ class PageReader:
         return changes
 
     def _gone(self, inner: Reading, was: Placing, depth: int) -> Iterator[DomChange]:
-        """What went with the documents that were in the frames within: nobody can tell its lines any more."""
+        """What went with the documents that were in the frames within: its lines are not known any more."""
         frame = inner.state
-        for owner, count in frame.told_within.items():
+        for owner, count in frame.reported_within.items():
             now = inner.within.get(owner)
             if count == 0 or (now is not None and "lines" not in now.answer):
                 continue
-            index = self._references.known(owner, frame.told.document)
-            place, own_depth, _ = frame.told.stands[owner]
+            index = self._references.known(owner, frame.reported.document)
+            place, own_depth, _ = frame.reported.stands[owner]
             where = f"[{index}]" if index is not None else "a frame"
             child = frame.children.get(owner)
             why = ", which does not answer now" if child is not None and child.silent else ""

@@ -137,7 +137,7 @@ class References:
         )
 
     def gone(self, change: list[Any], world: World, document: str) -> DomNode:
-        """A line that went, as the page script tells it; where it stands for several, with what they were.
+        """A line that went, as the page script sends it; where it stands for several, with what they were.
 
         Either all of them stood in the first, or they stood side by side up to the last.
         """
@@ -215,5 +215,5 @@ def _with_parts(name: str, line: list[Any], parts: tuple[DomNode, ...]) -> str:
     """A row's text with the elements in it written out."""
     if not parts:
         return name
-    told = {str(part[ID]): node.inline for part, node in zip(line[PARTS], parts, strict=True)}
-    return _REFERENCE.sub(lambda match: told.get(match[1], match[0]), name)
+    inline = {str(part[ID]): node.inline for part, node in zip(line[PARTS], parts, strict=True)}
+    return _REFERENCE.sub(lambda match: inline.get(match[1], match[0]), name)

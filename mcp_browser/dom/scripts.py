@@ -36,7 +36,7 @@ def limits_script(event: str = "") -> str:
 
 
 def copying_script(binding: str) -> str:
-    """The script for the page's own world that tells what the page copies, by the binding of this name."""
+    """The script for the page's own world that reports what the page copies, by the binding of this name."""
     return f"{_expression('copying.js')}({json.dumps(binding)});"
 
 
@@ -49,7 +49,7 @@ def page_script() -> str:
 
 @cache
 def evaluate_script_source() -> str:
-    """A function for the page's own world that runs a caller's script and tells what came of it as JSON."""
+    """A function for the page's own world that runs a caller's script and returns its result as JSON."""
     return _expression("evaluate.js")
 
 

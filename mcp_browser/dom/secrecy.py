@@ -17,7 +17,7 @@ MOST_LOOKS = 8  # How often a document is looked at for closed shadow roots; eac
 
 
 async def find_covers(frames: Frames, values: Sequence[str], *, fields: bool = False) -> Covers:
-    """The boxes of what shows one of these texts, in all frames. A frame that does not tell is one box.
+    """The boxes of what shows one of these texts, in all frames. A frame that does not answer is one box.
 
     With `fields`, also of what secret fields hold.
     """
@@ -74,16 +74,16 @@ class _Search:
         await self.frames.meet(frame, [owner for owner, *_ in answer["frames"]])
         children = [frame.children.get(owner) for owner, *_ in answer["frames"]]
         answers = await asyncio.gather(*(self._ask(child, depth) for child in children))
-        for (owner, *box, is_frame), child, told in zip(answer["frames"], children, answers, strict=True):
-            if told is not None and not told["boxes"] and not told["frames"]:
+        for (owner, *box, is_frame), child, inner in zip(answer["frames"], children, answers, strict=True):
+            if inner is not None and not inner["boxes"] and not inner["frames"]:
                 continue
             at = await frame.world.run("framePoint", owner, 0, 0, "read")
-            if child is None or told is None or "problem" in at:
+            if child is None or inner is None or "problem" in at:
                 if is_frame or child is not None:
                     found.append(cover(*box, fixed=False))
                 continue
-            inner = (left + at["x"] * scale, top + at["y"] * scale, scale * at["scale"], pinned)
-            found += await self.boxes(child, told, inner, depth - 1)
+            place = (left + at["x"] * scale, top + at["y"] * scale, scale * at["scale"], pinned)
+            found += await self.boxes(child, inner, place, depth - 1)
         return found
 
     async def _ask(self, child: FrameState | None, depth: int) -> dict[str, Any] | None:

@@ -9,23 +9,23 @@ from collections.abc import Callable
 from playwright.async_api import CDPSession, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.dom.cdp import send
+from mcp_browser.dom.cdp import evaluate
 
 MOST_KEPT = 20  # A page may make as many forms as it likes
-MOST_TOLD = 100
+MOST_PAIRS = 100
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 class SentSecrets:
-    """Tells each pair of a name and a value, as it stands in an address, that a page's forms have sent so.
+    """Reports each name with its value that a page's forms have written into an address, as they stand there.
 
     The page script says what forms gather; a page that has no secret field is not asked.
     """
 
-    def __init__(self, page: Page, tell: Tell) -> None:
-        self._tell = tell
-        self._told: set[str] = set()
+    def __init__(self, page: Page, notify: Notify) -> None:
+        self._notify = notify
+        self._notified: set[str] = set()
         self._pairs: deque[str] = deque(maxlen=MOST_KEPT)
         self._addresses: deque[str] = deque(maxlen=MOST_KEPT)
         self._hearing: set[asyncio.Task[None]] = set()
@@ -40,15 +40,8 @@ class SentSecrets:
     async def _hear(self, cdp: CDPSession, context: int, call: str) -> None:
         # The document goes, or its page script is none.
         with contextlib.suppress(PlaywrightError, KeyError):
-            for _ in range(MOST_TOLD):
-                answer = await send(
-                    cdp,
-                    "Runtime.evaluate",
-                    contextId=context,
-                    expression=call,
-                    returnByValue=True,
-                    awaitPromise=True,
-                )
+            for _ in range(MOST_PAIRS):
+                answer = await evaluate(cdp, context, call)
                 self._pairs.extend(json.loads(answer["result"]["value"])["pairs"])
                 self._compare()
 
@@ -58,7 +51,7 @@ class SentSecrets:
             self._compare()
 
     def _compare(self) -> None:
-        for pair in set(self._pairs) - self._told:
-            if len(self._told) < MOST_TOLD and any(pair in address for address in self._addresses):
-                self._told.add(pair)
-                self._tell(pair)
+        for pair in set(self._pairs) - self._notified:
+            if len(self._notified) < MOST_PAIRS and any(pair in address for address in self._addresses):
+                self._notified.add(pair)
+                self._notify(pair)

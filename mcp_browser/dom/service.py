@@ -9,12 +9,7 @@ from typing import Any
 from mcp_browser.dom.accessibility import AccessibilityAudit
 from mcp_browser.dom.deadlines import within
 from mcp_browser.dom.elements import PageElements
-from mcp_browser.dom.frames import (
-    MOST_NESTED_FRAMES,
-    FrameState,
-    Missed,
-    state_of,
-)
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, FrameState, Missed, state_of
 from mcp_browser.dom.models import (
     AnswerReading,
     Box,
@@ -85,7 +80,7 @@ class DomService(PageElements):
                 )
             total += answer["total"]
             lines = answer["found"][: limit - len(found)]
-            places = await self._tell_apart(frame, lines)
+            places = await self._distinguish(frame, lines)
             for line in lines:
                 node = self._references.shown(line, frame.world, answer["doc"])
                 if place := places.get(str(line[ID])):
@@ -130,7 +125,7 @@ class DomService(PageElements):
         found = await self.find(ElementQuery(text=text), limit=0)
         return found.total > 0 or (None if found.missed else False)
 
-    async def _tell_apart(self, frame: FrameState, lines: Sequence[list[Any]]) -> dict[str, str]:
+    async def _distinguish(self, frame: FrameState, lines: Sequence[list[Any]]) -> dict[str, str]:
         """Where those stand that have the same role and name, or hint, by their ids."""
         alike: dict[tuple[Any, ...], list[int]] = {}
         for line in lines:
@@ -146,14 +141,14 @@ class DomService(PageElements):
 
     async def _described(self, missed: Sequence[Missed]) -> tuple[str, ...]:
         """What kept frames from being searched, as `[4] iframe "Chat" is still loading`."""
-        told: list[str] = []
+        lines: list[str] = []
         for frame in missed:
             world = frame.parent.world
             answer = await world.run("describe", frame.owner)
             if "problem" not in answer:
                 node = self._references.shown(answer["node"], world, await world.run("doc"))
-                told.append(f"[{node.index}] {node.role} {quoted(node.name)} {frame.why}")
-        return tuple(told)
+                lines.append(f"[{node.index}] {node.role} {quoted(node.name)} {frame.why}")
+        return tuple(lines)
 
     async def boxes(self) -> list[Box]:
         """Where the elements that have an index are in the view."""
@@ -188,7 +183,7 @@ class DomService(PageElements):
         return answer
 
     async def secret_values(self) -> frozenset[str]:
-        """What the page's password fields hold, and others whose values are never told."""
+        """What the page's password fields hold, and others whose values are never shown."""
         values: set[str] = set()
         async for _, answer in self._frames.each("secretValues"):
             values |= set(answer["values"])
@@ -305,7 +300,7 @@ class DomService(PageElements):
         )
 
     async def scroll_to_text(self, text: str, *, nth: int = 1) -> FoundText:
-        """Bring the nth line that holds a text into view. Raises NotFound: there is no such line."""
+        """Scroll the nth line that holds a text into view. Raises NotFound: there is no such line."""
         matches = 0
         found: FoundText | None = None
         missed: list[Missed] = []

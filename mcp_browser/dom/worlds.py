@@ -5,14 +5,14 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.dom.cdp import send
+from mcp_browser.dom.cdp import evaluate, send
 from mcp_browser.dom.deadlines import SMALL, extra_seconds, seconds
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
 from mcp_browser.dom.scripts import page_script
@@ -86,21 +86,24 @@ class World:
 
     async def object_of(self, backend_node: int) -> int:
         """The page script's id of a node that CDP knows. Raises FrameGone: it has left the document."""
+        try:
+            return int((await self._call_on(backend_node, "idOf"))["value"])
+        except KeyError as error:
+            raise FrameGone from error
+
+    async def _call_on(self, backend_node: int, method: str) -> dict[str, Any]:
+        """What a method of the page script's API returns for a node that CDP knows. Raises KeyError."""
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
-        if "objectId" not in node["object"]:
-            raise FrameGone
         given = await send(
             self.session,
             "Runtime.callFunctionOn",
             objectId=node["object"]["objectId"],
-            functionDeclaration=f"function () {{ return {API}.idOf(this) }}",
+            functionDeclaration=f"function () {{ return {API}.{method}(this) }}",
             returnByValue=True,
         )
-        if "value" not in given["result"]:
-            raise FrameGone
-        return int(given["result"]["value"])
+        return given["result"]
 
     async def open_hosts(self, ids: Iterable[int]) -> bool:
         """Give the page script the closed shadow roots of these elements; whether there were any.
@@ -120,27 +123,15 @@ class World:
                 if root["shadowRootType"] == "closed"
             ]
             for root in roots:
-                node = await send(
-                    self.session, "DOM.resolveNode", backendNodeId=root, executionContextId=self._context
-                )
-                await send(
-                    self.session,
-                    "Runtime.callFunctionOn",
-                    objectId=node["object"]["objectId"],
-                    functionDeclaration=f"function () {{ {API}.adopt(this) }}",
-                )
+                await self._call_on(root, "adopt")
         except (PlaywrightError, KeyError):
             return False  # The element or its document went away meanwhile.
         return bool(roots)
 
     async def object(self, element_id: int) -> str:
         """Return the CDP object id of an element that the page script knows. Raises KeyError: it is gone."""
-        found = await send(
-            self.session,
-            "Runtime.evaluate",
-            contextId=self._context,
-            expression=f"{API}.element({element_id})",
-        )
+        call = f"{API}.element({element_id})"
+        found = await send(self.session, "Runtime.evaluate", contextId=self._context, expression=call)
         return str(found["result"]["objectId"])
 
     async def object_in_page(self, element_id: int) -> str:
@@ -170,8 +161,8 @@ class World:
         finally:
             self.reading = False
         self._was_slow = time.monotonic() - begun > SLOW
-        told = json.loads(answer)
-        match told:
+        given = json.loads(answer)
+        match given:
             case {"secret": True} if self._owner.sent and self._context and not self._heard:
                 self._heard = True
                 self._owner.sent.hear(self.session, self._context, f"{API}.run('sent',[])")
@@ -179,7 +170,7 @@ class World:
                 self._owner.learn(origin, text)
             case _:
                 pass
-        return told
+        return given
 
     async def _count(self) -> None:
         self.elements = int(await self._send("document.getElementsByTagName('*').length"))
@@ -202,16 +193,10 @@ class World:
         self._heard = False
 
     async def _send(self, expression: str) -> Any:
-        question = {
-            "contextId": self._context,
-            "expression": expression,
-            "returnByValue": True,
-            "awaitPromise": True,
-        }
         limit = LONGEST_ANSWER + (extra_seconds(self.elements) if self.elements > SMALL else 0.0)
         try:
             async with asyncio.timeout(limit):
-                answer = cast("dict[str, Any]", await self.session.send("Runtime.evaluate", question))  # pyright: ignore[reportUnknownMemberType] (untyped)
+                answer = await evaluate(self.session, self._context, expression)
         except TimeoutError as error:
             failure = unanswered(self.elements, reading=self.reading)
             await break_off(self.session)
@@ -273,11 +258,7 @@ class Worlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
     def __init__(
-        self,
-        page: Page,
-        channel: str,
-        sent: SentSecrets | None = None,
-        learnt: dict[str, str] | None = None,
+        self, page: Page, channel: str, sent: SentSecrets | None = None, learnt: dict[str, str] | None = None
     ) -> None:
         self._page = page
         self._learnt = {} if learnt is None else learnt
@@ -384,21 +365,18 @@ async def answers(session: CDPSession) -> bool:
     """Whether no script keeps the page busy."""
     try:
         async with asyncio.timeout(SILENCE_SECONDS):
-            await send(session, "Runtime.evaluate", expression="1")
+            with contextlib.suppress(PlaywrightError):
+                await send(session, "Runtime.evaluate", expression="1")
     except TimeoutError:
         return False
-    except PlaywrightError:
-        return True
     return True
 
 
 async def break_off(session: CDPSession) -> None:
     """Stop the script that keeps a page busy; the page goes on."""
-    try:
+    with contextlib.suppress(PlaywrightError, TimeoutError):
         async with asyncio.timeout(2):
             await send(session, "Runtime.terminateExecution")
-    except (PlaywrightError, TimeoutError):
-        return
 
 
 def unanswered(elements: int, *, reading: bool) -> ActionError:

@@ -74,10 +74,9 @@ function whose() {
   return { origin, page: around.at(-1) ?? origin, creators };
 }
 
-/** Each answer tells of a frame where the input goes on in one. @param {Element | null} element @param {Target[]} targets */
+/** `frame` and `node` name the frame in which the input goes on. @param {Element | null} element @param {Target[]} targets */
 function actingOn(element, targets) {
-  const tag = element ? localName(element) : "";
-  const frame = tag === "iframe" || tag === "frame";
+  const frame = isFrame(element);
   return { doc: documentKey, whose: whose(), targets, frame, node: element && frame ? wire(describe(element), false) : null };
 }
 

@@ -13,7 +13,6 @@ const methods = {
   },
   /** How the answers of which addresses are read. */
   answersRead() {
-    const lines = readings.get(lastReading) || [];
     const frames = Array.from(document.querySelectorAll("iframe, frame"), (element) => [keep(element), 0, 0, 0]);
     return { doc: documentKey, answers: answersRead(), frames };
   },
@@ -35,7 +34,7 @@ const methods = {
     const axe = /** @type {any} */ (globalThis).axe;
     const options = { runOnly: { type: "tag", values: tags }, iframes: false, elementRef: true };
     const results = await axe.run(root, { ...options, resultTypes: ["violations", "incomplete"] });
-    const told = (/** @type {any} */ rule) => ({
+    const described = (/** @type {any} */ rule) => ({
       rule: rule.id,
       impact: rule.impact,
       help: rule.help,
@@ -47,7 +46,7 @@ const methods = {
         why: [...node.any, ...node.all, ...node.none].map((check) => check.message),
       })),
     });
-    const found = { violations: results.violations.map(told), unsure: results.incomplete.map(told) };
+    const found = { violations: results.violations.map(described), unsure: results.incomplete.map(described) };
     return { doc: documentKey, frames: id ? [] : frameElements(), ...found, passed: results.passes.length };
   },
   ready,
@@ -109,16 +108,14 @@ const methods = {
     const hit = at(x, y);
     beforeInput();
     if (!hit) return { doc: documentKey, node: null };
-    const tag = localName(hit);
-    const isFrame = tag === "iframe" || tag === "frame";
-    const control = isFrame ? null : controlAround(hit);
-    return { doc: documentKey, node: wire(describe(control || hit), false), frame: isFrame, actable: !!control };
+    const frame = isFrame(hit);
+    const control = frame ? null : controlAround(hit);
+    return { doc: documentKey, node: wire(describe(control || hit), false), frame, actable: !!control };
   },
   /** The element that has the keyboard; whether it is a frame. */
   focused() {
     const element = deepActive();
-    const tag = element ? localName(element) : "";
-    return { doc: documentKey, node: element && wire(describe(element), false), frame: tag === "iframe" || tag === "frame" };
+    return { doc: documentKey, node: element && wire(describe(element), false), frame: isFrame(element) };
   },
   whose,
   window: () => ({ width: innerWidth, height: innerHeight, scale: devicePixelRatio, visible: !_hidden.call(document) }),
@@ -150,7 +147,7 @@ const methods = {
   /** The boxes of what is in the view and can be acted on: id, left, top, width, height. */
   boxes() {
     const boxes = [];
-    for (const [id, line] of toldById()) {
+    for (const [id, line] of reportedById()) {
       const element = line.kind === "interactive" ? byId(id) : null;
       if (!element) continue;
       const box = boxOf(element);
@@ -173,12 +170,7 @@ function methodOf(name) {
 }
 
 const api = {
-  doc: documentKey,
-  /**
-   * @param {string} method
-   * @param {unknown[]} args
-   * @returns {string | Promise<string>}
-   */
+  /** @param {string} method @param {unknown[]} args @returns {string | Promise<string>} */
   run(method, args) {
     typed = traced = treeNow = null;
     const result = methodOf(method)(...args);
@@ -188,8 +180,6 @@ const api = {
   idOf: (element) => keep(element),
   /** @param {number} id */
   element: (id) => byId(id),
-  /** Take in a closed root that nothing in the page tells of. */
+  /** Take in a closed root that no hook has reported. */
   adopt,
-  /** @param {Element} element */
-  describe: (element) => encode({ doc: documentKey, node: wire(describe(element), false) }),
 };

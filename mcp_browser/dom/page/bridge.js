@@ -70,13 +70,13 @@ const answers = {
     if (submitter) sayings.set(submitter, new Map(/** @type {[string, string][]} */ (attributes)));
     heardSayings = true;
   },
-  holding: ({ detail }) => onHolding(detail === "first"),
+  holding: ({ detail }) => void (isFirst = detail === "first"),
   key: onHookKey,
 };
 
 /** @param {WeakSet<Element>} known @param {(Node | null)[]} nodes */
 function noteListeners(known, nodes) {
-  for (const node of nodes) if (isElement(node)) known.add(/** @type {Element} */ (node));
+  for (const node of nodes) if (isElement(node)) known.add(node);
   heardListeners = true;
 }
 /** @param {InputEvent} event */
@@ -134,7 +134,7 @@ function pendingTimers() {
   };
 }
 
-/** Whether the last input has started something that the next frame brings; true where nobody knows. */
+/** Whether the next frame runs something that the last input has started; true where that is not known. */
 function framesDue() {
   said = "1";
   ask("frames");
@@ -170,12 +170,12 @@ function closedSlot(child, host) {
 /** The node that an element stands in as people see it: slot, host or parent. @param {Node} node @returns {Node | null} */
 function flatParent(node) {
   if (isElement(node)) {
-    const slot = assignedSlot(/** @type {Element} */ (node));
+    const slot = assignedSlot(node);
     if (slot) return slot;
   }
   const parent = parentNode(node);
   if (closedSome && isElement(parent) && isElement(node)) {
-    const slot = closedSlot(/** @type {Element} */ (node), /** @type {Element} */ (parent));
+    const slot = closedSlot(node, parent);
     if (slot) return slot;
   }
   if (parent) return parent instanceof ShadowRoot ? parent.host : parent;
@@ -187,7 +187,7 @@ function* outward(node, most = Infinity) {
   for (; node && most > 0; node = flatParent(node)) {
     if (!isElement(node)) continue;
     most--;
-    yield /** @type {Element} */ (node);
+    yield node;
   }
 }
 

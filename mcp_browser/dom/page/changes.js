@@ -1,25 +1,24 @@
-/** What was told, what has changed since, and what there is room for. */
+/** What was reported, what has changed since, and what fits the budget. */
 
 /** The last readings by number, so that one can be compared with. @type {Map<number, Line[]>} */
 const readings = new Map();
 let lastReading = 0;
 /** @type {Map<number, Line> | null} */
-let told = null;
+let reported = null;
 
-function toldById() {
-  if (!told) {
-    told = new Map();
-    for (const line of withParts(readings.get(lastReading) || [])) if (line.role) told.set(line.id, line);
-  }
-  return told;
+function reportedById() {
+  return (reported ??= linesById(readings.get(lastReading) || []));
 }
+
+/** Those that have a role. @param {Line[]} lines @returns {Map<number, Line>} */
+const linesById = (lines) => new Map(withParts(lines).filter((line) => line.role).map((line) => [line.id, line]));
 
 /** @param {Line[]} lines @param {number} base */
 function remember(lines, base) {
   lastReading++;
   readings.set(lastReading, lines);
   for (const number of readings.keys()) if (number !== lastReading && number !== base) readings.delete(number);
-  told = null;
+  reported = null;
   return lastReading;
 }
 
@@ -61,7 +60,7 @@ function costUpTo(lines, limit) {
   return Math.min(cost, limit);
 }
 
-/** @param {Line} line @param {boolean} isNew @param {Set<number> | null} old ids that were told before @returns {WireLine} */
+/** @param {Line} line @param {boolean} isNew @param {Set<number> | null} old ids that were reported before @returns {WireLine} */
 function wire(line, isNew, old = null) {
   const states = line.marks.length ? [...line.states, ...line.marks] : line.states;
   const { kind, depth, id, role, name, far } = line;
@@ -79,51 +78,35 @@ function wire(line, isNew, old = null) {
  * @returns {number[]} places in `lines`, in reading order
  */
 function choose(lines, costs, total, budget) {
-  const count = lines.length;
+  if (total <= budget) return [...lines.keys()];
+  const order = Float64Array.from(lines.map(({ far }, i) => Math.min(far < 0 ? Math.round(-far * 1.5) : far, 4e7) * 1e7 + i)).sort();
   const chosen = [];
-  if (total <= budget) {
-    for (let i = 0; i < count; i++) chosen.push(i);
-    return chosen;
-  }
-  const order = new Float64Array(count);
-  for (let i = 0; i < count; i++) {
-    const far = /** @type {Line} */ (lines[i]).far;
-    order[i] = Math.min(far < 0 ? Math.round(-far * 1.5) : far, 4e7) * 1e7 + i;
-  }
-  order.sort();
   let used = 0;
-  for (let i = 0; i < count; i++) {
-    const place = /** @type {number} */ (order[i]) % 1e7;
+  for (const ranked of order) {
+    const place = ranked % 1e7;
     used += /** @type {number} */ (costs[place]);
-    if (used > budget && i > 0) break;
+    if (used > budget && chosen.length) break;
     chosen.push(place);
   }
-  chosen.sort((a, b) => a - b);
-  return chosen;
+  return chosen.sort((a, b) => a - b);
 }
 
 /**
- * The lines that are told where lists are folded, and the place of each among all lines.
- * @param {Line[]} lines
- * @param {Folding} folding
+ * The lines that are listed where lists are folded, and the place of each among all lines.
+ * @param {Line[]} lines @param {Folding} folding
  */
 function folded(lines, folding) {
   /** @type {Line[]} */
   const shown = [];
   /** @type {number[]} */
   const places = [];
-  let next = 0;
+  const folds = new Map(folding.folds.map(({ at, line }) => [at, line]));
+  // One may stand behind the last line.
   for (let i = 0; i <= lines.length; i++) {
-    const fold = folding.folds[next];
-    if (fold && fold.at === i) {
-      shown.push(fold.line);
-      places.push(i);
-      i += fold.lines - 1;
-      next++;
-    } else if (i < lines.length && !folding.hidden[i]) {
-      shown.push(/** @type {Line} */ (lines[i]));
-      places.push(i);
-    }
+    const line = folds.get(i) || (folding.hidden[i] ? undefined : lines[i]);
+    if (!line) continue;
+    shown.push(line);
+    places.push(i);
   }
   return { shown, places };
 }
@@ -142,40 +125,32 @@ function view() {
 }
 
 /**
- * @typedef {object} Wish what an observation is to tell
- * @property {number} base number of the reading that was told last, 0 for none
+ * @typedef {object} Wish what an observation is to contain
+ * @property {number} base number of the reading that was reported last, 0 for none
  * @property {string} of key of the document that was read then
- * @property {boolean} whole a snapshot, even where changes could be told
+ * @property {boolean} whole a snapshot, even where changes could be compared
  * @property {number} budget characters of a snapshot
  * @property {number} changes characters of changes
  * @property {boolean} strict changes, even where the snapshot is shorter
- * @property {boolean} folded long lists are told in short
+ * @property {boolean} folded long lists are shortened
  * @property {boolean} came scripts or answers have come since the action began
- * @property {boolean} searched the page has just been searched, and may be told as it was then
+ * @property {boolean} searched the page has just been searched: that reading may be used
  * @property {number[] | null} seen what is seen of this frame where that is not all of it: left, top, right, bottom
  */
 
 /** Characters of changes where some of them are what was scrolled to. */
 const SCROLLED_ROOM = 10000;
-/** Ids of the lines that have been told, of texts too. @type {Set<number>} */
-const toldOnce = new Set();
+/** Ids of the lines that have been reported, of texts too. @type {Set<number>} */
+const reportedIds = new Set();
 
 /**
- * What is in the view and has never been told: it was left out by a budget, and was scrolled to.
- * @param {Line[]} lines
- * @param {Change[]} changes
- * @param {Folding | null} folding
- * @returns {Change[]}
+ * What is in the view and was never reported: a budget left it out, and it was scrolled to.
+ * @param {Line[]} lines @param {Change[]} changes @param {Folding | null} folding @returns {Change[]}
  */
-function untold(lines, changes, folding) {
-  const now = new Set();
-  for (const [, line] of changes) now.add(line.id);
-  /** @type {Change[]} */
-  const found = [];
-  for (const [i, line] of lines.entries()) {
-    if (line.far === 0 && !(folding && folding.hidden[i]) && !toldOnce.has(line.id) && !now.has(line.id)) found.push(["added", line, null, -1, -1]);
-  }
-  return found;
+function unreported(lines, changes, folding) {
+  const now = new Set(changes.map(([, line]) => line.id));
+  const found = lines.filter((line, i) => line.far === 0 && !(folding && folding.hidden[i]) && !reportedIds.has(line.id) && !now.has(line.id));
+  return found.map((line) => ["added", line, null, -1, -1]);
 }
 
 let wasVeiled = false;
@@ -191,7 +166,7 @@ function observe(wish) {
   if (kept) groupsRead = kept.groups;
   turnShape(wish.base === lastReading);
   const veil = markCovered(lines);
-  // Readings are counted in each document: what was told of the one before has a number that may stand here too.
+  // Each document counts its own readings: the number alone may be that of another document's.
   const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
   const number = remember(lines, wish.base);
   const old = before ? idsOf(before) : null;
@@ -205,38 +180,29 @@ function observe(wish) {
   const answer = { ...answerOf(lines, number), unshown };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
-    const come = untold(lines, changes, folding);
+    const come = unreported(lines, changes, folding);
     const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
-    const told = chooseChanges([...changes, ...come], before, room);
-    const changed = told.cost + (told.omitted ? room : 0);
+    const sent = chooseChanges([...changes, ...come], before, room);
+    const changed = sent.cost + (sent.omitted ? room : 0);
     if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
-      for (const [, line] of told.wire) toldOnce.add(/** @type {WireLine} */ (line)[2]);
-      return { ...answer, changes: told.wire, omitted: told.omitted, room, behind, ...(changes.length ? undefined : looksChanged(lines)) };
+      for (const [, line] of sent.wire) reportedIds.add(/** @type {WireLine} */ (line)[2]);
+      return { ...answer, changes: sent.wire, omitted: sent.omitted, room, behind, ...(changes.length ? undefined : looksChanged(lines)) };
     }
   }
   return { ...answer, ...snapshotOf(lines, folding, old, wish.budget) };
 }
 
-/** What is told of each reading. @param {Line[]} lines @param {number} number */
+/** What each answer contains. @param {Line[]} lines @param {number} number */
 function answerOf(lines, number) {
   return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), loading: _readyState.call(document) !== "complete", view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, secret: secretMet || undefined, hosts: hosts.length ? hosts.map(keep) : undefined };
 }
 
 /** @param {Line[]} lines */
-function idsOf(lines) {
-  const ids = new Set();
-  for (const line of withParts(lines)) ids.add(line.id);
-  return /** @type {Set<number>} */ (ids);
-}
+const idsOf = (lines) => new Set(withParts(lines).map((line) => line.id));
 
 /** The frames that can be seen: id, place among the lines, depth, distance from the view. @param {Line[]} lines */
 function framesIn(lines) {
-  const frames = [];
-  for (let i = 0; i < lines.length; i++) {
-    const line = /** @type {Line} */ (lines[i]);
-    if (line.role === "iframe") frames.push([line.id, i, line.depth, line.far]);
-  }
-  return frames;
+  return lines.flatMap(({ role, id, depth, far }, i) => (role === "iframe" ? [[id, i, depth, far]] : []));
 }
 
 /** Which part is seen of each frame that is in the view, but not with all of it: left, top, right, bottom in the frame's pixels, and the id of what cuts it off, 0 for the page. @param {Line[]} lines */
@@ -260,37 +226,33 @@ function seenOfFrames(lines) {
 }
 
 /**
- * What a budget has room for, ready to be sent.
- * @param {Line[]} lines
- * @param {Folding | null} folding
- * @param {Set<number> | null} old ids of the lines that were told before
+ * What a budget has room for, ready to be sent; these lines count as reported from then on.
+ * @param {Line[]} lines @param {Folding | null} folding
+ * @param {Set<number> | null} old ids of the lines that were reported before
  * @param {number} budget in characters
- * @param {boolean} counts whether it is told, so that it is not told again as new
  */
-function snapshotOf(lines, folding, old, budget, counts = true) {
+function snapshotOf(lines, folding, old, budget) {
   const { shown, places } = folding ? folded(lines, folding) : { shown: lines, places: null };
-  const costs = new Int32Array(shown.length);
-  let cost = 0;
-  for (let i = 0; i < shown.length; i++) cost += costs[i] = costOf(/** @type {Line} */ (shown[i]));
+  const costs = Int32Array.from(shown.map(costOf));
+  const cost = costs.reduce((sum, own) => sum + own, 0);
   const chosen = choose(shown, costs, cost, budget);
   const wired = [];
   for (const at of chosen) {
     const line = /** @type {Line} */ (shown[at]);
-    if (counts && line.kind !== "fold") toldOnce.add(line.id);
+    if (line.kind !== "fold") reportedIds.add(line.id);
     wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id), old));
   }
-  const where = sidesOf(lines);
-  if (places) return { lines: wired, places: chosen.map((at) => /** @type {number} */ (places[at])), cost, ...where };
-  return { lines: wired, places: chosen.length === lines.length ? null : chosen, cost, ...where };
+  const all = places ? chosen.map((at) => /** @type {number} */ (places[at])) : chosen.length === lines.length ? null : chosen;
+  return { lines: wired, places: all, cost, ...sidesOf(lines) };
 }
 
-/** In more places a page does not change sides: where it does, no side is told. */
+/** Where lines change sides more often, no sides are reported. */
 const MOST_SIDES = 1000;
 
 /**
- * On which side of what is seen the lines lie: where that becomes another one the place, the id of what scrolls (0
- * for the page), and -1, 0 or 1; and of all that scroll the screens before and behind what is seen, and whether
- * that is to the sides.
+ * On which side of what is seen the lines lie: for each change of side the place, the id of what scrolls (0 for the
+ * page), and -1, 0 or 1; for each box that scrolls, the screens before and behind what is seen, and whether it scrolls
+ * sideways.
  * @param {Line[]} lines
  */
 function sidesOf(lines) {
@@ -299,8 +261,7 @@ function sidesOf(lines) {
   /** @type {Record<string, [number, number, boolean]>} */
   const ports = {};
   let [, id, sign] = /** @type {[number, number, number]} */ (runs[0]);
-  for (let i = 0; i < lines.length; i++) {
-    const { far, port, role } = /** @type {Line} */ (lines[i]);
+  for (const [i, { far, port, role }] of lines.entries()) {
     if (role === "iframe" && port.id && !ports[port.id]) ports[port.id] = screensOf(port.id);
     const side = Math.sign(far);
     const by = side === 0 ? 0 : hiding(port).id;
@@ -352,17 +313,10 @@ function compare(before, after) {
   if (first === before.length && first === after.length) return changes;
   /** Places of the lines that are left, by the ids of their elements. @type {Map<number, number[]>} */
   const oldById = new Map();
-  for (let i = first; i < before.length; i++) {
-    if (used[i]) continue;
-    const line = /** @type {Line} */ (before[i]);
-    const places = oldById.get(line.id);
-    if (places) places.push(i);
-    else oldById.set(line.id, [i]);
-  }
+  for (const [i, line] of before.entries()) if (!used[i]) addTo(oldById, line.id, i);
   let redrawn = false;
-  for (let j = first; j < after.length; j++) {
+  for (const [j, line] of after.entries()) {
     if (origin[j] !== -1) continue;
-    const line = /** @type {Line} */ (after[j]);
     for (const i of oldById.get(line.id) || []) {
       if (!used[i] && sameLine(/** @type {Line} */ (before[i]), line)) {
         used[i] = 1;
@@ -373,15 +327,12 @@ function compare(before, after) {
     }
   }
   if (before.length === after.length && !redrawn && isRising(origin)) return changes;
-  // The same element, told differently.
+  // The same element with another line.
   /** @type {Map<number, number>} */
   const changedFrom = new Map();
-  for (let j = 0; j < after.length; j++) {
+  for (const [j, line] of after.entries()) {
     if (origin[j] !== -1) continue;
-    const line = /** @type {Line} */ (after[j]);
-    const places = oldById.get(line.id);
-    if (!places) continue;
-    for (const i of places) {
+    for (const i of oldById.get(line.id) || []) {
       const old = /** @type {Line} */ (before[i]);
       if (!used[i] && (old.kind === line.kind || (old.role && line.role))) {
         used[i] = 1;
@@ -390,27 +341,20 @@ function compare(before, after) {
       }
     }
   }
-  // Another element, told just the same in the same row and dialog: drawn anew.
+  // Another element with the same line, in the same row and dialog: drawn anew.
   /** @type {Map<string, number[]>} */
   const oldBySign = new Map();
   const [oldDialogs, dialogs] = [dialogsAround(before), dialogsAround(after)];
-  for (let i = 0; i < before.length; i++) {
-    if (used[i]) continue;
-    const old = /** @type {Line} */ (before[i]);
+  for (const [i, old] of before.entries()) {
     // One that is hidden now is still there: what is like it is another.
-    if (old.kind === "interactive" && byId(old.id)) continue;
-    const sign = `${signature(old)}\n${old.entry}\n${oldDialogs[i]}`;
-    const places = oldBySign.get(sign);
-    if (places) places.push(i);
-    else oldBySign.set(sign, [i]);
+    if (used[i] || (old.kind === "interactive" && byId(old.id))) continue;
+    addTo(oldBySign, `${signature(old)}\n${old.entry}\n${oldDialogs[i]}`, i);
   }
   /** @type {Map<number, number>} */
   const replacedFrom = new Map();
-  for (let j = 0; j < after.length; j++) {
+  for (const [j, line] of after.entries()) {
     if (origin[j] !== -1 || changedFrom.has(j)) continue;
-    const line = /** @type {Line} */ (after[j]);
-    const places = oldBySign.get(`${signature(line)}\n${line.entry}\n${dialogs[j]}`);
-    const i = places && places.shift();
+    const i = oldBySign.get(`${signature(line)}\n${line.entry}\n${dialogs[j]}`)?.shift();
     if (i !== undefined) {
       used[i] = 1;
       replacedFrom.set(j, i);
@@ -420,11 +364,10 @@ function compare(before, after) {
   for (const [j, i] of changedFrom) origin[j] = i;
   for (const [j, i] of replacedFrom) {
     origin[j] = i;
-    if (toldOnce.has(/** @type {Line} */ (before[i]).id)) toldOnce.add(/** @type {Line} */ (after[j]).id);
+    if (reportedIds.has(/** @type {Line} */ (before[i]).id)) reportedIds.add(/** @type {Line} */ (after[j]).id);
   }
   const stayed = inOrder(origin);
-  for (let j = 0; j < after.length; j++) {
-    const line = /** @type {Line} */ (after[j]);
+  for (const [j, line] of after.entries()) {
     const i = /** @type {number} */ (origin[j]);
     if (i === -1) changes.push(["added", line, null, -1, j]);
     else if (changedFrom.has(j)) changes.push(["changed", line, /** @type {Line} */ (before[i]), i, j]);
@@ -449,9 +392,9 @@ function follower(lines, stayed, at) {
   return null;
 }
 
-/** More lines that went and stood side by side are told together. */
+/** Longer runs of lines that went are reported as one change. */
 const MOST_GONE = 5;
-/** So many lines that went with the one that holds them are told with it. */
+/** Fewer lines that went with the one that holds them are reported one by one. */
 const LEAST_WITHIN = 2;
 
 /**
@@ -467,7 +410,7 @@ function goneFrom(before, used) {
     /** @type {Change[]} */
     const run = [];
     let next = i;
-    // What stands in a frame is told by itself.
+    // The lines in a frame are reported by the frame.
     while (next < before.length && !used[next] && !isLeft(/** @type {Line} */ (before[next])) && (next === i || /** @type {Line} */ (before[next - 1]).role !== "iframe")) {
       const line = /** @type {Line} */ (before[next]);
       let end = next + 1;
@@ -504,8 +447,7 @@ const isWithin = (line, outer) => line.depth > outer.depth && line.role !== "ifr
 
 /**
  * Match the lines that are as they were from the beginning on, and from the end on: on most pages nearly all.
- * @param {Line[]} before
- * @param {Line[]} after
+ * @param {Line[]} before @param {Line[]} after
  * @param {Int32Array} origin old place of each new line, filled in
  * @param {Uint8Array} used which old lines have been matched, filled in
  * @returns {number} how many lines are the same at the beginning
@@ -530,12 +472,7 @@ function alike(before, after, origin, used) {
 }
 
 /** Whether every line was there before, in the same order. @param {Int32Array} origin */
-function isRising(origin) {
-  for (let j = 0; j < origin.length; j++) {
-    if (origin[j] === -1 || (j > 0 && /** @type {number} */ (origin[j]) < /** @type {number} */ (origin[j - 1]))) return false;
-  }
-  return true;
-}
+const isRising = (origin) => origin.every((place, j) => place !== -1 && place >= (origin[j - 1] ?? 0));
 
 /**
  * Which lines have kept their order among one another: the longest rising run of old places.
@@ -567,8 +504,7 @@ function inOrder(origin) {
 function chooseChanges(changes, old, budget) {
   const costs = changes.map(([kind, line, before]) => (kind === "replaced" ? 14 : costOf(line) + (before ? 12 + (before.name === line.name ? 0 : before.name.length) : 0)));
   const order = changes.map((_, i) => i);
-  let total = 0;
-  for (const cost of costs) total += cost;
+  const total = costs.reduce((sum, own) => sum + own, 0);
   let cost = 0;
   if (total > budget) {
     const rank = (/** @type {number} */ i) => {

@@ -1,4 +1,4 @@
-/** What can be clicked without a role: it has a listener, or the cursor of a hand over it. */
+/** What can be clicked without a role: it has a listener, or its cursor is a hand. */
 
 const MOST_IN_CLICKABLE = 12;
 const LONGEST_CLICKABLE = 140;
@@ -92,8 +92,7 @@ function closeClickable(own, at) {
   let length = 0;
   /** How deep the control lies that the lines stand in. */
   let within = Infinity;
-  for (let i = at + 1; i < walk.lines.length; i++) {
-    const inner = /** @type {Line} */ (walk.lines[i]);
+  for (const inner of walk.lines.slice(at + 1)) {
     const bearer = walk.echoes.get(inner);
     if (bearer && bearer !== own) continue;
     if (inner.parts) controls += inner.parts.length;
@@ -150,8 +149,7 @@ function closeClickable(own, at) {
   }
   if (controls === 0 && length <= LONGEST_CLICKABLE) {
     let name = "";
-    for (let i = at + 1; i < walk.lines.length; i++) {
-      const inner = /** @type {Line} */ (walk.lines[i]);
+    for (const inner of walk.lines.slice(at + 1)) {
       name += `${name ? " " : ""}${inner.name}`;
       if (inner.kind === "heading") sayHeading(own, levelOf(inner));
     }
@@ -170,16 +168,11 @@ function closeClickable(own, at) {
       walk.lines.push(line);
     }
   } else {
-    for (let i = at + 1; i < walk.lines.length; i++) {
-      const inner = /** @type {Line} */ (walk.lines[i]);
-      if (!walk.echoes.has(inner) && (inner.kind === "text" || inner.kind === "heading" || inner.kind === "image")) {
-        own.name = cut(inner.name.replace(REFERENCES, ""), LONGEST_NAME);
-        if (own.name === inner.name) {
-          if (inner.kind === "heading") sayHeading(own, levelOf(inner));
-          walk.lines.splice(i, 1);
-        }
-        break;
-      }
+    const inner = walk.lines.slice(at + 1).find((line) => !walk.echoes.has(line) && (line.kind === "text" || line.kind === "heading" || line.kind === "image"));
+    if (inner) own.name = cut(inner.name.replace(REFERENCES, ""), LONGEST_NAME);
+    if (inner && own.name === inner.name) {
+      if (inner.kind === "heading") sayHeading(own, levelOf(inner));
+      walk.lines.splice(walk.lines.indexOf(inner, at), 1);
     }
   }
   return undefined;
@@ -289,7 +282,4 @@ function hasPlainHandler(element, role) {
 }
 
 /** @param {Element} element */
-function hasListenerInside(element) {
-  for (const inner of queryAll(element, "*")) if (listening.has(inner)) return true;
-  return false;
-}
+const hasListenerInside = (element) => Array.from(queryAll(element, "*")).some((inner) => listening.has(inner));

@@ -6,7 +6,7 @@ const LONGEST_COPY = 1_000_000;
 /** @param {Element | null} active */
 function selectionOf(active) {
   if (active instanceof HTMLInputElement || active instanceof HTMLTextAreaElement) {
-    // Fields of type email or number tell no selection.
+    // Fields of type email or number have no selection.
     const { selectionStart: start, selectionEnd: end } = active;
     return isSecret(active) || start === null || end === null ? "" : active.value.slice(start, end);
   }
@@ -15,8 +15,7 @@ function selectionOf(active) {
 
 /**
  * Do in the page what a key that copies, cuts or pastes does: its events come to the page, untrusted ones.
- * @param {"copy" | "cut" | "paste"} what
- * @param {KeyboardEventInit} key
+ * @param {"copy" | "cut" | "paste"} what @param {KeyboardEventInit} key
  * @param {Record<string, string>} data what is pasted, by MIME types
  * @returns what was copied, by MIME types; null where that was nothing
  */

@@ -1,6 +1,6 @@
 /** Controls and their labels. */
 
-/** What is told by what its author may have called it where it has no name. */
+/** Roles that get a hint from what the author calls the element where it has no name. */
 const HINTED = set("button link menuitem tab img checkbox radio switch clickable");
 const LONGEST_HINT = 40;
 /** A name of so few characters may be a number or a sign, of which its tooltip says more. */
@@ -112,27 +112,31 @@ function pushControl(element, role, name, states, far, focused) {
   } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
+  return own;
 }
 
-/**
- * Read on inside a control, where text that only repeats its name is left out.
- * @param {string} name
- * @param {Open} frame
- */
+/** When an element's children have been read, end the text and do this, before what was to be done already. @param {Open} frame @param {(start: number) => void} close */
+function whenRead(frame, close) {
+  const before = frame.close;
+  frame.close = (start) => {
+    flush();
+    close(start);
+    if (before) before(start);
+  };
+  return frame;
+}
+
+/** Read on inside a control, where text that only repeats its name is left out. @param {string} name @param {Open} frame */
 function enterInside(name, frame) {
   const putBack = repeating(name, /** @type {Line} */ (walk.lines[walk.lines.length - 1]));
   const outerRow = walk.row;
-  const before = frame.close;
   walk.row = null;
   walk.depth++;
-  frame.close = (at) => {
-    flush();
+  return whenRead(frame, () => {
     walk.depth--;
     putBack();
     walk.row = outerRow;
-    if (before) before(at);
-  };
-  return frame;
+  });
 }
 
 /** Whether a link holds nothing but words, so that it can stand in a sentence. @param {Element} link */
@@ -175,20 +179,19 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   }
   if (surface) walk.surface = surface;
   else if (isDrawnByEditor(element) && attribute(element, "aria-hidden") === "true") return null;
-  else if (replaceable && (walk.told.has(element) || !canBeReached(element, tag))) return null;
-  if (replaceable) walk.told.add(element);
+  else if (replaceable && (walk.listed.has(element) || !canBeReached(element, tag))) return null;
+  if (replaceable) walk.listed.add(element);
   const called = nameOf(element, tag, role);
   const name = unseen && tag === "input" ? seenBelow(element, called) : called;
   if (isGripInRow(element, name)) return null;
   const states = statesOf(element, tag, role, name);
   if (isInSelectedCell(element, role) && !states.includes("selected")) states.push("selected");
-  pushControl(element, role, name, states, far, element === walk.active);
-  if (surface && !walk.row) leadEditor(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), surface);
+  const own = pushControl(element, role, name, states, far, element === walk.active);
+  if (surface && !walk.row) leadEditor(own, surface);
   if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
-  if (editor && role === "spinbutton") saysMore(/** @type {Line} */ (walk.lines[walk.lines.length - 1]), frame, name);
+  if (editor && role === "spinbutton") saysMore(own, frame, name);
   if (LEAVES.has(tag) || editor) return null;
-  const own = /** @type {Line} */ (walk.lines[walk.lines.length - 1]);
   if (frame.leaf && !saysMore(own, frame, name)) return null;
   const outer = walk.parted;
   walk.parted = PARTED.has(role);
@@ -213,11 +216,11 @@ function isInSelectedCell(element, role) {
 /** Whether an element only changes the size of a column or row: those are found by their role, and not listed with each. @param {Element} element @param {string} name */
 const isGripInRow = (element, name) => walk.row !== null && !walk.thorough && name === "" && isResizer(element) && isBlank(textContent(element));
 
-/** What stands in a control is told as a state up to so many characters, else as a text in it; and a letter that stands for a sign. */
+/** The text in a control is a state up to so many characters, else a line in it; and a letter that stands for a sign. */
 const LONGEST_SAID_IN = 60;
 const SIGN = /^[xX]$/;
 
-/** Whether the text in a control says more than its name, and is to be read; a short one is told as a state. @param {Line} own @param {Open} frame @param {string} name */
+/** Whether the text in a control says more than its name, and is to be read; a short one is added as a state. @param {Line} own @param {Open} frame @param {string} name */
 function saysMore(own, frame, name) {
   const { element } = frame;
   const text = tidy((frame.text = textContent(element)));
@@ -257,7 +260,7 @@ const isLinkInControl = (tag, role, means) => tag === "a" && !role && walk.insid
 /** @param {Element} element @param {string} tag */
 const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element);
 
-/** Of a control in another that people take for one, a button in a button, tell the inner: a click there reaches both. @param {Line} own @param {number} at where what is in it begins */
+/** Of a control in another that people take for one, a button in a button, keep the inner: a click there reaches both. @param {Line} own @param {number} at where what is in it begins */
 function joinTwin(own, at) {
   const twin = walk.lines[at];
   if (!twin || walk.lines.length !== at + 1 || walk.lines[at - 1] !== own || twin.kind !== "interactive") return;
@@ -280,28 +283,20 @@ function enterLabel(element, frame) {
   }
   const controlTag = localName(control);
   const role = explicitRole(control) || nativeRole(control, controlTag);
-  if (!walk.told.has(control) && ((!isSeen(control) && frame.faint !== "scroll" && !canBeReached(control, controlTag)) || isLost(control, element))) {
-    if (!CHECKED.has(role) && !(controlTag === "input" && inputType(control) === "file")) {
-      return frame;
-    }
+  if (!walk.listed.has(control) && ((!isSeen(control) && frame.faint !== "scroll" && !canBeReached(control, controlTag)) || isLost(control, element))) {
+    if (!CHECKED.has(role) && !(controlTag === "input" && inputType(control) === "file")) return frame;
     flush();
     frame.start = walk.lines.length;
     const name = nameOf(control, controlTag, role);
     const far = farOf(element, false);
     if (far !== far) return frame;
-    walk.told.add(control);
+    walk.listed.add(control);
     pushControl(element, role, name, statesOf(control, controlTag, role, name), far, control === walk.active);
     return enterInside(name, frame);
   }
   const name = nameOf(control, controlTag, role);
-  const before = frame.close;
-  const putBack = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS)) ? repeating(name, control) : null;
-  frame.close = (at) => {
-    flush();
-    if (putBack) putBack();
-    if (before) before(at);
-  };
-  return frame;
+  const isRepeated = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS));
+  return whenRead(frame, isRepeated ? repeating(name, control) : () => {});
 }
 
 const CHECKED = set("checkbox radio switch");

@@ -53,8 +53,7 @@ function markCovered(lines) {
   const hits = new Map();
   const begun = now();
   let isCut = false;
-  const inView = [];
-  for (const line of withParts(lines)) if (line.far === 0 && line.kind === "interactive") inView.push(line);
+  const inView = withParts(lines).filter((line) => line.far === 0 && line.kind === "interactive");
   for (const line of spread(inView)) {
     if (!line.node) continue;
     isCut = ++tests > MOST_COVER_TESTS || (tests > LEAST_COVER_TESTS && now() - begun > (shown ? COVERED_TIME : COVER_TIME));
@@ -71,7 +70,7 @@ function markCovered(lines) {
     const third = at(right - (right - left) / 8, bottom - (bottom - top) / 4);
     if (reaches(element, third) || (third && holds(third, element))) continue;
     if (!isOver(hit, element)) continue;
-    hits.set(hit, [...(hits.get(hit) || []), element]);
+    addTo(hits, hit, element);
     let cover = covers.get(hit);
     if (cover === undefined) {
       if (!shown) shown = elementsOf(lines);
@@ -79,9 +78,7 @@ function markCovered(lines) {
       covers.set(hit, cover);
     }
     free.pop();
-    const beneath = under.get(cover);
-    if (beneath) beneath.push(line);
-    else under.set(cover, [line]);
+    addTo(under, cover, line);
   }
   if (!shown) return null;
   for (const [cover, covered] of under) sayCovered(cover, covered, free, shown, isCut);
@@ -109,9 +106,7 @@ function veilOver(hits, free) {
 function aroundAll(elements) {
   /** @type {Set<Element>} */
   const around = new Set();
-  for (const element of elements) {
-    for (let outer = /** @type {Node | null} */ (element); outer && !around.has(/** @type {Element} */ (outer)); outer = flatParent(outer)) around.add(/** @type {Element} */ (outer));
-  }
+  for (const element of elements) for (const outer of branchOf(element, around)) around.add(outer);
   return around;
 }
 
@@ -142,8 +137,7 @@ function isBehind({ node, kind, far }, { around, above }) {
 
 /**
  * Say of lines that they are covered: once, where all that is in the view is.
- * @param {Element} cover
- * @param {Line[]} covered
+ * @param {Element} cover @param {Line[]} covered
  * @param {Line[]} free what nothing covers
  * @param {Map<Element, Line>} shown
  * @param {boolean} isCut whether there may be more that is free
@@ -181,11 +175,7 @@ function elementsOf(lines) {
 }
 
 /** The same lines, every eighth first, so that the first of them speak for the whole view. @param {Line[]} lines */
-function spread(lines) {
-  const order = [];
-  for (let first = 0; first < 8; first++) for (let i = first; i < lines.length; i += 8) order.push(/** @type {Line} */ (lines[i]));
-  return order;
-}
+const spread = (lines) => [...Array(8).keys()].flatMap((first) => lines.filter((_, i) => i % 8 === first));
 
 /** Whether `hit` is drawn over `element`, rather than beside it where it is clipped. @param {Element} hit @param {Element} element */
 function isOver(hit, element) {
@@ -193,8 +183,7 @@ function isOver(hit, element) {
   const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
   const [inner, whole] = [body(), rootElement()];
   for (const outer of outward(flatParent(element))) {
-    if (outer === inner) break;
-    if (outer === whole) break;
+    if (outer === inner || outer === whole) break;
     const style = styleOf(outer);
     if (style.overflowX === "visible" && style.overflowY === "visible") continue;
     const clip = rectOf(outer);
@@ -206,8 +195,7 @@ function isOver(hit, element) {
 /**
  * The thing a covering element belongs to: a dialog, something that has a line, a control, or the outermost box
  * that does not hold `element`.
- * @param {Element} hit
- * @param {Element} element
+ * @param {Element} hit @param {Element} element
  * @param {Map<Element, Line> | null} shown the elements that have a line
  * @returns {Element}
  */
@@ -261,8 +249,7 @@ function layerOver(element) {
 
 /**
  * What is in the way of an element: the thing that was hit, or what is open on top of the page and has put it there.
- * @param {Element} hit
- * @param {Element} element
+ * @param {Element} hit @param {Element} element
  */
 function inTheWay(hit, element) {
   if (holds(hit, element)) return layerOver(element);
@@ -287,33 +274,26 @@ function coveredBy(by) {
 /** A dialog right after a backdrop. @param {Element} backdrop */
 function beside(backdrop) {
   for (let node = nextSibling(backdrop); node; node = nextSibling(node)) {
-    if (!isElement(node)) continue;
-    const element = /** @type {Element} */ (node);
-    return matches(element, "dialog,[role=dialog],[role=alertdialog]") ? element : query(element, "[role=dialog],[role=alertdialog]");
+    if (isElement(node)) return matches(node, "dialog,[role=dialog],[role=alertdialog]") ? node : query(node, "[role=dialog],[role=alertdialog]");
   }
   return null;
 }
 
 /** The control that a click on an element reaches: itself or what is around it. @param {Element} hit */
 function controlAround(hit) {
-  const told = interactiveAround(hit, (id) => toldById().get(id));
-  if (told) return told;
-  // It may have come since the page was told last.
-  /** @type {Map<number, Line>} */
-  const now = new Map();
+  const reported = interactiveAround(hit, reportedById());
+  if (reported) return reported;
+  // It may have come since the page was reported last.
   const lines = read(null);
-  for (const line of withParts(lines)) if (line.role) now.set(line.id, line);
-  const found = interactiveAround(hit, (id) => now.get(id));
+  const found = interactiveAround(hit, linesById(lines));
   release(lines);
   return found;
 }
 
-/** @param {Element} hit @param {(id: number) => Line | undefined} lineOf @returns {Element | null} */
-function interactiveAround(hit, lineOf) {
+/** @param {Element} hit @param {Map<number, Line>} lines @returns {Element | null} */
+function interactiveAround(hit, lines) {
   for (const element of outward(hit)) {
-    if (lineOf(idOf(element))?.kind === "interactive") return element;
-    const control = localName(element) === "label" ? /** @type {HTMLLabelElement} */ (element).control : null;
-    if (control && lineOf(idOf(control))?.kind === "interactive") return control;
+    for (const one of [element, controlOf(element)]) if (lines.get(idOf(one))?.kind === "interactive") return one;
   }
   return null;
 }
@@ -323,20 +303,18 @@ function describe(element) {
   const tag = localName(element);
   const role = (explicitRole(element) || nativeRole(element, tag)).replace(/^(none|presentation|generic)$/, "");
   const what = ROLE_KINDS.get(role);
-  const known = toldById().get(idOf(element));
+  const known = reportedById().get(idOf(element));
   const id = keep(element);
   // What these are called depends on what is in them, as it was read.
   if (known && (known.kind !== "interactive" || known.role === "clickable" || known.role === "row" || CELLS.has(known.role))) {
     return { ...known, depth: 0, marks: [], node: element };
   }
-  if (tag === "label" && !role) {
-    const control = /** @type {HTMLLabelElement} */ (element).control;
-    if (control) {
-      const controlTag = localName(control);
-      const controlRole = explicitRole(control) || nativeRole(control, controlTag);
-      const name = nameOf(control, controlTag, controlRole);
-      return bareLine("interactive", id, controlRole, cut(name, LONGEST_NAME), statesOf(control, controlTag, controlRole, name), element);
-    }
+  const control = role ? element : controlOf(element);
+  if (control !== element) {
+    const controlTag = localName(control);
+    const controlRole = explicitRole(control) || nativeRole(control, controlTag);
+    const name = nameOf(control, controlTag, controlRole);
+    return bareLine("interactive", id, controlRole, cut(name, LONGEST_NAME), statesOf(control, controlTag, controlRole, name), element);
   }
   labelsOfRoot = new WeakMap();
   const shown = role || (isEditor(element, tag) ? "textbox" : known ? known.role : hasHandler(element) ? (tag === "a" ? "link" : "clickable") : tag);
@@ -350,9 +328,9 @@ function describe(element) {
   if (what === "region") {
     const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element;
     name = nameOf(element, tag, role) || cut(tidy(textContent(title)), 80);
+    return bareLine("region", id, shown, cut(name, LONGEST_NAME), [], element);
   }
-  if (what === "region") return bareLine("region", id, shown, cut(name, LONGEST_NAME), [], element);
   const states = statesOf(element, tag, shown, name);
-  const told = name ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states);
-  return bareLine("interactive", id, shown, cut(name, LONGEST_NAME), told, element);
+  const hinted = name ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states);
+  return bareLine("interactive", id, shown, cut(name, LONGEST_NAME), hinted, element);
 }

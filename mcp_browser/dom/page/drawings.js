@@ -28,14 +28,14 @@ function isHitArea(element, style) {
 /** Whether a part of a drawing has the cursor of something to click, which what it stands in has not. @param {Element} element */
 function isPointedAt(element) {
   const outer = parentNode(element);
-  return element instanceof SVGGElement && isElement(outer) && styleOf(element).cursor === "pointer" && styleOf(/** @type {Element} */ (outer)).cursor !== "pointer";
+  return element instanceof SVGGElement && isElement(outer) && styleOf(element).cursor === "pointer" && styleOf(outer).cursor !== "pointer";
 }
 
 /** What is written in the group of a drawing that a shape stands in, where it is one text. @param {Element} element */
 function writtenBeside(element) {
   const group = element instanceof SVGElement ? parentNode(element) : null;
-  if (!isElement(group) || localName(/** @type {Element} */ (group)) !== "g") return "";
-  const texts = queryAll(/** @type {Element} */ (group), "text");
+  if (!isElement(group) || localName(group) !== "g") return "";
+  const texts = queryAll(group, "text");
   return texts.length === 1 ? tidy(textContent(/** @type {Element} */ (texts[0]))) : "";
 }
 

@@ -1,6 +1,4 @@
-/**
- * Code editors: a field that nobody sees takes the keys, and what is typed is drawn beside it as lines of text.
- */
+/** Code editors: a field that nobody sees takes the keys, and what is typed is drawn beside it as lines of text. */
 
 const LEAST_SURFACE = 40;
 const MOST_UP_TO_SURFACE = 6;
@@ -14,14 +12,14 @@ function surfaceOf(element, tag) {
   if ((!context && !(element instanceof HTMLElement && tag === "textarea")) || attribute(element, "tabindex") === "-1" || attribute(element, "aria-hidden") === "true") return null;
   const box = rectOf(element);
   const drawn = box.width > TINY && box.height > TINY && isSeen(element) && !(context && isDrawnElsewhere(element, context));
-  const around = /** @type {Element | null} */ (flatParent(element));
-  if (drawn && around && isElement(around) && !isPoint(rectOf(around))) return null;
-  let node = /** @type {Node | null} */ (around);
-  for (let up = 0; up < MOST_UP_TO_SURFACE && node && isElement(node) && node !== body(); up++, node = flatParent(node)) {
-    const outer = rectOf(/** @type {Element} */ (node));
-    if (outer.width < LEAST_SURFACE || outer.height < TINY) continue;
-    const beside = box.right < outer.left - LEAST_SURFACE || box.left > outer.right + LEAST_SURFACE;
-    return beside || !isSeen(/** @type {Element} */ (node)) ? null : /** @type {Element} */ (node);
+  const around = flatParent(element);
+  if (drawn && isElement(around) && !isPoint(rectOf(around))) return null;
+  for (const outer of outward(around, MOST_UP_TO_SURFACE)) {
+    if (outer === body()) break;
+    const { left, right, width, height } = rectOf(outer);
+    if (width < LEAST_SURFACE || height < TINY) continue;
+    const beside = box.right < left - LEAST_SURFACE || box.left > right + LEAST_SURFACE;
+    return beside || !isSeen(outer) ? null : outer;
   }
   return null;
 }

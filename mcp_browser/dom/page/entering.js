@@ -1,29 +1,12 @@
-/** What an element is told as, and whether what is in it is read too. */
+/** The line that an element gets, and whether its children are read too. */
 
 /**
  * What is known of an element while its children are read. Brothers use one after the other: most of what a walk
  * would leave to be collected is these.
- * @param {Element} element
- * @param {Open | null} parent
- * @returns {Open}
+ * @param {Element} element @param {Open | null} parent @returns {Open}
  */
 function frameFor(element, parent) {
-  const deep = walk.open.length;
-  const used = walk.frames[deep];
-  if (used) {
-    used.element = element;
-    used.text = used.list = used.far = used.close = used.entries = null;
-    used.at = used.run = used.guesses = 0;
-    used.start = walk.lines.length;
-    used.hand = undefined;
-    used.kind = "";
-    used.zone = parent ? parent.zone : null;
-    used.within = used.port = parent ? parent.port : walk.port;
-    used.faint = parent ? parent.faint : "";
-    return used;
-  }
-  /** @type {Open} */
-  const frame = {
+  const frame = (walk.frames[walk.open.length] ??= {
     element,
     tag: "",
     root: null,
@@ -31,33 +14,39 @@ function frameFor(element, parent) {
     text: null,
     list: null,
     at: 0,
-    start: walk.lines.length,
+    start: 0,
     block: false,
     muted: false,
     pointed: false,
     row: false,
     hand: undefined,
-    faint: parent ? parent.faint : "",
+    faint: "",
     suspect: false,
     far: null,
     run: 0,
     guesses: 0,
     kind: "",
-    zone: parent ? parent.zone : null,
-    within: parent ? parent.port : walk.port,
-    port: parent ? parent.port : walk.port,
+    zone: null,
+    within: walk.port,
+    port: walk.port,
     close: null,
     entries: null,
-  };
-  walk.frames[deep] = frame;
+  });
+  frame.element = element;
+  frame.text = frame.list = frame.far = frame.close = frame.entries = null;
+  frame.at = frame.run = frame.guesses = 0;
+  frame.start = walk.lines.length;
+  frame.hand = undefined;
+  frame.kind = "";
+  frame.zone = parent ? parent.zone : null;
+  frame.within = frame.port = parent ? parent.port : walk.port;
+  frame.faint = parent ? parent.faint : "";
   return frame;
 }
 
 /**
  * Begin to read an element; whether its children are to be read.
- * @param {Element} element
- * @param {Open | null} parent
- * @returns {Open | null}
+ * @param {Element} element @param {Open | null} parent @returns {Open | null}
  */
 function enterElement(element, parent) {
   const { tag, bits, role: tagRole } = tagOf(element);
@@ -99,12 +88,10 @@ function enterElement(element, parent) {
   let what = role ? ROLE_KINDS.get(role) || "interactive" : "";
   let editor = false;
   if (tag === "select") what = "interactive";
-  if (marked || tag === "body") {
-    if (isEditor(element, tag)) {
-      editor = true;
-      role = role && ROLE_KINDS.get(role) === "interactive" ? role : "textbox";
-      what = "interactive";
-    }
+  if ((marked || tag === "body") && isEditor(element, tag)) {
+    editor = true;
+    role = role && ROLE_KINDS.get(role) === "interactive" ? role : "textbox";
+    what = "interactive";
   }
 
   const root = bits & HOST_TAG ? shadowOf(element) : null;
@@ -134,7 +121,7 @@ function enterElement(element, parent) {
       walk.inert = false;
     };
   }
-  // Of what is hidden only what is shown within it is told.
+  // Of what is hidden, only what is shown within it is read.
   if (muted) return bits & LEAF_TAG || leaf ? null : frame;
   if (tag === "label" && !role) return enterLabel(element, frame);
   if (tag === "canvas" && what === "region") what = "";
@@ -169,8 +156,8 @@ function enterElement(element, parent) {
   }
   if (attributed) {
     const named = means & CLASS ? attribute(element, "class") || "" : "";
-    const telling = named !== "" && TELLING_CLASS.test(named);
-    if (telling && walk.inside === null && isGutter(element, named)) return hush(frame);
+    const isMarked = named !== "" && MARKING_CLASS.test(named);
+    if (isMarked && walk.inside === null && isGutter(element, named)) return hush(frame);
     if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && isDecoration(element)) {
       if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
     }
@@ -184,7 +171,7 @@ function enterElement(element, parent) {
       frame.faint = "hover";
       frame.muted = true;
     }
-    if (telling && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
+    if (isMarked && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
   }
   if (((walk.parted && !role && attributed) || isLinkInControl(tag, role, means)) && isPartOfItem(element, tag)) {
     pushControl(element, tag === "a" ? "link" : "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);
@@ -220,10 +207,7 @@ function enterElement(element, parent) {
 
 /**
  * An element that shows nothing of its own: an icon, where it takes clicks.
- * @param {Element} element
- * @param {string} tag
- * @param {Open} frame
- * @param {Open | null} parent
+ * @param {Element} element @param {string} tag @param {Open} frame @param {Open | null} parent
  */
 function enterEmpty(element, tag, frame, parent) {
   suspectHost(element, tag);

@@ -1,18 +1,14 @@
 /** Fields: their values, options, focus and selection. */
 
-/** @param {Element} element @param {string} type */
-function emit(element, type) {
-  _dispatchEvent.call(
-    element,
-    type === "input" ? new InputEvent("input", { bubbles: true, composed: true }) : new Event(type, { bubbles: true }),
-  );
+/** A field has another value. @param {Element} element */
+function emitInput(element) {
+  _dispatchEvent.call(element, new InputEvent("input", { bubbles: true, composed: true }));
 }
 
-/** @param {Element} field @param {string} value */
-function setNative(field, value) {
-  const prototype = field instanceof HTMLTextAreaElement ? HTMLTextAreaElement.prototype : HTMLInputElement.prototype;
-  const property = Object.getOwnPropertyDescriptor(prototype, "value");
-  if (property && property.set) property.set.call(field, value);
+/** A field has another value, and keeps it. @param {Element} element */
+function emitChange(element) {
+  emitInput(element);
+  _dispatchEvent.call(element, new Event("change", { bubbles: true }));
 }
 
 /** How long an editor may take to be ready once it has the focus, milliseconds. */
@@ -47,7 +43,7 @@ const helpers = {
       const done = value === "" ? _execCommand.call(document, "delete") : _execCommand.call(document, "insertText", false, value);
       if (!done) {
         field.textContent = value;
-        emit(field, "input");
+        emitInput(field);
       }
       return "";
     }
@@ -55,7 +51,8 @@ const helpers = {
     const input = /** @type {HTMLInputElement} */ (field);
     const longest = input.maxLength;
     if (kind === "text" && longest >= 0 && value.length > longest) value = value.slice(0, longest);
-    setNative(field, value);
+    const prototype = field instanceof HTMLTextAreaElement ? HTMLTextAreaElement.prototype : HTMLInputElement.prototype;
+    Object.getOwnPropertyDescriptor(prototype, "value")?.set?.call(field, value);
     // Some take only a key for the end of a move: the last step is left to one.
     let key = "";
     if (input.type === "range") {
@@ -64,8 +61,7 @@ const helpers = {
       if (input.value !== wanted) key = "ArrowUp";
       else if ((input.stepUp(), input.value !== wanted)) key = "ArrowDown";
     }
-    emit(field, "input");
-    emit(field, "change");
+    emitChange(field);
     return key;
   },
   /** Give a file input the content of files. */
@@ -73,8 +69,7 @@ const helpers = {
     const given = new DataTransfer();
     for (const [name, type, content] of files) given.items.add(new File([Uint8Array.from(atob(content), (byte) => byte.charCodeAt(0))], name, { type }));
     /** @type {HTMLInputElement} */ (element).files = given.files;
-    emit(element, "input");
-    emit(element, "change");
+    emitChange(element);
   },
   selectText: (element) => select(element, false),
   /** Put the caret behind the last character. */
@@ -109,13 +104,11 @@ const helpers = {
     if (!(select instanceof HTMLSelectElement)) throw new TypeError("not a select");
     beginInput();
     _focus.call(select, { preventScroll: true });
-    for (let i = 0; i < select.options.length; i++) {
-      const option = /** @type {HTMLOptionElement} */ (select.options[i]);
+    for (const [i, option] of Array.from(select.options).entries()) {
       const selected = places.includes(i);
       if (option.selected !== selected) option.selected = selected;
     }
-    emit(select, "input");
-    emit(select, "change");
+    emitChange(select);
     return null;
   },
   text: (element) => (element instanceof HTMLElement ? _innerText.call(element) : textContent(element)),

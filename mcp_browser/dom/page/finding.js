@@ -27,7 +27,7 @@ function find(wanted, limit, within) {
   const role = wanted.role ? wanted.role.trim().toLowerCase() : "";
   const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
-  // Only cells, what changes their size, and what is in an editor's text, are not told as elements otherwise.
+  // Cells, what changes their size, and what is in an editor's text have lines in a thorough reading alone.
   const cells = CELLS.has(role) || role === "row" || GRIPS.test(`${role} ${text} ${name}`);
   const lines = read(top, cells);
   const seen = cells || top ? null : { lines, groups: groupsRead };
@@ -53,7 +53,7 @@ function find(wanted, limit, within) {
     keep(/** @type {Element} */ (one.line.node));
     if (one.line.cells) one.line = withCells(one.line, (cell) => fits(cell, ""));
   }
-  tellApart(found);
+  distinguish(found);
   if (within !== undefined) markCovered(found.map(({ line }) => line));
   const wired = found.map(({ line }) => wire({ ...line, depth: 0 }, false));
   if (sought !== lines || !seen) release(sought);
@@ -94,7 +94,7 @@ const CELL_ESCAPES = /\\([|[])/g;
 const LONGEST_ROW = 60;
 
 /** Say of each of several look-alikes in a table what its row says. @param {Found[]} found */
-function tellApart(found) {
+function distinguish(found) {
   /** @type {Map<string, number>} */
   const times = new Map();
   const called = (/** @type {Line} */ line) => `${line.role} ${line.name}`;
@@ -103,15 +103,13 @@ function tellApart(found) {
     if (!one.row || /** @type {number} */ (times.get(called(one.line))) < 2) continue;
     const twins = found.filter(({ line, row }) => row === one.row && called(line) === called(one.line));
     const cell = twins.length > 1 && one.row.cells?.find((node) => node && one.line.node && _contains.call(node, one.line.node));
-    const said = cell ? tidy(textContent(cell)) : "";
-    if (said) {
-      one.line = { ...one.line, states: [...one.line.states, `in=${quoted(cut(said, LONGEST_ROW))}`] };
-      continue;
+    let text = cell ? tidy(textContent(cell)) : "";
+    if (!text) {
+      const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
+      const names = new Map(naming.map((part) => [reference(part.id), part.name]));
+      const words = one.row.name.replace(REFERENCES, (sign) => names.get(sign) || "");
+      text = words.split(" | ").map((cell) => tidy(plain(cell))).filter((cell) => cell && cell !== ABOVE).join(" | ");
     }
-    const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
-    const names = new Map(naming.map((part) => [reference(part.id), part.name]));
-    const words = one.row.name.replace(REFERENCES, (sign) => names.get(sign) || "");
-    const text = words.split(" | ").map((cell) => tidy(plain(cell))).filter((cell) => cell && cell !== ABOVE).join(" | ");
     if (text) one.line = { ...one.line, states: [...one.line.states, `in=${quoted(cut(text, LONGEST_ROW))}`] };
   }
 }
@@ -125,10 +123,10 @@ function withCells(row, sought) {
   for (let i = 0; i < texts.length && texts.length <= nodes.length; i++) {
     const node = nodes[i];
     const text = /** @type {string} */ (texts[i]);
-    const told = tidy(plain(text));
-    if (!node || !told || !sought(told) || text.startsWith(reference(idOf(node)))) continue;
+    const shown = tidy(plain(text));
+    if (!node || !shown || !sought(shown) || text.startsWith(reference(idOf(node)))) continue;
     const whole = !text.includes("\uE000");
-    parts.push(newLine("interactive", node, keep(node), "cell", cut(told, LONGEST_TEXT), NO_STATES, row.far));
+    parts.push(newLine("interactive", node, keep(node), "cell", cut(shown, LONGEST_TEXT), NO_STATES, row.far));
     texts[i] = [reference(idOf(node)), ...(whole ? [] : text.match(REFERENCES) || [])].join(" ");
   }
   return parts.length > from ? { ...row, name: texts.join(" | "), parts } : row;
@@ -154,8 +152,8 @@ function nearest(role, name, id, of) {
   let best = null;
   let bestScore = 0;
   const sought = name.toLowerCase();
-  const told = toldById().get(id);
-  const isHintedAlike = (/** @type {Line} */ line) => !told || hintIn(told) === hintIn(line);
+  const reported = reportedById().get(id);
+  const isHintedAlike = (/** @type {Line} */ line) => !reported || hintIn(reported) === hintIn(line);
   let same = 0;
   for (const line of withParts(lines)) {
     if (line.kind !== "interactive" && line.kind !== "region") continue;
@@ -171,7 +169,7 @@ function nearest(role, name, id, of) {
     }
   }
   if (best && best.node) keep(best.node);
-  const were = gone ? [...toldById().values()].filter((line) => line.role === role && line.name === name).length : 0;
+  const were = gone ? [...reportedById().values()].filter((line) => line.role === role && line.name === name).length : 0;
   const answer = { doc: documentKey, node: best && wire({ ...best, depth: 0 }, false), score: bestScore, redrawn: bestScore === 5 && same === 1 && were === 1, frames: framesIn(lines) };
   release(lines);
   return answer;
@@ -184,26 +182,20 @@ const wordsOf = (line) => [saidBy(line), ...line.states, ...(line.parts || []).m
 function scrollToText(text, occurrence) {
   const sought = tidy(text).toLowerCase();
   const lines = read(null);
-  let matches = 0;
-  let at = -1;
-  for (let i = 0; i < lines.length; i++) {
-    const line = /** @type {Line} */ (lines[i]);
-    if (!wordsOf(line).toLowerCase().includes(sought)) continue;
-    matches++;
-    if (matches === occurrence) at = i;
-  }
-  const line = lines[at];
+  const found = lines.filter((line) => wordsOf(line).toLowerCase().includes(sought));
+  const line = found[occurrence - 1];
   let node = null;
   const context = [];
   if (line && line.node) {
     bringIntoView(line.node);
     node = wire({ ...line, depth: 0 }, false);
+    const at = lines.indexOf(line);
     for (const near of lines.slice(Math.max(0, at - 2), at + 3)) {
       if (near.node && (near.kind === "interactive" || near.kind === "region")) keep(near.node);
       context.push(wire(near, false));
     }
   }
-  const answer = { doc: documentKey, node, context, matches, frames: framesIn(lines) };
+  const answer = { doc: documentKey, node, context, matches: found.length, frames: framesIn(lines) };
   release(lines);
   return answer;
 }

@@ -1,6 +1,6 @@
 /**
- * Long lists, tables and menus told in short: the first entries, those in view and those with something to tell,
- * and a line for each run of the others; what lies behind something told by its number. What is compared are all lines.
+ * Shorten long lists, tables and menus: list the first entries, those in view and those with a state, and one line for
+ * each run of the others; count what lies behind something. Changes are compared between all lines.
  */
 
 /**
@@ -9,21 +9,21 @@
  * @property {(Line | Element)[]} entries by turns the first line of a child, and the child
  * @property {Line} last the last line of all
  *
- * @typedef {object} Fold a run of entries that are told by one line
+ * @typedef {object} Fold a run of entries that one line stands for
  * @property {number} at place of the first line left out
  * @property {number} lines how many are left out
- * @property {Line} line what is told instead; without a name it is told by another fold
+ * @property {Line} line the line that stands for them; without a name they are counted by another fold
  *
- * @typedef {{folds: Fold[], hidden: Uint8Array, behind: number}} Folding places of the lines left out, what is told instead, how many elements lie behind something
+ * @typedef {{folds: Fold[], hidden: Uint8Array, behind: number}} Folding places of the lines left out, the lines that stand for them, how many elements lie behind something
  */
 
-/** Fewer entries are always told one by one. */
+/** Fewer entries are always listed one by one. */
 const LEAST_ENTRIES = 16;
 const FIRST_ENTRIES = 5;
 /** Shorter runs, in entries and characters, are not worth a line that stands for them. */
 const LEAST_FOLDED = 6;
 const LEAST_SAVED = 240;
-/** So many entries are told because they are in view, new, or have something to tell. */
+/** So many entries are listed because they are in view, new, or have a state. */
 const MOST_KEPT = 100;
 /** Entries of more lines each are parts of a document rather than of a list; boxes sooner than list items. */
 const MOST_LINES = 12;
@@ -77,7 +77,7 @@ function dialogsAround(lines) {
 }
 
 /** Of entries that begin with the same control, put what they say before it, and the rest below. @param {(Line | Element)[]} entries */
-function tellEntriesApart(entries) {
+function distinguishEntries(entries) {
   const [first, second] = [/** @type {Line} */ (entries[0]), /** @type {Line} */ (entries[2])];
   const { depth } = first;
   if (walk.row || first.kind !== "interactive" || second.role !== first.role || second.name !== first.name || second.depth !== depth) return;
@@ -85,9 +85,9 @@ function tellEntriesApart(entries) {
     const at = walk.lines.lastIndexOf(/** @type {Line} */ (entries[i]), end - 1);
     if (at < 0) return;
     const own = walk.lines.slice(at, end);
-    const told = own.findIndex((line) => line.kind === "text" || line.kind === "heading");
-    if (told > 0 && own.every((line) => line.depth >= depth && !walk.echoes.has(line)) && own[told]?.depth === depth && _contains.call(entries[i + 1], own[told].node)) {
-      const [text] = own.splice(told, 1);
+    const spoken = own.findIndex((line) => line.kind === "text" || line.kind === "heading");
+    if (spoken > 0 && own.every((line) => line.depth >= depth && !walk.echoes.has(line)) && own[spoken]?.depth === depth && _contains.call(entries[i + 1], own[spoken].node)) {
+      const [text] = own.splice(spoken, 1);
       for (const line of own) line.depth++;
       walk.lines.splice(at, end - at, /** @type {Line} */ (text), ...own);
       entries[i] = /** @type {Line} */ (text);
@@ -99,15 +99,14 @@ function tellEntriesApart(entries) {
 /** Note an element that has been read and has many children with lines. @param {Open} frame */
 function noteGroup(frame) {
   const { entries } = frame;
-  if (entries && entries.length > 2) tellEntriesApart(entries);
+  if (entries && entries.length > 2) distinguishEntries(entries);
   if (!entries || entries.length < 2 * LEAST_ENTRIES || walk.lines.length - frame.start < LEAST_ENTRIES) return;
   walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines.findLast((line) => !walk.echoes.has(line))) });
 }
 
 /**
  * What the entries of a group are called where they are alike and few lines each; "" where they are no list.
- * @param {Group} group
- * @param {number} lines
+ * @param {Group} group @param {number} lines
  */
 function nounOf(group, lines) {
   const { entries } = group;
@@ -131,35 +130,32 @@ function nounOf(group, lines) {
 /** @param {string | null} text */
 const firstWord = (text) => (text || "").trim().split(/\s/, 1)[0];
 
-/** Whether a line has to be told wherever it is. @param {Line} line @param {Set<number> | null} old ids that were told before @returns {boolean} */
-function isTelling(line, old) {
+/** Whether a line is listed wherever it is. @param {Line} line @param {Set<number> | null} old ids that were reported before @returns {boolean} */
+function mustList(line, old) {
   if (line.marks.includes("focused") || line.role === "iframe" || (FIELDS.has(line.role) && line.role !== "checkbox" && line.role !== "radio")) return true;
   if (old && line.kind === "interactive" && !old.has(line.id)) return true;
-  for (const state of line.states) if (TELLING.test(state)) return true;
-  return !!line.parts && line.parts.some((part) => isTelling(part, old));
+  for (const state of line.states) if (KEPT_STATES.test(state)) return true;
+  return !!line.parts && line.parts.some((part) => mustList(part, old));
 }
 
 /**
  * Find what can be folded.
  * @param {Line[]} lines
  * @param {Group[]} groups the innermost first
- * @param {Element | null} opened an element that is looked into: its own entries are told
- * @param {Set<number> | null} old ids of the lines that were told before
+ * @param {Element | null} opened an element that is looked into: its own entries are listed
+ * @param {Set<number> | null} old ids of the lines that were reported before
  * @param {Veil | null} veil what fills the view
  * @returns {Folding | null}
  */
 function fold(lines, groups, opened, old, veil = null) {
   /** @type {Map<Line, number>} */
   const places = new Map();
-  for (let i = 0; i < lines.length; i++) places.set(/** @type {Line} */ (lines[i]), i);
+  for (const [i, line] of lines.entries()) places.set(line, i);
   const hidden = new Uint8Array(lines.length);
   /** @type {Fold[]} */
   const folds = [];
   const behind = veil ? leaveBehind(lines, veil, hidden, folds) : 0;
-  for (let i = groups.length - 1; i >= 0; i--) {
-    const group = /** @type {Group} */ (groups[i]);
-    if (group.element !== opened) foldGroup(group, lines, places, hidden, folds, old);
-  }
+  for (const group of groups.toReversed()) if (group.element !== opened) foldGroup(group, lines, places, hidden, folds, old);
   if (!opened) leaveGrips(lines, hidden, folds);
   if (!folds.length) return null;
   folds.sort((a, b) => a.at - b.at);
@@ -224,7 +220,7 @@ function foldGroup(group, lines, places, hidden, folds, old) {
     let keeps = entry < FIRST_ENTRIES || entry === count;
     for (let i = from; i < to && !keeps; i++) {
       const line = /** @type {Line} */ (lines[i]);
-      keeps = (kept < MOST_KEPT && (line.far === 0 || isTelling(line, old))) || line.role === "iframe";
+      keeps = (kept < MOST_KEPT && (line.far === 0 || mustList(line, old))) || line.role === "iframe";
     }
     if (!keeps) {
       if (run < 0) run = entry;

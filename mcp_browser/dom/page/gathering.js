@@ -34,7 +34,7 @@ function flush() {
 /** Without the line breaks around it. @param {string} text */
 const withoutEnds = (text) => (text.includes("⏎") ? text.replace(/^(?:⏎ ?)+|(?: ?⏎)+$/g, "") : text);
 
-/** Leave out text that only repeats a name, until what this gives is called: what no line has shown is told then. @param {string} name @param {Line | Element} bearer what shows it */
+/** Leave out text that only repeats a name, until the returned function is called: it adds what no line has shown. @param {string} name @param {Line | Element} bearer what shows it */
 function repeating(name, bearer) {
   const outer = { inside: walk.inside, bearer: walk.bearer };
   Object.assign(walk, { inside: name.length > LONGEST_NAME ? cut(name, LONGEST_NAME).slice(0, -1) : name, bearer });
@@ -49,7 +49,7 @@ function repeating(name, bearer) {
   };
 }
 
-/** Leave out for good what another line shows, or tell it. @param {Line} line @param {number} at its place @param {boolean} shown */
+/** Leave out for good what another line shows, or list it. @param {Line} line @param {number} at its place @param {boolean} shown */
 function settleEcho(line, at, shown) {
   walk.echoes.delete(line);
   if (!shown && walk.bearer && walk.inside !== null && walk.inside.includes(line.name)) walk.echoes.set(line, walk.bearer);
@@ -120,14 +120,7 @@ function gather(element, text, frame) {
     walk.runHolder = element;
     walk.runSuspect = isSuspect(frame);
     walk.runPort = frame.port;
-  } else if (walk.edges.length && !/\s$/.test(walk.run) && !/^\s/.test(text)) {
-    for (const edge of walk.edges) {
-      if (isBlockLevel(edge)) {
-        walk.run += " ";
-        break;
-      }
-    }
-  }
+  } else if (walk.edges.length && !/\s$/.test(walk.run) && !/^\s/.test(text) && walk.edges.some(isBlockLevel)) walk.run += " ";
   if (walk.edges.length) walk.edges = [];
   if (walk.run.length < LONGEST_READ) walk.run += text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text;
 }

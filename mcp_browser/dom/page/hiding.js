@@ -17,12 +17,9 @@ function isTrap(element) {
     const box = rectOf(element);
     if ((box.width <= 1 || box.height <= 1) && !letsOut(element, position)) return true;
   }
-  if (position !== "absolute" && position !== "fixed") return false;
-  if (style.clip !== "auto") {
-    const [top = 0, right = 0, bottom = 0, left = 0] = (style.clip.match(/-?[\d.]+|auto/g) || []).map(Number);
-    if (right - left <= 1 || bottom - top <= 1) return true;
-  }
-  return false;
+  if ((position !== "absolute" && position !== "fixed") || style.clip === "auto") return false;
+  const [top = 0, right = 0, bottom = 0, left = 0] = (style.clip.match(/-?[\d.]+|auto/g) || []).map(Number);
+  return right - left <= 1 || bottom - top <= 1;
 }
 
 /** How many descendants are asked how they are placed. */
@@ -138,9 +135,9 @@ function channels(color) {
   return found && found.slice(1).map((part) => (part === undefined ? 1 : Number(part)));
 }
 
-/** How much two colours may differ, of 255 in each channel, so that nobody can tell them apart. */
+/** How much two colours may differ, of 255 in each channel, so that nobody can distinguish them. */
 const ALIKE = 6;
-/** What is positioned over or under a text may be its ground; of more than this many brothers nobody can tell. */
+/** What is positioned over or under a text may be its ground; with more siblings than this it is taken for seen. */
 const MOST_BROTHERS = 40;
 const MOST_LAYERS = 24;
 const WHITE = [255, 255, 255];
@@ -157,11 +154,10 @@ function isLikeGround(element, color) {
   const alike = (/** @type {number[]} */ ground) => ground.slice(0, 3).every((part, i) => Math.abs(part - /** @type {number} */ (ink[i])) <= ALIKE);
   // What is around is looked at for white letters only: to look for all costs too much.
   const outer = /** @type {Element | null} */ (flatParent(element));
-  if (!alike(WHITE) && own.backgroundColor !== color && !(isElement(outer) && styleOf(/** @type {Element} */ (outer)).backgroundColor === color)) return false;
+  if (!alike(WHITE) && own.backgroundColor !== color && !(isElement(outer) && styleOf(outer).backgroundColor === color)) return false;
   if (own.textShadow !== "none" || parseFloat(own.getPropertyValue("-webkit-text-stroke-width")) > 0) return false;
   let layers = MOST_LAYERS;
-  for (let node = /** @type {Node | null} */ (element); isElement(node); node = flatParent(/** @type {Element} */ (node))) {
-    const layer = /** @type {Element} */ (node);
+  for (const layer of outward(element)) {
     if (layers-- <= 0) return false;
     const style = styleOf(layer);
     const ground = channels(style.backgroundColor);
@@ -179,16 +175,11 @@ function isLikeGround(element, color) {
 /** Whether a text lies over a canvas: the letters laid over a drawn page, to be selected, are those of the drawing. @param {Element} element */
 function isOverPicture(element) {
   const box = rectOf(element);
-  let layer = /** @type {Element} */ (element);
-  for (let up = 0; up < 4; up++) {
-    const around = flatParent(layer);
-    if (!isElement(around)) return false;
-    const canvas = query(/** @type {Element} */ (around), "canvas");
-    if (canvas) {
-      const drawn = rectOf(canvas);
-      return drawn.left <= box.left + 2 && drawn.top <= box.top + 2 && drawn.right >= box.right - 2 && drawn.bottom >= box.bottom - 2;
-    }
-    layer = /** @type {Element} */ (around);
+  for (const around of outward(flatParent(element), 4)) {
+    const canvas = query(around, "canvas");
+    if (!canvas) continue;
+    const drawn = rectOf(canvas);
+    return drawn.left <= box.left + 2 && drawn.top <= box.top + 2 && drawn.right >= box.right - 2 && drawn.bottom >= box.bottom - 2;
   }
   return false;
 }
@@ -201,9 +192,7 @@ function isInvisible(element) {
   const color = style.getPropertyValue("-webkit-text-fill-color");
   if (!/^rgba\(.*,\s*0(?:\.0[0-4]\d*)?\)$/.test(color)) return isLikeGround(element, color);
   // A picture or gradient that shows through the letters is seen.
-  for (let node = /** @type {Node | null} */ (element); isElement(node); node = flatParent(/** @type {Element} */ (node))) {
-    if (styleOf(/** @type {Element} */ (node)).backgroundClip.includes("text")) return false;
-  }
+  for (const outer of outward(element)) if (styleOf(outer).backgroundClip.includes("text")) return false;
   return style.textShadow === "none" && !isOverPicture(element);
 }
 
@@ -244,10 +233,9 @@ function isLost(control, label) {
   if (!isReplaceable(control, tag) || tag === "select") return false;
   const far = distance(control, rectOf(control), true);
   if (far !== far) return true;
-  let node = flatParent(control);
-  for (let up = 0; up < 4 && isElement(node) && !holds(/** @type {Element} */ (node), label); up++) {
-    if (isTrap(/** @type {Element} */ (node))) return true;
-    node = flatParent(/** @type {Element} */ (node));
+  for (const outer of outward(flatParent(control), 4)) {
+    if (holds(outer, label)) break;
+    if (isTrap(outer)) return true;
   }
   return false;
 }
@@ -280,9 +268,8 @@ function isOutOfMouse(element) {
 /** Whether what an element stands in takes the clicks that go through it. @param {Element} element */
 function takesItsClicks(element) {
   let left = MOST_TAKERS;
-  for (let node = flatParent(element); isElement(node) && left > 0; node = flatParent(/** @type {Element} */ (node))) {
-    const outer = /** @type {Element} */ (node);
-    if (outer === body() || outer === rootElement()) return false;
+  for (const outer of outward(flatParent(element))) {
+    if (left <= 0 || outer === body() || outer === rootElement()) return false;
     if (isThrough(outer)) continue;
     left--;
     const box = rectOf(outer);

@@ -27,11 +27,7 @@ const LONGEST_WORD = 60;
 /** Words out of a name as programs write it. @param {string} name */
 const inWords = (name) => tidy(name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/[-_./]+/g, " "));
 
-/**
- * What a control without a name may be for; "" where nothing says so.
- * @param {Element} element
- * @returns {string}
- */
+/** What a control without a name may be for; "" where nothing says so. @param {Element} element @returns {string} */
 function hintOf(element) {
   return cut(tipOf(element) || tipAround(element) || drawnAs(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : placeInSet(element)), LONGEST_WORD);
 }
@@ -66,9 +62,8 @@ const MOST_OUTLINED = 6;
 
 /** What is said of an element by what is put around it alone, or by the outline that is drawn beside it. @param {Element} element */
 function tipAround(element) {
-  const around = flatParent(element);
-  if (!around || !isElement(around)) return "";
-  const outer = /** @type {Element} */ (around);
+  const outer = flatParent(element);
+  if (!isElement(outer)) return "";
   const [tag, inner] = [localName(outer), childElementCount(outer)];
   if ((tag !== "span" && tag !== "div") || inner > MOST_OUTLINED) return "";
   if (inner === 1) return traits(outer) & (LABEL | TITLE) ? tidy(attribute(outer, "aria-label") || attribute(outer, "title") || "") : "";
@@ -88,10 +83,8 @@ function iconOf(element) {
     if (icon !== element) {
       const test = attribute(icon, "data-testid");
       if (test && /Icon$/.test(test)) return inWords(test.slice(0, -4));
-      if (tag.includes("-")) {
-        const name = attribute(icon, "name");
-        if (name) return inWords(name);
-      }
+      const name = tag.includes("-") && attribute(icon, "name");
+      if (name) return inWords(name);
     }
     if (tag === "use") {
       const fragment = /#(?:icons?-|ico-|i-|svg-|symbol-)?([\w-]+)$/i.exec(attribute(icon, "href") || attribute(icon, "xlink:href") || "");
@@ -146,9 +139,9 @@ function ownWord(element, tokens) {
   const others = new Set();
   let beside = 0;
   for (let other = firstChild(parent); other && beside < 30; other = nextSibling(other)) {
-    if (other === element || !isElement(other) || localName(/** @type {Element} */ (other)) !== localName(element)) continue;
+    if (other === element || !isElement(other) || localName(other) !== localName(element)) continue;
     beside++;
-    for (const token of (attribute(/** @type {Element} */ (other), "class") || "").split(/\s+/)) others.add(token);
+    for (const token of (attribute(other, "class") || "").split(/\s+/)) others.add(token);
   }
   const own = tokens.filter((token) => !others.has(token) && !PASSING.test(token) && !GENERATED.test(token));
   return beside && tokens.length > own.length ? own[0] || "" : "";
@@ -159,8 +152,8 @@ const MOST_ALIKE = 50;
 
 /**
  * Where each of several look-alikes stands: what the largest thing says that holds it and none of the others.
- * @param {number[][]} groups ids of elements that are told alike
- * @returns {Record<string, string>} by id, in quotes; none where nothing tells it from the others
+ * @param {number[][]} groups ids of elements whose lines are alike
+ * @returns {Record<string, string>} by id, in quotes; none where nothing distinguishes it from the others
  */
 function placesOf(groups) {
   /** @type {Record<string, string>} */

@@ -7,7 +7,7 @@ const UNREADABLE = set("script style noscript template link meta");
 const READ_ATTRIBUTES = set("href src alt aria-label start colspan rowspan");
 const DATA_ATTRIBUTES = set("id class role title scope datetime content name property itemprop itemscope itemtype aria-rowindex aria-colindex aria-rowcount aria-colcount aria-rowspan aria-colspan aria-checked aria-describedby");
 const DATA_SCRIPT = "application/ld+json";
-const TOLD_BY_META = /^(?:(?:og|article|book|product|profile|twitter|dc|dcterms|citation)[:._]|(?:author|description|keywords|date|pubdate|publish[-_]?date|last-modified|price|availability)$)/i;
+const META_NAMES = /^(?:(?:og|article|book|product|profile|twitter|dc|dcterms|citation)[:._]|(?:author|description|keywords|date|pubdate|publish[-_]?date|last-modified|price|availability)$)/i;
 const LONGEST_DATA = 200_000;
 /** How much room a table may have below or above its rows, pixels, and how much text beside them. */
 const MOST_ROOM = 100;
@@ -17,12 +17,8 @@ const LONGEST_ADDRESS = 300;
 
 /** The attributes as they are, save what a secret field holds. @param {Element} element */
 function attributesOf(element) {
-  let out = "";
-  for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
-    if (name === "value" && isSecret(element)) continue;
-    out += ` ${name}="${escapeAttribute(value)}"`;
-  }
-  return out;
+  const kept = Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element))).filter(({ name }) => name !== "value" || !isSecret(element));
+  return kept.map(({ name, value }) => ` ${name}="${escapeAttribute(value)}"`).join("");
 }
 
 /** The attributes that a text of the page needs, addresses whole. @param {Element} element @param {boolean} detailed */
@@ -47,9 +43,7 @@ function address(element, name, value) {
 
 /**
  * What a field shows now, nothing of a secret one; null for what is no field.
- * @param {Element} element
- * @param {string} tag
- * @returns {string | null}
+ * @param {Element} element @param {string} tag @returns {string | null}
  */
 function heldText(element, tag) {
   if (tag === "textarea") return isSecret(element) ? "" : /** @type {HTMLTextAreaElement} */ (element).value;
@@ -65,7 +59,7 @@ function heldText(element, tag) {
 }
 
 /**
- * How an element is seen: `quiet` where nothing is told of it but what fields hold, for as long as nothing in it is shown
+ * How an element is seen: `quiet` where only what fields hold is read of it, for as long as nothing in it is shown
  * again (1) or for good (2); `suspect` where a style may make its text invisible; `waits` where scrolling shows it.
  * @typedef {{quiet: 0 | 1 | 2, suspect: boolean, waits: boolean}} HowSeen
  * @typedef {HowSeen & {list: Node[] | null, at: number, node: Node, end: string, shadow: boolean, read?: boolean}} Level
@@ -92,12 +86,12 @@ function beginSeeing() {
 /** What an element says to machines alone: a meta element, or data of schema.org; empty for others. @param {Element} element @param {string} tag */
 function machineText(element, tag) {
   const said = (/** @type {string} */ name) => attribute(element, name) || "";
-  if (tag === "meta") return said("itemprop") || TOLD_BY_META.test(said("property") || said("name")) ? `<meta${readAttributes(element, true)}>` : "";
+  if (tag === "meta") return said("itemprop") || META_NAMES.test(said("property") || said("name")) ? `<meta${readAttributes(element, true)}>` : "";
   const text = tag === "script" && said("type").toLowerCase() === DATA_SCRIPT ? textContent(element) : "";
   return text && text.length <= LONGEST_DATA ? `<script type="${DATA_SCRIPT}">${text.replace(/<\//g, "<\\/")}</script>` : "";
 }
 
-/** How an element is seen by what it stands in and by its own style; null where nothing of it is told. @param {Element} element @param {string} tag @param {HowSeen | null} around @returns {HowSeen | null} */
+/** How an element is seen by what it stands in and by its own style; null where nothing of it is read. @param {Element} element @param {string} tag @param {HowSeen | null} around @returns {HowSeen | null} */
 function sightOf(element, tag, around) {
   let quiet = around ? around.quiet : 0;
   let waits = around !== null && around.waits;
@@ -137,7 +131,7 @@ function canBeRead(level, holder) {
  * @param {number | null} id
  * @param {boolean} readable for a text of the page: without scripts, styles and hidden things, frames as plain
  *   boxes, and in place of fields the text that they show
- * @param {boolean} detailed in a text of the page, also what tells apart its parts, and what it says to machines
+ * @param {boolean} detailed in a text of the page, also what distinguishes its parts, and what it says to machines
  */
 function html(id, readable, detailed) {
   /** @type {Element | null} */
@@ -166,8 +160,7 @@ function writtenOut(top, readable, detailed) {
       if (level.shadow) walk.shadows--;
       out.push(level.end);
       if (!open.length) break;
-      const parent = /** @type {Level} */ (open[open.length - 1]);
-      node = parent.list ? parent.list[++parent.at] || null : nextSibling(level.node);
+      node = nextIn(/** @type {Level} */ (open[open.length - 1]), level.node);
       continue;
     }
     const type = nodeType(node);
@@ -193,12 +186,7 @@ function writtenOut(top, readable, detailed) {
         else {
           out.push(begin);
           const root = shadowOf(element);
-          /** @type {Node[] | null} */
-          let list = null;
-          if (!root && tag === "slot" && element instanceof HTMLSlotElement) {
-            list = element.assignedNodes();
-            if (!list.length) list = null;
-          }
+          const list = root ? null : slottedIn(element, tag);
           // A label stands apart from what follows it, which its style does and its text does not.
           if (root) walk.shadows++;
           open.push({ ...sight, list, at: 0, node: element, shadow: !!root, end: readable && tag === "label" ? "</label> " : `</${tag}>` });
@@ -218,8 +206,7 @@ function writtenOut(top, readable, detailed) {
       if (!readable || !level || isBlank(text) || canBeRead(level, /** @type {Element} */ (parent))) out.push(raw ? text : escapeText(text));
     }
     if (!open.length) break;
-    const parent = /** @type {Level} */ (open[open.length - 1]);
-    node = parent.list ? parent.list[++parent.at] || null : nextSibling(node);
+    node = nextIn(/** @type {Level} */ (open[open.length - 1]), node);
   }
   return { doc: documentKey, html: out.join(""), frames };
 }
@@ -232,13 +219,13 @@ function writtenOut(top, readable, detailed) {
 function drawsMore(table) {
   /** @type {Element[]} */
   const rows = [];
-  let told = 0;
+  let characters = 0;
   let top = Infinity;
   let bottom = -Infinity;
   for (const row of queryAll(table, "tr,[role=row]")) {
     const box = rectOf(row);
     const text = textContent(row);
-    told += text.length;
+    characters += text.length;
     if (!box.height || isBlank(text)) continue;
     rows.push(row);
     top = Math.min(top, box.top);
@@ -251,7 +238,7 @@ function drawsMore(table) {
   for (let around = parentNode(middle); isElement(around); around = flatParent(/** @type {Element} */ (around))) {
     const element = /** @type {Element} */ (around);
     // Where there is more than the table, the room may be that of something else.
-    if (localName(element) === "body" || textContent(element).length > told + MOST_BESIDE) return false;
+    if (localName(element) === "body" || textContent(element).length > characters + MOST_BESIDE) return false;
     const inside = _scrollHeight.call(element);
     const scrolls = inside > _clientHeight.call(element) + 1 && styleOf(element).overflowY !== "visible";
     const all = scrolls ? inside : rectOf(element).height - innerHeight;

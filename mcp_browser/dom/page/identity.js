@@ -2,7 +2,7 @@
 
 /** Attributes that tend to stay when a page is changed, those first that are made to be found by. */
 const STAYING = ["data-testid", "data-test-id", "data-test", "data-qa", "data-cy", "id", "name", "aria-label", "href", "for", "placeholder", "title", "alt", "type", "value"];
-/** Those of them that alone can tell an element from others of its tag. */
+/** Those of them that alone can distinguish an element from others of its tag. */
 const IDENTIFYING = STAYING.slice(0, -2);
 /** Kinds of input whose `value` says which one it is, and is nothing that somebody has entered. */
 const NAMED_BY_VALUE = set("radio checkbox submit button reset");
@@ -48,19 +48,13 @@ function pathOf(element) {
   for (;;) {
     const parent = parentNode(node);
     const tag = localName(node);
-    let place = 0;
-    let same = 0;
-    for (let child = parent && firstChild(parent); child; child = nextSibling(child)) {
-      if (!isElement(child) || localName(/** @type {Element} */ (child)) !== tag) continue;
-      same++;
-      if (child === node) place = same;
-    }
-    steps.unshift(same > 1 ? `${CSS.escape(tag)}:nth-of-type(${place})` : CSS.escape(tag));
+    const same = parent ? childrenOf(parent).filter((child) => localName(child) === tag) : [];
+    steps.unshift(same.length > 1 ? `${CSS.escape(tag)}:nth-of-type(${same.indexOf(node) + 1})` : CSS.escape(tag));
     if (parent instanceof ShadowRoot) {
       trees.unshift(steps.join(" > "));
       steps = [];
       node = parent.host;
-    } else if (isElement(parent)) node = /** @type {Element} */ (parent);
+    } else if (isElement(parent)) node = parent;
     else break;
   }
   trees.unshift(steps.join(" > "));
@@ -75,13 +69,8 @@ function follow(path) {
     if (node !== document) node = node && shadowOf(/** @type {Element} */ (node));
     for (const step of tree.split(" > ")) {
       const [tag = "", place = "1"] = step.replace(/\)$/, "").split(":nth-of-type(");
-      let left = Number(place);
-      /** @type {Node | null} */
-      let child = node && firstChild(node);
-      for (; child; child = nextSibling(child)) {
-        if (isElement(child) && CSS.escape(localName(/** @type {Element} */ (child))) === tag && --left === 0) break;
-      }
-      node = child || null;
+      const same = node ? childrenOf(node).filter((child) => CSS.escape(localName(child)) === tag) : [];
+      node = same[Number(place) - 1] || null;
     }
   }
   return /** @type {Element | null} */ (node);
@@ -106,7 +95,7 @@ function placesAmong(element, attributes) {
   return places;
 }
 
-/** What stands around an element and tells it from another of the same name: its row, entry or form. @param {Element} element */
+/** What stands around an element and distinguishes it from another of the same name: its row, entry or form. @param {Element} element */
 function contextOf(element) {
   const own = tidy(textContent(element));
   for (const outer of outward(flatParent(element), NEAREST_CONTEXTS)) {
@@ -120,10 +109,8 @@ function contextOf(element) {
 function identityOf(element) {
   const line = describe(element);
   const name = plainName(line.name);
-  let twins = 0;
-  for (const other of toldById().values()) {
-    if (other.id !== line.id && other.role === line.role && plainName(other.name) === name) twins++;
-  }
+  const isTwin = (/** @type {Line} */ other) => other.id !== line.id && other.role === line.role && plainName(other.name) === name;
+  const twins = [...reportedById().values()].filter(isTwin).length;
   const text = valueKind(element) === "rich" || isSecret(element) ? "" : tidy(textContent(element));
   const attributes = stayingAttributes(element);
   return {
@@ -168,7 +155,7 @@ function inContext(candidates, wanted) {
   return first && second && first.score >= 0.5 && first.score - second.score >= 0.1 ? [first.candidate] : candidates;
 }
 
-/** As few as can be told from the others. @param {Candidate[]} candidates @param {Identity} wanted */
+/** As few as can be distinguished from the others. @param {Candidate[]} candidates @param {Identity} wanted */
 function narrowed(candidates, wanted) {
   for (const fits of [
     (/** @type {Candidate} */ one) => isSeen(one.element),
@@ -188,7 +175,7 @@ function asCandidate(element) {
   return { element, role: line.role, name: plainName(line.name) };
 }
 
-/** Elements of the recorded tag that have one of its telling attributes, by the first that any has. @param {Identity} wanted */
+/** Elements of the recorded tag that have one of its identifying attributes, by the first that any has. @param {Identity} wanted */
 function byAttributes(wanted) {
   for (const name of IDENTIFYING) {
     const value = wanted.attributes[name];

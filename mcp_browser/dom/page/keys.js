@@ -43,10 +43,6 @@ function onHookKey(question) {
   const [type, data] = question.detail.split(/:(.*)/s);
   if (mayPass(type, data)) question.preventDefault();
 }
-/** @param {boolean} first */
-function onHolding(first) {
-  isFirst = first;
-}
 
 /** Where no hook is in the page. @param {Event} event */
 function onPageKey(event) {
@@ -120,9 +116,8 @@ async function putText(text, id, secret) {
   let done = 0;
   while (done < text.length) {
     const active = deepActive();
-    const tag = active ? localName(active) : "";
     const strayed = (!done && id && active !== byId(id)) || (!secret && keyPlace(active).password);
-    if (!active || tag === "iframe" || tag === "frame" || strayed) return { done, moved: true };
+    if (!active || isFrame(active) || strayed) return { done, moved: true };
     // Boxes that take one character each pass the focus on as they are filled.
     const most = /** @type {HTMLInputElement} */ (active).maxLength;
     const part = most > 0 && most < text.length - done ? text.slice(done, done + 1) : text.slice(done);

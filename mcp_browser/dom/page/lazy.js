@@ -7,10 +7,7 @@
 /** A page of fewer elements is read as it is. */
 const LEAST_LAZY = 2000;
 
-/**
- * Have all parts laid out.
- * @returns {() => void} puts back what was before
- */
+/** Have all parts laid out. @returns {() => void} puts back what was before */
 function wakeLazy() {
   const { lazy } = addedTo(document);
   const asleep = lazy.length ? `:is(${lazy.join(",")}):not([style*="content-visibility"])` : "";

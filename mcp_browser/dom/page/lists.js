@@ -27,7 +27,7 @@ function drawnTest() {
     const known = traps.get(element);
     if (known !== undefined) return known;
     const around = flatParent(element);
-    const free = !isTrap(element) && (!around || !isElement(around) || isFree(/** @type {Element} */ (around)));
+    const free = !isTrap(element) && (!isElement(around) || isFree(around));
     traps.set(element, free);
     return free;
   };
@@ -108,9 +108,9 @@ function isOwnPart(hit, field) {
 function frameOf(field) {
   const outer = flatParent(field);
   if (!isElement(outer)) return field;
-  const [own, around] = [rectOf(field), rectOf(/** @type {Element} */ (outer))];
+  const [own, around] = [rectOf(field), rectOf(outer)];
   const sides = /** @type {const} */ (["left", "top", "right", "bottom"]);
-  return sides.every((side) => Math.abs(own[side] - around[side]) <= NEAR) ? /** @type {Element} */ (outer) : field;
+  return sides.every((side) => Math.abs(own[side] - around[side]) <= NEAR) ? outer : field;
 }
 
 const PARTS = "a[href],button,[role=button],[role=link],[role=option]";
@@ -191,7 +191,7 @@ function rowOf(text) {
 function boxAround(entries, field) {
   let node = /** @type {Node | null} */ (entries[0] ? flatParent(entries[0]) : null);
   while (node && !entries.every((entry) => holds(/** @type {Node} */ (node), entry))) node = flatParent(node);
-  return node && isElement(node) && !holds(node, field) ? /** @type {Element} */ (node) : null;
+  return isElement(node) && !holds(node, field) ? node : null;
 }
 
 /** @param {Element} element */
@@ -275,9 +275,9 @@ function hasLess() {
 /** Scroll the list that was found last to a part of its length, or on by a view (-1); whether it moved. @param {Element} element @param {number} part */
 function scrollOptions(element, part) {
   const control = controlOf(element);
-  let node = /** @type {Node | null} */ ((opened?.field === control && opened.entries.find(isConnected)) || shownWithin(control, OPTIONS)[0] || null);
-  for (; node && isElement(node) && node !== body() && node !== rootElement(); node = flatParent(node)) {
-    const box = /** @type {Element} */ (node);
+  const first = (opened?.field === control && opened.entries.find(isConnected)) || shownWithin(control, OPTIONS)[0] || null;
+  for (const box of outward(first)) {
+    if (box === body() || box === rootElement()) break;
     const hidden = _scrollHeight.call(box) - _clientHeight.call(box);
     if (hidden < 4 || styleOf(box).overflowY === "visible") continue;
     return scrollToPart(box, part);

@@ -1,14 +1,12 @@
-/** What changes in looks alone: styles, pictures, drawings. None of it is a line's, so that no line tells of it. */
+/** What changes in looks alone: styles, pictures, drawings. No line contains any of it. */
 
-/** What is told of an attribute that changed. */
-const LOOKS = new Map(
-  /** @type {[string, string][]} */ ([
-    ["class", "class"],
-    ["style", "style"],
-    ...["src", "srcset", "poster"].map((name) => [name, "picture"]),
-    ...["d", "points", "transform", "viewBox", "fill", "stroke", "x", "y", "cx", "cy", "r", "rx", "ry", "x1", "x2", "y1", "y2", "href", "xlink:href"].map((name) => [name, "drawing"]),
-  ]),
-);
+/** What a changed attribute is reported as. */
+const LOOKS = new Map([
+  ...each("class", "class"),
+  ...each("style", "style"),
+  ...each("src srcset poster", "picture"),
+  ...each("d points transform viewBox fill stroke x y cx cy r rx ry x1 x2 y1 y2 href xlink:href", "drawing"),
+]);
 /** What a component may draw its states by. */
 const DATA_STATE = /^data-.*(?:state|select|active|check|open|current|highlight|pressed|focus|hover|range)/;
 /** So many elements are kept; where more change by themselves nobody could say what an action did. */
@@ -24,7 +22,7 @@ const DRAWN = set("path rect circle ellipse line polyline polygon use image text
 /** First values of attributes that have changed since the last reading, "" standing for what has been drawn. @typedef {Map<Element, Map<string, string | null>>} Looks */
 /** @type {Looks} */
 let lookedSince = new Map();
-/** The same since what was told last. @type {Looks} */
+/** The same since the last report. @type {Looks} */
 let lookedBefore = new Map();
 let lookedTooMuch = false;
 /** When a style or class changed last: a script may be moving things. */
@@ -49,7 +47,7 @@ function noteLooks(records) {
       if (!LOOKS.has(name) && !DATA_STATE.test(name)) continue;
       noteLook(target, name, record.oldValue);
       if (!isSteady(target)) stirredAt = now();
-    } else if (target instanceof SVGElement) for (const node of record.addedNodes) if (isElement(node) && DRAWN.has(localName(/** @type {Element} */ (node)))) noteLook(target, "", null);
+    } else if (target instanceof SVGElement) for (const node of record.addedNodes) if (isElement(node) && DRAWN.has(localName(node))) noteLook(target, "", null);
     if (lookedSince.size > MOST_LOOKS) {
       onlooker.disconnect();
       lookedSince = new Map();
@@ -73,8 +71,8 @@ function watchLooks() {
 /** What gives the text of editors its form, and what is selected. @typedef {{forms: Map<Element, string[]>, selected: string}} Shape */
 /** As it was read last. @type {Shape | null} */
 let shapeRead = null;
-/** As it was told last; null where that is not known. @type {Shape | null} */
-let shapeTold = null;
+/** As it was reported last; null where that is not known. @type {Shape | null} */
+let shapeReported = null;
 const EDITABLE = "[contenteditable]:not([contenteditable=false])";
 const MOST_FORMS = 1000;
 const LONGEST_FORM = 40;
@@ -93,9 +91,9 @@ function formsChanged(before, after) {
   return [...come.map((form) => `+${form}`), ...gone.map((form) => `-${form}`)].slice(0, FIRST_LOOKS).join(" ");
 }
 
-/** @param {boolean} afresh whether the reading before this was told */
+/** @param {boolean} afresh whether the reading before this was reported */
 function turnShape(afresh) {
-  if (afresh) shapeTold = shapeRead;
+  if (afresh) shapeReported = shapeRead;
   const editors = editorRead ? Array.from(queryAll(document, EDITABLE)).slice(0, MOST_EDITORS) : [];
   shapeRead = { forms: new Map(editors.map((editor) => [editor, formsOf(editor)])), selected: selectionOf(deepActive()) };
 }
@@ -144,7 +142,7 @@ function notePainted() {
 let refused = [new Set(), new Set()];
 _addEventListener.call(window, "invalid", (event) => void refused[1].add(/** @type {Element} */ (event.composedPath()[0])), true);
 
-/** A reading begins: what was noted before the one told last is forgotten. @param {boolean} afresh whether the last reading was told */
+/** A reading begins: what was noted before the last report is forgotten. @param {boolean} afresh whether the last reading was reported */
 function turnLooks(afresh) {
   noteLooks(onlooker.takeRecords());
   if (afresh) {
@@ -158,9 +156,8 @@ function turnLooks(afresh) {
 }
 
 /**
- * The elements that look different from what was told, the first of them with what is different.
- * @param {Line[]} lines
- * @returns {{looks: [WireLine, string][], others: number} | undefined}
+ * The elements that look different from what was reported, the first of them with what is different.
+ * @param {Line[]} lines @returns {{looks: [WireLine, string][], others: number} | undefined}
  */
 function looksChanged(lines) {
   /** @type {Map<number, Line>} */
@@ -172,15 +169,15 @@ function looksChanged(lines) {
     const owner = ownerOf(element, byId);
     found.set(owner, (found.get(owner) || new Set()).add(what));
   };
-  for (const [editor, forms] of shapeTold ? (shapeRead?.forms ?? []) : []) {
-    const before = shapeTold?.forms.get(editor);
+  for (const [editor, forms] of shapeReported ? (shapeRead?.forms ?? []) : []) {
+    const before = shapeReported?.forms.get(editor);
     const formed = before ? formsChanged(before, forms) : "";
     if (formed) add(editor, formed);
   }
   for (const field of refused[0]) if (isConnected(field) && isSeen(field)) add(field, `invalid${complaint(field, localName(field))}`);
   const active = deepActive() || body();
   const selected = shapeRead?.selected;
-  if (active && selected && shapeTold && selected !== shapeTold.selected) add(active, `selected ${quoted(cut(tidy(selected), LONGEST_FORM))}`);
+  if (active && selected && shapeReported && selected !== shapeReported.selected) add(active, `selected ${quoted(cut(tidy(selected), LONGEST_FORM))}`);
   for (const [element, values] of lookedBefore) {
     if (!isConnected(element) || !isSeen(element)) continue;
     for (const [name, value] of values) if (name === "" || isOther(attribute(element, name), value, LOOKS.has(name))) add(element, LOOKS.get(name) || name || "drawing");
@@ -204,13 +201,12 @@ const isOther = (now, before, orNone) => (orNone ? (now || "") !== (before || ""
 
 const NEAREST_OWNER = 4;
 
-/** What is told of an element: the next thing around it that has a line, or itself. @param {Element} element @param {Map<number, Line>} byId */
+/** What an element is reported as: the next thing around it that has a line, or itself. @param {Element} element @param {Map<number, Line>} byId */
 function ownerOf(element, byId) {
-  let node = /** @type {Node | null} */ (element);
-  for (let up = 0; up < NEAREST_OWNER && isElement(node); up++, node = flatParent(/** @type {Node} */ (node))) {
-    const line = byId.get(idOf(/** @type {Element} */ (node)));
+  for (const outer of outward(element, NEAREST_OWNER)) {
+    const line = byId.get(idOf(outer));
     // A region holds much else.
-    if (line && (line.kind !== "region" || up === 0)) return /** @type {Element} */ (node);
+    if (line && (line.kind !== "region" || outer === element)) return outer;
   }
-  return /** @type {Element} */ (element);
+  return element;
 }

@@ -9,10 +9,9 @@ function enterImage(element, tag, role, frame) {
   const read = WORDS.test(textContent(element)) && !LEAVES.has(tag) ? frame : null;
   if (walk.inside !== null) return read;
   const name = nameOf(element, tag, role);
-  const cursor = handOver(element, tag);
-  if (cursor) {
-    const frame = walk.open.length ? walk.open[walk.open.length - 1] : null;
-    if (frame && underHand() >= 0) discover(underHand());
+  if (handOver(element, tag)) {
+    const at = underHand();
+    if (at >= 0) discover(at);
     else {
       const far = farOf(element, false);
       if (far === far) pushControl(element, "img", name, statesOf(element, tag, "img", name), far, false);

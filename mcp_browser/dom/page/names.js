@@ -17,22 +17,15 @@ const TITLE = 256;
 const HOLDER = 512;
 const POPOVER = 1024;
 const MEANINGS = new Map([
-  ...set("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden").values().map((name) => /** @type {[string, number]} */ ([name, SPECIAL])),
-  ...set(
-    "aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled",
-  )
-    .values()
-    .map((name) => /** @type {[string, number]} */ ([name, STATE])),
+  ...each("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden", SPECIAL),
+  ...each("aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled", STATE),
   ["aria-labelledby", LABELLED],
   ["aria-label", LABEL],
   ["title", TITLE],
-  ["placeholder", HOLDER],
-  ["aria-placeholder", HOLDER],
-  ["data-placeholder", HOLDER],
+  ...each("placeholder aria-placeholder data-placeholder", HOLDER),
   ["draggable", SPECIAL | STATE],
   ["class", CLASS],
-  ["style", STYLE],
-  ["cursor", STYLE],
+  ...each("style cursor", STYLE),
   ["popover", POPOVER],
   ["aria-owns", OWNS],
 ]);
@@ -46,8 +39,8 @@ function traits(element) {
   if (traced !== element) {
     let bits = 0;
     if (hasAttributes(element)) for (const name of _getAttributeNames.call(element)) bits |= MEANINGS.get(name) || OTHER;
-    const told = heardSayings ? sayings.get(element) : undefined;
-    if (told) for (const name of told.keys()) bits |= MEANINGS.get(name) || OTHER;
+    const said = heardSayings ? sayings.get(element) : undefined;
+    if (said) for (const name of said.keys()) bits |= MEANINGS.get(name) || OTHER;
     traced = element;
     tracedAs = bits;
   }
@@ -56,74 +49,52 @@ function traits(element) {
 
 /** Elements with a state that comes from around or inside them. @type {WeakSet<Element>} */
 let stateful = new WeakSet();
-let statefulSome = false;
 /** Elements of the document to which some rule gives a cursor. @type {WeakSet<Element>} */
 let pointed = new WeakSet();
-/** What the cursor is a hand over only while it is there. @type {WeakSet<Element>} */
+/** Elements whose cursor is a hand only while it is over them. @type {WeakSet<Element>} */
 let handed = new WeakSet();
-let pointedSome = false;
 /** Elements of the document that some rule may clip to nothing or write with invisible ink. @type {WeakSet<Element>} */
 let suspected = new WeakSet();
-let suspectedSome = false;
 /** Elements of the document that some rule may let scroll. @type {WeakSet<Element>} */
 let scrolling = new WeakSet();
-let scrollingSome = false;
-/** Whether that tells all that do. */
+/** Whether these are all that do. */
 let scrollingKnown = false;
 /** Elements of the document that some rule may fix to the view. @type {WeakSet<Element>} */
 let fixed = new WeakSet();
-let fixedSome = false;
-/** Whether the two before these tell all there is: not where a style sheet of another origin cannot be read. */
+/** Whether `pointed` and `suspected` are complete: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
 const HIDING_STYLE = /clip|mask|indent|content-visibility|transparent|rgba|fill-color|opacity|(?:^|[^-])color\s*:|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
 
 /** @param {Node} root */
 function survey(root) {
-  for (const element of queryAll(root, ":disabled,:user-invalid")) {
-    stateful.add(element);
-    statefulSome = true;
-  }
+  for (const element of queryAll(root, ":disabled,:user-invalid")) stateful.add(element);
 }
 
 /** Find what style sheets may point at or hide; only in the document, since shadow trees are small. */
 function surveyStyles() {
-  pointed = new WeakSet();
-  handed = new WeakSet();
-  suspected = new WeakSet();
-  scrolling = new WeakSet();
-  fixed = new WeakSet();
-  pointedSome = suspectedSome = fixedSome = false;
   const { hand, handed: hovered, trap, scroll, fixed: stuck, blind } = addedTo(document);
   scrollingKnown = !blind && scroll.length <= MOST_SURVEYED;
-  scrollingSome = scrollingKnown && scroll.length > 0;
-  if (scrollingSome) for (const element of queryAll(document, `:is(${scroll.join(",")})`)) scrolling.add(element);
+  scrolling = matching(working(scrollingKnown ? scroll : []));
   surveyed = !blind && hand.length + trap.length <= MOST_SURVEYED;
-  if (!surveyed) return;
-  if (hand.length) for (const element of queryAll(document, `:is(${hand.join(",")})`)) pointed.add(element);
-  for (const element of hovered.length ? queryAll(document, `:is(${hovered.join(",")})`) : []) {
-    pointed.add(element);
-    handed.add(element);
-  }
-  pointedSome = hand.length > 0;
-  if (trap.length) for (const element of queryAll(document, `:is(${trap.join(",")})`)) suspected.add(element);
-  suspectedSome = trap.length > 0;
-  fixedSome = stuck.length > 0 && stuck.length <= MOST_SURVEYED;
-  if (fixedSome) for (const element of queryAll(document, `:is(${stuck.join(",")})`)) fixed.add(element);
+  pointed = matching(working(surveyed ? [...hand, ...hovered] : []));
+  handed = matching(working(surveyed ? hovered : []));
+  suspected = matching(working(surveyed ? trap : []));
+  fixed = matching(working(surveyed && stuck.length <= MOST_SURVEYED ? stuck : []));
 }
 
 /** Whether the cursor over an element is that of something to act on. @param {Element} element */
-const hasHand = (element) => HAND.has(styleOf(element).cursor) || (pointedSome && handed.has(element));
+const hasHand = (element) => HAND.has(styleOf(element).cursor) || handed.has(element);
 
 /** Whether an element may have a cursor of its own. @param {Element} element */
-const pointing = (element) => (pointedSome && pointed.has(element)) || ((traits(element) & STYLE) !== 0 && (/cursor/i.test(attribute(element, "style") || "") || attribute(element, "cursor") !== null));
+const pointing = (element) => pointed.has(element) || ((traits(element) & STYLE) !== 0 && (/cursor/i.test(attribute(element, "style") || "") || attribute(element, "cursor") !== null));
 
 /** Whether an element may have a style that hides it or its text. @param {Element} element */
-const suspicious = (element) => (suspectedSome && suspected.has(element)) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
+const suspicious = (element) => suspected.has(element) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
 
 /** Whether an element may be fixed to the view. @param {Element} element */
 const mayBeFixed = (element) =>
-  surveyed && walk.shadows === 0 ? (fixedSome && fixed.has(element)) || ((traits(element) & STYLE) !== 0 && /fixed/i.test(attribute(element, "style") || "")) : walk.checks > 0;
+  surveyed && walk.shadows === 0 ? fixed.has(element) || ((traits(element) & STYLE) !== 0 && /fixed/i.test(attribute(element, "style") || "")) : walk.checks > 0;
 
 /** Labels by the control they belong to, for each tree. @type {WeakMap<Node, Map<Element, Element[]>>} */
 let labelsOfRoot = new WeakMap();
@@ -141,10 +112,7 @@ function labelsOf(element) {
     labels = new Map();
     for (const label of queryAll(root, "label")) {
       const control = /** @type {HTMLLabelElement} */ (label).control;
-      if (!control) continue;
-      const list = labels.get(control);
-      if (list) list.push(label);
-      else labels.set(control, [label]);
+      if (control) addTo(labels, control, label);
     }
     labelsOfRoot.set(root, labels);
   }
@@ -187,10 +155,7 @@ function referred(element, name) {
 
 /**
  * The accessible name, by the standard's steps (accname, HTML-AAM).
- * @param {Element} element
- * @param {string} tag
- * @param {string} role
- * @returns {string}
+ * @param {Element} element @param {string} tag @param {string} role @returns {string}
  */
 function nameOf(element, tag, role) {
   const means = traits(element);
@@ -278,8 +243,8 @@ function nativeName(element, tag, role) {
 /** @param {Element} element @param {string} tag */
 function childText(element, tag) {
   for (let child = firstChild(element); child; child = nextSibling(child)) {
-    if (isElement(child) && localName(/** @type {Element} */ (child)) === tag) {
-      return tidy(textOf(/** @type {Element} */ (child), element, 0, false));
+    if (isElement(child) && localName(child) === tag) {
+      return tidy(textOf(child, element, 0, false));
     }
   }
   return "";
@@ -354,10 +319,7 @@ function textOf(element, asking, deep, hidden) {
 
 /**
  * What the value of a control within another's label adds to its name; null for what has no value.
- * @param {Element} element
- * @param {string} tag
- * @param {string} role
- * @returns {string | null}
+ * @param {Element} element @param {string} tag @param {string} role @returns {string | null}
  */
 function embedded(element, tag, role) {
   if (tag === "input") {
@@ -381,11 +343,7 @@ function embedded(element, tag, role) {
 
 /**
  * The text of an element's children as people see them.
- * @param {Element} element
- * @param {Element} asking
- * @param {number} deep
- * @param {boolean} hidden
- * @returns {string}
+ * @param {Element} element @param {Element} asking @param {number} deep @param {boolean} hidden @returns {string}
  */
 function contentOf(element, asking, deep, hidden) {
   const { tag, bits } = tagOf(element);
@@ -398,12 +356,7 @@ function contentOf(element, asking, deep, hidden) {
     return valuing ? read : around(element, read);
   }
   let text = "";
-  /** @type {Node[] | null} */
-  let slotted = null;
-  if (!root && tag === "slot") {
-    slotted = /** @type {HTMLSlotElement} */ (element).assignedNodes();
-    if (!slotted.length) slotted = null;
-  }
+  const slotted = root ? null : slottedIn(element, tag);
   const add = (/** @type {Element} */ inner) => {
     if (!hidden && !isSeen(inner) && isHidden(inner)) return;
     // The native list that a component draws anew says the same once more.

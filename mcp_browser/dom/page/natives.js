@@ -113,17 +113,14 @@ const query = (/** @type {Element} */ element, /** @type {string} */ selector) =
 const rootOf = (/** @type {Node} */ node) => /** @type {Node} */ (_getRootNode.call(node));
 const styleOf = (/** @type {Element} */ element, /** @type {string | undefined} */ pseudo = undefined) =>
   getComputedStyle(element, pseudo);
-const isElement = (/** @type {Node | null | undefined} */ node) => !!node && nodeType(node) === 1;
+/** @type {(node: Node | null | undefined) => node is Element} */
+const isElement = (node) => !!node && nodeType(node) === 1;
 const now = () => performance.now();
 
 const SEEN = { opacityProperty: true, visibilityProperty: true };
 const isSeen = (/** @type {Element} */ element) => _checkVisibility.call(element, SEEN);
 
-/**
- * JSON that asks no object for its toJSON.
- * @param {unknown} value
- * @returns {string}
- */
+/** JSON that asks no object for its toJSON. @param {unknown} value @returns {string} */
 function encode(value) {
   if (value === null || value === undefined) return "null";
   if (typeof value === "string") return _stringify(wellFormed(value));
@@ -144,5 +141,14 @@ function encode(value) {
 const LONE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 const wellFormed = (/** @type {string} */ text) => text.replace(LONE, "\uFFFD");
 
+/** Add a value to the list of a key. @template K, V @param {Map<K, V[]>} lists @param {K} key @param {V} value */
+function addTo(lists, key, value) {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+/** Each of several words with the same value. @template T @param {string} words @param {T} value */
+const each = (words, value) => words.split(" ").map((word) => /** @type {[string, T]} */ ([word, value]));
 /** @param {string} words */
 const set = (words) => new Set(words.split(" "));

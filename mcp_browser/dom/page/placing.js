@@ -9,9 +9,8 @@ const NOWHERE = NaN;
  * @param {Port} port what it is seen through
  */
 function farOf(element, small, port = portNow()) {
-  const frame = walk.open.length ? walk.open[walk.open.length - 1] : null;
-  const zone = frame ? frame.zone : null;
-  if (zone !== null && zone !== undefined) return zone;
+  const zone = walk.open.at(-1)?.zone ?? null;
+  if (zone !== null) return zone;
   walk.rects--;
   return distance(element, rectOf(element), small, port);
 }
@@ -19,16 +18,11 @@ function farOf(element, small, port = portNow()) {
 /** @param {Element} element @param {DOMRect} box @param {boolean} small @param {Port} port what it is seen through */
 function distance(element, box, small, port = portNow()) {
   if (box.width <= 1 || box.height <= 1) {
-    if (!small && !(box.width <= 1 && box.height <= 1 && box.width > 0)) {
-      const range = /** @type {Range} */ (_createRange.call(document));
-      range.selectNodeContents(element);
-      box = range.getBoundingClientRect();
-    }
+    if (!small && !(box.width <= 1 && box.height <= 1 && box.width > 0)) box = contentsOf(element).getBoundingClientRect();
     if (!small && (box.width <= 1 || box.height <= 1)) return NOWHERE;
   }
-  if ((box.right + walk.offX <= 0 && !walk.leftward && box.width > 0) || box.bottom + walk.offY <= 0) {
-    if (!scrolledAway(element)) return NOWHERE;
-  }
+  const isOut = (box.right + walk.offX <= 0 && !walk.leftward && box.width > 0) || box.bottom + walk.offY <= 0;
+  if (isOut && !scrolledAway(element)) return NOWHERE;
   const far = beyond(box, port);
   if (far === 0 || port === walk.port) return inAll(far, port);
   const whole = beyond(box, walk.port);
@@ -53,7 +47,7 @@ const inAll = (far, port) => (port.far === 0 ? far : port.far + Math.sign(port.f
 function mayScroll(element, tag, means) {
   if (tag === "dialog" || means & POPOVER) return true;
   if (means & STYLE && /overflow/i.test(attribute(element, "style") || "")) return true;
-  if (scrollingKnown && walk.shadows === 0) return scrollingSome && scrolling.has(element);
+  if (scrollingKnown && walk.shadows === 0) return scrolling.has(element);
   return walk.scrolls > 0 && walk.scrolls-- > 0;
 }
 
@@ -104,11 +98,10 @@ function escapes(element, port) {
   let node = element;
   while (node && node !== outer) {
     if (isElement(node)) {
-      const inner = /** @type {Element} */ (node);
-      const { position } = styleOf(inner);
+      const { position } = styleOf(node);
       if (position === "fixed") return true;
-      if (position === "absolute" && inner instanceof HTMLElement) {
-        const placed = /** @type {Element | null} */ (_offsetParent.call(inner));
+      if (position === "absolute" && node instanceof HTMLElement) {
+        const placed = /** @type {Element | null} */ (_offsetParent.call(node));
         if (!placed || !holds(outer, placed)) return true;
         node = placed;
         continue;
@@ -134,10 +127,7 @@ const MOST_GUESSES = 63;
 /**
  * Learn how far off a box lies, so that what is in it is not measured one by one. Of many brothers of one kind that
  * lie far off, not each is measured.
- * @param {Element} element
- * @param {string} tag
- * @param {Open} frame
- * @param {Open} parent
+ * @param {Element} element @param {string} tag @param {Open} frame @param {Open} parent
  */
 function learnZone(element, tag, frame, parent) {
   const kind = kindOf(element, tag);

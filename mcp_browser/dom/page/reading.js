@@ -6,7 +6,7 @@ let groupsRead = [];
 /**
  * Read the document, or a part of it, as lines in reading order.
  * @param {Element | null} top
- * @param {boolean} thorough whether each cell of a table and what is in an editor's text is told as an element
+ * @param {boolean} thorough whether each cell of a table and what is in an editor's text is listed as an element
  * @returns {Line[]}
  */
 function read(top, thorough = false) {
@@ -22,7 +22,6 @@ function read(top, thorough = false) {
   hosts = [];
   tablesRead = new WeakMap();
   stateful = new WeakSet();
-  statefulSome = false;
   survey(rootOf(start));
   const tree = rootOf(start) === document ? document : null;
   treeNow = tree;
@@ -51,11 +50,11 @@ function read(top, thorough = false) {
     walkThrough(start);
     flush();
     if (walk.echoes.size) {
-      const told = new Set(withParts(walk.lines).map(({ node }) => node));
+      const shown = new Set(withParts(walk.lines).map(({ node }) => node));
       const bearers = walk.lines.map((line) => walk.echoes.get(line));
       for (let i = bearers.length - 1; i >= 0; i--) {
         const bearer = bearers[i];
-        if (bearer instanceof Element) settleEcho(/** @type {Line} */ (walk.lines[i]), i, told.has(bearer));
+        if (bearer instanceof Element) settleEcho(/** @type {Line} */ (walk.lines[i]), i, shown.has(bearer));
       }
     }
   } finally {
@@ -67,6 +66,16 @@ function read(top, thorough = false) {
   walk = standing();
   return withoutEchoes(lines);
 }
+
+/** The nodes that a slot shows instead of its children; null where it shows none, and for other elements. @param {Element} element @param {string} tag @returns {Node[] | null} */
+function slottedIn(element, tag) {
+  if (tag !== "slot" || !(element instanceof HTMLSlotElement)) return null;
+  const nodes = element.assignedNodes();
+  return nodes.length ? nodes : null;
+}
+
+/** The node to read after one: the next in the slot that shows it, or its sibling. @param {{list: Node[] | null, at: number} | null} parent @param {Node} node @returns {Node | null} */
+const nextIn = (parent, node) => (parent && parent.list ? parent.list[++parent.at] || null : nextSibling(node));
 
 /** Read an element and all that is in it. @param {Element} start */
 function walkThrough(start) {
@@ -89,17 +98,9 @@ function walkThrough(start) {
         if (!frame) walk.inert = inert;
         if (frame) {
           const { root } = frame;
-          /** @type {Node | null} */
-          let first = null;
-          if (root) first = firstChild(root);
-          else if (frame.tag === "slot" && element instanceof HTMLSlotElement) {
-            const list = element.assignedNodes();
-            if (list.length) {
-              frame.list = list;
-              first = /** @type {Node} */ (list[0]);
-              // Text in a slot is styled by the slot.
-            } else first = firstChild(element);
-          } else if (!frame.leaf) first = firstChild(element);
+          if (!root) frame.list = slottedIn(element, frame.tag);
+          const first = frame.list ? frame.list[0] || null : frame.leaf ? null : firstChild(root || element);
+          // Text in a slot is styled by the slot.
           if (parent && parent.muted && frame.tag === "slot") frame.muted = parent.muted;
           walk.open.push(frame);
           if (walk.styled || walk.shadows > 0) gatherAdded(frame, "before");
@@ -117,10 +118,7 @@ function walkThrough(start) {
         if (parent && walk.lines.length > before) noteEntry(parent, before, element);
       }
       if (node === start) break;
-      if (parent && parent.list) {
-        parent.at++;
-        node = parent.list[parent.at] || null;
-      } else node = nextSibling(node);
+      node = nextIn(parent, node);
     } else {
       const frame = walk.open.pop();
       if (!frame) break;
@@ -140,10 +138,7 @@ function walkThrough(start) {
         if (frame.row) noteRow(frame.start);
         noteEntry(parent, frame.start, frame.element);
       }
-      if (parent.list) {
-        parent.at++;
-        node = parent.list[parent.at] || null;
-      } else node = nextSibling(frame.element);
+      node = nextIn(parent, frame.element);
     }
   }
 }
@@ -154,11 +149,5 @@ const FIELDS = set("textbox searchbox combobox listbox spinbutton slider checkbo
 function withoutEchoes(lines) {
   const isEcho = (/** @type {Line} */ line, /** @type {Line | undefined} */ beside) =>
     !!beside && beside.kind === "interactive" && beside.name === line.name && FIELDS.has(beside.role);
-  let found = false;
-  for (let i = 0; i < lines.length && !found; i++) {
-    const line = /** @type {Line} */ (lines[i]);
-    found = line.kind === "text" && (isEcho(line, lines[i + 1]) || isEcho(line, lines[i - 1]));
-  }
-  if (!found) return lines;
   return lines.filter((line, i) => line.kind !== "text" || !(isEcho(line, lines[i + 1]) || isEcho(line, lines[i - 1])));
 }

@@ -77,11 +77,7 @@ function boxesInView(element) {
   const boxes = [];
   const body = bodyOf(element);
   let rects = body === element ? Array.from(_getClientRects.call(element)) : [areaBox(element, body)];
-  if (!rects.some((rect) => rect.width > 0 && rect.height > 0)) {
-    const range = /** @type {Range} */ (_createRange.call(document));
-    range.selectNodeContents(element);
-    rects = Array.from(range.getClientRects());
-  }
+  if (!rects.some((rect) => rect.width > 0 && rect.height > 0)) rects = Array.from(contentsOf(element).getClientRects());
   for (const rect of rects.slice(0, 4)) {
     const box = partInView(rect);
     if (box.right - box.left >= 1 && box.bottom - box.top >= 1) boxes.push(box);
@@ -97,24 +93,13 @@ function boxOf(element) {
   if (box.width > 0 && box.height > 0) return box;
   const style = styleOf(element);
   if (style.overflowX !== "visible" && style.display !== "inline" && style.display !== "contents") return box;
-  const range = /** @type {Range} */ (_createRange.call(document));
-  range.selectNodeContents(element);
-  const inner = range.getBoundingClientRect();
+  const inner = contentsOf(element).getBoundingClientRect();
   return inner.width > 0 && inner.height > 0 ? inner : box;
 }
 
 const POINTS = [
-  [0.5, 0.5],
-  [0.25, 0.5],
-  [0.75, 0.5],
-  [0.5, 0.2],
-  [0.5, 0.8],
-  [0.08, 0.5],
-  [0.92, 0.5],
-  [0.1, 0.1],
-  [0.9, 0.1],
-  [0.1, 0.9],
-  [0.9, 0.9],
+  ...[[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.08, 0.5], [0.92, 0.5]],
+  ...[[0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]],
 ];
 
 /**
@@ -155,12 +140,10 @@ function pointsOnLine(element) {
 
 /** Whether an overlay fills so much of the view that scrolling moves nothing out from under it. @param {Element} hit @param {Element} element */
 function fillsView(hit, element) {
-  const cover = coverOf(hit, element);
-  for (const part of [cover, hit]) {
+  return [coverOf(hit, element), hit].some((part) => {
     const { left, right, top, bottom } = partInView(rectOf(part));
-    if ((right - left) * (bottom - top) > innerWidth * innerHeight * 0.5) return true;
-  }
-  return false;
+    return (right - left) * (bottom - top) > innerWidth * innerHeight * 0.5;
+  });
 }
 
 /** Whether an animation or transition moves the element or something around it. @param {Element} element */
@@ -178,15 +161,9 @@ function isMoving(element) {
   return false;
 }
 
+const PLACING = ["transform", "translate", "left", "top", "right", "bottom", "marginLeft", "marginTop", "width", "height"];
 /** @param {KeyframeEffect} effect */
-function movesBox(effect) {
-  for (const keyframe of effect.getKeyframes()) {
-    for (const property of ["transform", "translate", "left", "top", "right", "bottom", "marginLeft", "marginTop", "width", "height"]) {
-      if (property in keyframe) return true;
-    }
-  }
-  return false;
-}
+const movesBox = (effect) => effect.getKeyframes().some((keyframe) => PLACING.some((property) => property in keyframe));
 
 const PATIENCE = 1000;
 /** So long what shows once it is scrolled to may take to do so, milliseconds: an animation may have a delay. */
@@ -200,8 +177,7 @@ const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
 
 /**
  * Make an element ready for an action, or say why it is not.
- * @param {number} id
- * @param {string} purpose
+ * @param {number} id @param {string} purpose
  * @param {boolean} force skip the checks that a person could not pass
  * @returns {Promise<object>}
  */
@@ -227,10 +203,9 @@ async function ready(id, purpose, force) {
 
 /** What is seen in the place of a range that is clipped to nothing: the nearest box around it. @param {Element} range */
 function thumbOf(range) {
-  let node = flatParent(range);
-  for (let up = 0; up < MOST_UP_TO_TRACK && node && isElement(node); up++, node = flatParent(node)) {
-    const box = rectOf(/** @type {Element} */ (node));
-    if (box.width > 2 && box.height > 2 && isSeen(/** @type {Element} */ (node))) return /** @type {Element} */ (node);
+  for (const outer of outward(flatParent(range), MOST_UP_TO_TRACK)) {
+    const box = rectOf(outer);
+    if (box.width > 2 && box.height > 2 && isSeen(outer)) return outer;
   }
   return null;
 }
@@ -280,12 +255,8 @@ async function tryReady(id, purpose, force, faint) {
     return { ...facts, x: box.left + box.width / 2, y: box.top + box.height / 2, width: box.width, height: box.height };
   }
   if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
-  if (purpose === "fill" && !FILLED.has(kind)) {
-    return { problem: "not-editable", lasting: true, ...facts };
-  }
-  if (purpose !== "hover") {
-    if (isDisabled(control) || closest(control, '[aria-disabled="true"]')) return { problem: "disabled", ...facts };
-  }
+  if (purpose === "fill" && !FILLED.has(kind)) return { problem: "not-editable", lasting: true, ...facts };
+  if (purpose !== "hover" && (isDisabled(control) || closest(control, '[aria-disabled="true"]'))) return { problem: "disabled", ...facts };
   if (purpose === "fill") {
     if (attribute(control, "readonly") !== null && (tag === "input" || tag === "textarea") && kind !== "slider") return { problem: "readonly", ...facts };
     if (attribute(control, "aria-readonly") === "true") return { problem: "readonly", ...facts };
@@ -311,7 +282,7 @@ async function tryReady(id, purpose, force, faint) {
   let box = boxOf(target);
   if ((box.width < 2 || box.height < 2) && !pointsOnLine(element).length) {
     // What is hidden from the eye has a dot where nobody clicks.
-    const label = labelsOf(control).find((candidate) => isSeen(candidate));
+    const label = labelsOf(control).find(isSeen);
     const isNothing = !label && (box.width < 1 || box.height < 1);
     // A component's field may be as wide as its text, none.
     const field = isNothing ? boxOfField(control) : element;
@@ -341,10 +312,10 @@ async function tryReady(id, purpose, force, faint) {
     const [x, y] = [scrollX, scrollY];
     bringIntoView(target);
     point = pointOn(target, free);
-    if (point && point.hit) scrollTo({ left: x, top: y, behavior: /** @type {ScrollBehavior} */ ("instant") });
+    if (point && point.hit) scrollTo({ left: x, top: y, behavior: "instant" });
   }
   if (!point && target === element) {
-    const label = labelsOf(control).find((candidate) => isSeen(candidate));
+    const label = labelsOf(control).find(isSeen);
     if (label) {
       bringIntoView(label);
       point = pointOn(label, free);
@@ -458,10 +429,8 @@ async function framePoint(id, x, y, purpose) {
     if (!inView()) {
       bringIntoView(element);
       point = place();
-      if (!inView()) {
-        scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: /** @type {ScrollBehavior} */ ("instant") });
-      }
-      // Where a frame of another process lies, input is told only when it has been drawn there.
+      if (!inView()) scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: "instant" });
+      // The browser routes input to a frame of another process only once the frame was drawn at its place.
       await frame();
       await frame();
       point = place();

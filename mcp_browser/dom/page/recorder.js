@@ -1,8 +1,8 @@
 /**
  * What a person does in this document, reported as it happens, while somebody records it.
  *
- * Only what the browser itself says of mouse and keyboard counts. Of trusted events that a page can bring about (`click()`
- * on a label, a text command) only those count that follow such input.
+ * Only what the browser itself says of mouse and keyboard counts. Of trusted events that a page can cause (`click()` on a
+ * label, a text command) only those count that follow such input.
  */
 
 /** Where reports go: nothing of the page's can call it. @type {((report: string) => void) | null} */
@@ -19,7 +19,7 @@ let clicked = { at: -Infinity, x: 0, y: 0, count: 0 };
 let filling = null;
 /** The field that a person has worked last, and when. @type {{ field: Element | null, at: number }} */
 let worked = { field: null, at: -Infinity };
-/** A key that may become part of a text, and how much of it there was before. @type {{ field: Element, length: number } | null} */
+/** A key that may turn out to be part of a text, and how much of it there was before. @type {{ field: Element, length: number } | null} */
 let breaking = null;
 /** What a click or key is about to check, if the page lets it. @type {Element | null} */
 let checking = null;
@@ -56,8 +56,7 @@ const report = (kind, facts = {}) => reportTo?.(encode({ kind, doc: documentKey,
 function identified(element) {
   const known = identityOf(element);
   const lines = read(null);
-  let twins = 0;
-  for (const line of withParts(lines)) if (line.node !== element && line.role === known.role && plainName(line.name) === known.name) twins++;
+  const twins = withParts(lines).filter((line) => line.node !== element && line.role === known.role && plainName(line.name) === known.name).length;
   release(lines);
   let closed = false;
   for (let root = rootOf(element); root instanceof ShadowRoot; root = rootOf(root.host)) closed ||= root.mode === "closed";
@@ -159,7 +158,7 @@ function hoveredFor(control) {
     const by = revealedBy.get(outer);
     if (isShownFromElsewhere(outer)) {
       const around = outer.previousElementSibling || flatParent(outer);
-      if (isElement(around)) found.unshift(controlAround(/** @type {Element} */ (around)) || /** @type {Element} */ (around));
+      if (isElement(around)) found.unshift(controlAround(around) || around);
     } else if (by && isConnected(by) && !holds(by, control) && (isLaidOver || /absolute|fixed/.test(styleOf(outer).position))) found.unshift(by);
     isLaidOver ||= /absolute|fixed/.test(styleOf(outer).position);
   }
@@ -193,17 +192,14 @@ function onPointerDown(event) {
   if (isChosenFrom(control)) {
     pressing = null;
     if (event.button === 0 && isSecondClick(event) && hit !== control) report("noted", { note: `a double click on the option ${quoted(tidy(textContent(hit)))} of a list` });
-  } else if (isSliderField(control)) workSlider(control);
-  else report("down", { element: identified(pressing.control), button: BUTTON_NAMES[event.button] ?? "left", modifiers: held(event), point: pointIn(pressing.control, event), exact });
+  } else if (isSliderField(control)) {
+    pressing = null;
+    workField(control);
+  } else report("down", { element: identified(pressing.control), button: BUTTON_NAMES[event.button] ?? "left", modifiers: held(event), point: pointIn(pressing.control, event), exact });
 }
 
 /** @param {Element} element */
 const isSliderField = (element) => localName(element) === "input" && inputType(element) === "range";
-/** @param {Element} field */
-function workSlider(field) {
-  pressing = null;
-  workField(field);
-}
 
 /** Whether this is the second click in a row at a place. @param {PointerEvent} event */
 function isSecondClick({ clientX: x, clientY: y, timeStamp }) {

@@ -32,38 +32,28 @@ function enterRegion(element, tag, role, frame) {
   walk.depth++;
   const outerRow = walk.row;
   walk.row = null;
-  const before = frame.close;
-  frame.close = (from) => {
-    flush();
+  return whenRead(frame, () => {
     walk.depth--;
     walk.row = outerRow;
     const at = walk.lines.lastIndexOf(own);
     const shown = far === far && (role === "dialog" || role === "alertdialog");
     if (walk.lines.length === at + 1 && !shown) walk.lines.length = at;
     else if (name) {
-      for (let i = at + 1; i < Math.min(walk.lines.length, at + 4); i++) {
-        const inner = /** @type {Line} */ (walk.lines[i]);
-        if ((inner.kind === "heading" || inner.kind === "text") && inner.name === own.name) {
-          walk.lines.splice(i, 1);
-          break;
-        }
-      }
+      const title = walk.lines.slice(at + 1, at + 4).find(({ kind, name }) => (kind === "heading" || kind === "text") && name === own.name);
+      if (title) walk.lines.splice(walk.lines.indexOf(title, at), 1);
       if (isWithinTwin(own, at)) {
         walk.lines.splice(at, 1);
         for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
       }
     }
-    if (before) before(from);
-  };
-  return frame;
+  });
 }
 
 /** Whether all that a region holds is one of the same role and name: a component and what it has put into itself. @param {Line} own @param {number} at its place */
 function isWithinTwin(own, at) {
   const twin = walk.lines[at + 1];
   if (!twin || twin.kind !== "region" || twin.role !== own.role || twin.name !== own.name || own.name === "") return false;
-  for (let i = at + 2; i < walk.lines.length; i++) if (/** @type {Line} */ (walk.lines[i]).depth <= twin.depth) return false;
-  return true;
+  return walk.lines.slice(at + 2).every((line) => line.depth > twin.depth);
 }
 
 /** @param {Element} element @param {string} tag @param {Open} frame */
@@ -85,8 +75,8 @@ function isDecoration(element) {
   const text = textContent(element);
   if (!WORDS.test(text) || (ONE_WORD.test(text) && (matches(element, LIGATURES) || isLigature(element, text)))) return true;
   for (let other = firstChild(parentNode(element) || element); other; other = nextSibling(other)) {
-    if (other === element || !isElement(other) || textContent(other) !== text || attribute(/** @type {Element} */ (other), "aria-hidden") === "true") continue;
-    const box = rectOf(/** @type {Element} */ (other));
+    if (other === element || !isElement(other) || textContent(other) !== text || attribute(other, "aria-hidden") === "true") continue;
+    const box = rectOf(other);
     if (box.width > 1 && box.height > 1) return true;
   }
   return false;
@@ -97,16 +87,12 @@ function hush(frame) {
   const outer = walk.inside;
   const outerRow = walk.row;
   frame.muted = true;
-  const before = frame.close;
   walk.inside = ALL;
   walk.row = null;
-  frame.close = (at) => {
-    flush();
+  return whenRead(frame, () => {
     walk.inside = outer;
     walk.row = outerRow;
-    if (before) before(at);
-  };
-  return frame;
+  });
 }
 
 /** @param {Element} element @param {string} tag @param {Open} frame */
@@ -127,18 +113,14 @@ function enterHeading(element, tag, frame) {
     return null;
   }
   const outer = walk.heading;
-  const before = frame.close;
   const from = walk.lines.length;
   walk.heading = level;
-  frame.close = (at) => {
-    flush();
+  return whenRead(frame, () => {
     walk.heading = outer;
-    // A heading that only says what the control around it is called is told with that.
+    // A heading that only repeats the name of the control around it is a state of that control.
     const around = walk.inside !== null && walk.lines.slice(from).every((line) => walk.echoes.has(line)) ? walk.lines.findLast((line) => line.depth < walk.depth) : undefined;
     if (around && around.kind === "interactive") sayHeading(around, level);
-    if (before) before(at);
-  };
-  return frame;
+  });
 }
 
 /** @param {Line} heading */

@@ -50,40 +50,26 @@ function tagOf(element) {
   return found;
 }
 
-const ROLE_KINDS = new Map(
-  /** @type {[string, string][]} */ ([
-    ...[..."button link checkbox radio switch textbox searchbox combobox menuitem menuitemcheckbox menuitemradio option tab slider spinbutton treeitem scrollbar".split(" ")].map((role) => [role, "interactive"]),
-    ..."dialog alertdialog navigation search complementary contentinfo banner menu menubar listbox tree grid treegrid tabpanel toolbar radiogroup alert status log tooltip tablist form region group table article figure feed main list listitem directory document application math note timer marquee rowgroup paragraph term definition code".split(" ").map((role) => [role, "region"]),
-    ["row", "row"],
-    ["cell", "cell"],
-    ["gridcell", "cell"],
-    ["columnheader", "cell"],
-    ["rowheader", "cell"],
-    ["heading", "heading"],
-    ["img", "image"],
-    ["image", "image"],
-    ["progressbar", "meter"],
-    ["meter", "meter"],
-    ["none", "none"],
-    ["presentation", "none"],
-    ["generic", "none"],
-    ["separator", "none"],
-  ]),
-);
+const ROLE_KINDS = new Map([
+  ...each("button link checkbox radio switch textbox searchbox combobox menuitem menuitemcheckbox menuitemradio option tab slider spinbutton treeitem scrollbar", "interactive"),
+  ...each("dialog alertdialog navigation search complementary contentinfo banner menu menubar listbox tree grid treegrid tabpanel toolbar radiogroup alert status log tooltip tablist form region group table article figure feed main list listitem directory document application math note timer marquee rowgroup paragraph term definition code", "region"),
+  ["row", "row"],
+  ...each("cell gridcell columnheader rowheader", "cell"),
+  ["heading", "heading"],
+  ...each("img image", "image"),
+  ...each("progressbar meter", "meter"),
+  ...each("none presentation generic separator", "none"),
+]);
 /** Regions worth a line of their own, and whether only with a name. */
 const REGIONS = new Map([
-  ...set("dialog alertdialog navigation search complementary contentinfo banner menu menubar listbox tree toolbar radiogroup alert status log tooltip tablist")[Symbol.iterator]().map((role) => /** @type {[string, boolean]} */ ([role, false])),
-  ...set("tabpanel form region group table grid treegrid figure feed application").values().map((role) => /** @type {[string, boolean]} */ ([role, true])),
+  ...each("dialog alertdialog navigation search complementary contentinfo banner menu menubar listbox tree toolbar radiogroup alert status log tooltip tablist", false),
+  ...each("tabpanel form region group table grid treegrid figure feed application", true),
 ]);
 const NAMED_BY_CONTENT = set(
   "button link checkbox radio switch menuitem menuitemcheckbox menuitemradio option tab treeitem heading row cell gridcell columnheader rowheader tooltip clickable disclosure",
 );
 const INPUT_ROLES = new Map([
-  ["button", "button"],
-  ["submit", "button"],
-  ["reset", "button"],
-  ["image", "button"],
-  ["file", "button"],
+  ...each("button submit reset image file", "button"),
   ["checkbox", "checkbox"],
   ["radio", "radio"],
   ["range", "slider"],
@@ -100,8 +86,8 @@ const OWN_CURSOR = set("label button input select textarea option");
 const HAND = set("pointer grab grabbing move cell copy alias zoom-in zoom-out col-resize row-resize ew-resize ns-resize nwse-resize nesw-resize n-resize e-resize s-resize w-resize se-resize sw-resize ne-resize nw-resize all-scroll");
 const SECRET_FIELDS = /(?:^|[^a-z])(?:cvv|cvc|csc|otp|totp|passw(?:or)?d|passcode|pin-?code|one-?time-?code|card-?(?:number|num|no))(?:$|[^a-z])/i;
 const SECRET_AUTOCOMPLETE = /(?:^|\s)(?:current-password|new-password|one-time-code|cc-number|cc-csc|cc-exp(?:-month|-year)?)(?:\s|$)/i;
-/** Classes that tell what is hidden from the eye, or is the margin of an editor. */
-const TELLING_CLASS = /sr-only|hidden|reader|gutter|margin|line-?n/i;
+/** Classes of what is hidden from the eye, or is the margin of an editor. */
+const MARKING_CLASS = /sr-only|hidden|reader|gutter|margin|line-?n/i;
 /** Text that libraries hide from the eye by these names. */
 const UNSEEN_CLASS = /(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text)?|a11y-hidden|cdk-visually-hidden)(?:$|[\s_-])/i;
 
@@ -151,7 +137,7 @@ function nativeRole(element, tag) {
         : "combobox";
     case "summary": {
       const parent = parentNode(element);
-      return isElement(parent) && localName(/** @type {Element} */ (parent)) === "details" ? "disclosure" : "";
+      return isElement(parent) && localName(parent) === "details" ? "disclosure" : "";
     }
     case "img":
       return attribute(element, "alt") === "" ? "none" : "img";
@@ -168,6 +154,9 @@ function nativeRole(element, tag) {
       return TAG_ROLES.get(tag) || "";
   }
 }
+
+/** @param {Element | null} element */
+const isFrame = (element) => element !== null && /^i?frame$/.test(localName(element));
 
 /** @param {Element} element @param {string} tag */
 function isEditor(element, tag) {

@@ -11,25 +11,19 @@ function canScroll(element, across) {
 
 /**
  * Scroll by fractions of what is seen, in the nearest thing around an element that can scroll, or in the page.
- * @param {number | null} id
- * @param {number} dx
- * @param {number} dy
+ * @param {number | null} id @param {number} dx @param {number} dy
  */
 function scrollBox(id, dx, dy) {
   const across = Math.abs(dx) > Math.abs(dy);
-  /** @type {Node | null} */
-  let node = null;
-  if (id !== null) {
-    node = byId(id);
-    if (!node) return { problem: "stale", lasting: true };
-  }
+  let node = id === null ? null : byId(id);
+  if (id !== null && !node) return { problem: "stale", lasting: true };
   const page = scroller();
   /** @type {Element | null} */
   let found = null;
   if (!node && page && !canScroll(page, across)) node = at(innerWidth / 2, innerHeight / 2);
   // What is named is often put around what scrolls.
-  const inner = id !== null && isElement(node) && !canScroll(/** @type {Element} */ (node), across) ? largestScroller(across, /** @type {Element} */ (node)) : null;
-  if (inner && areaOf(inner) >= areaOf(/** @type {Element} */ (node)) / 2) found = inner;
+  const inner = id !== null && node && !canScroll(node, across) ? largestScroller(across, node) : null;
+  if (node && inner && areaOf(inner) >= areaOf(node) / 2) found = inner;
   else found = Array.from(outward(node)).find((outer) => canScroll(outer, across)) || null;
   if (id === null && page && roomOf(page, across) < LEAST_ROOM * (across ? innerWidth : innerHeight)) {
     // Some pages scroll by a little themselves, beside the part of them that holds their content.
@@ -67,18 +61,8 @@ const areaOf = (element) => _clientWidth.call(element) * _clientHeight.call(elem
 
 /** @param {boolean} across @param {Document | Element} within @returns {Element | null} */
 function largestScroller(across, within) {
-  /** @type {Element | null} */
-  let best = null;
-  let size = 0;
-  for (const element of queryAll(within, "*")) {
-    if (element === scroller() || !canScroll(element, across)) continue;
-    const area = areaOf(element);
-    if (area > size) {
-      size = area;
-      best = element;
-    }
-  }
-  return best;
+  const found = Array.from(queryAll(within, "*")).filter((element) => element !== scroller() && canScroll(element, across) && areaOf(element) > 0);
+  return found.sort((one, other) => areaOf(other) - areaOf(one))[0] ?? null;
 }
 
 /** @param {Element} element */

@@ -53,8 +53,7 @@ function placeOf(text, nth) {
  * The boxes of what shows any of these texts, wherever in the page's trees: also where it is spread over several
  * elements or fields, in a pseudo-element that repeats an attribute, and in a field that holds a part of it.
  * With `fields`, also of what secret fields hold, wherever it can be read.
- * @param {string[]} values
- * @param {boolean} fields
+ * @param {string[]} values @param {boolean} fields
  */
 function covers(values, fields) {
   ask("nodes");
@@ -71,9 +70,7 @@ function covers(values, fields) {
     if (rect.width <= 0 || rect.height <= 0) return;
     boxes.push([rect.left - reach, rect.top - reach, rect.width + 2 * reach, rect.height + 2 * reach, isPinned(element)]);
   };
-  for (const field of secret) {
-    if (shownBy(field, localName(field))) cover(rectOf(field), field, 1);
-  }
+  for (const field of secret) if (shownBy(field, localName(field))) cover(rectOf(field), field, 1);
   /** @type {Node[]} */
   const trees = needles.length ? [document] : [];
   if (!needles.length) frames.push(...allRoots().flatMap((root) => [...queryAll(root, [...FRAMES].join())]));
@@ -90,7 +87,7 @@ function covers(values, fields) {
     while (node) {
       let inside = true;
       if (isElement(node)) {
-        const element = /** @type {Element} */ (node);
+        const element = node;
         const tag = localName(element);
         const shown = shownBy(element, tag);
         inside = shown === null && !UNSHOWN.has(tag);
@@ -106,7 +103,7 @@ function covers(values, fields) {
         if (shown === null && repeats(element, needles)) cover(rectOf(element), element, 1 + reachOf(element));
       } else if (nodeType(node) === 3) {
         const parent = parentNode(node);
-        const owner = parent instanceof ShadowRoot ? parent.host : /** @type {Element} */ (parent);
+        const owner = parent instanceof ShadowRoot ? parent.host : parent;
         const text = data(/** @type {Text} */ (node));
         if (isElement(owner) && !isBlank(text)) add(text, /** @type {Text} */ (node), owner);
       }
@@ -193,22 +190,22 @@ function piecesWithin(pieces, from, to) {
 const SHORTEST_SENT = 4;
 const LONGEST_SENT = 1000;
 
-/** Who waits for what forms send. @type {((told: {pairs: string[]}) => void) | null} */
-let tellSent = null;
+/** Resolves the promise of `sent`. @type {((answer: {pairs: string[]}) => void) | null} */
+let reportSent = null;
 
-/** Tell what secret fields hold of which a form gathers the values: it may write them into an address. @param {Event} event */
+/** Report what secret fields hold of which a form gathers the values: it may write them into an address. @param {Event} event */
 function onFormData(event) {
-  if (!tellSent) return;
+  if (!reportSent) return;
   const pairs = [];
   for (const { form, name, value } of secretFields()) {
     if (form !== event.target || !name || value.length < SHORTEST_SENT || value.length > LONGEST_SENT) continue;
     pairs.push(new URLSearchParams([[name, value]]).toString());
   }
   if (!pairs.length) return;
-  tellSent({ pairs });
-  tellSent = null;
+  reportSent({ pairs });
+  reportSent = null;
 }
 _addEventListener.call(window, "formdata", onFormData, true);
 
 /** What of secret fields the next form gathers that holds any, as it stands in an address. */
-const sent = () => new Promise((resolve) => (tellSent = resolve));
+const sent = () => new Promise((resolve) => (reportSent = resolve));

@@ -280,8 +280,7 @@ const MOST_PRESSED = 2;
 async function pressed(x, y) {
   const hit = at(x, y);
   // What a frame has asked for is not known here.
-  const tag = hit ? localName(hit) : "";
-  if (tag === "iframe" || tag === "frame") await frame();
+  if (isFrame(hit)) await frame();
   else for (let i = 0; i < MOST_PRESSED && framesDue(); i++) await frame();
   return true;
 }

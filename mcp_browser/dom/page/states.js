@@ -21,11 +21,8 @@ function isMasked(element) {
 /** @param {Element} element */
 function isSecret(element) {
   if (isMasked(element)) return true;
-  const complete = attribute(element, "autocomplete");
-  if (complete && SECRET_AUTOCOMPLETE.test(complete)) return true;
-  const name = attribute(element, "name");
-  const id = attribute(element, "id");
-  return (!!name && SECRET_FIELDS.test(name)) || (!!id && SECRET_FIELDS.test(id));
+  if (SECRET_AUTOCOMPLETE.test(attribute(element, "autocomplete") || "")) return true;
+  return ["name", "id"].some((name) => SECRET_FIELDS.test(attribute(element, name) || ""));
 }
 
 /** The fields that hold something which nobody is to see. */
@@ -106,13 +103,7 @@ function pushText(text, field, states) {
   if (!secret && text.length > LONGEST_VALUE) states.push(`characters=${text.length}`);
 }
 
-/**
- * @param {Element} element
- * @param {string} tag
- * @param {string} role
- * @param {string} name
- * @returns {string[]}
- */
+/** @param {Element} element @param {string} tag @param {string} role @param {string} name @returns {string[]} */
 function statesOf(element, tag, role, name) {
   /** @type {string[]} */
   const states = [];
@@ -133,7 +124,7 @@ function statesOf(element, tag, role, name) {
   } else if (tag === "video" || tag === "audio") {
     states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
   }
-  if (!(traits(element) & (STATE | SPECIAL)) && !(statefulSome && stateful.has(element))) {
+  if (!(traits(element) & (STATE | SPECIAL)) && !stateful.has(element)) {
     if (role === "link") linkState(element, name, states);
     return states;
   }
@@ -145,8 +136,7 @@ function statesOf(element, tag, role, name) {
   }
   const pressed = attribute(element, "aria-pressed");
   if (pressed === "true") states.push("pressed");
-  else if (pressed === "mixed") states.push("pressed=mixed");
-  else if (pressed === "false") states.push("pressed=false");
+  else if (pressed === "mixed" || pressed === "false") states.push(`pressed=${pressed}`);
   const expanded = attribute(element, "aria-expanded");
   if (tag !== "summary" && (expanded === "true" || expanded === "false")) states.push(`expanded=${expanded}`);
   if (attribute(element, "aria-selected") === "true") states.push("selected");
@@ -194,7 +184,7 @@ function heldBy(element) {
   }
 }
 
-/** A text of which the lines are told from one another. @param {string} text @param {boolean} preformatted whether its white space is shown as it is */
+/** A text whose lines are separated by signs. @param {string} text @param {boolean} preformatted whether its white space is shown as it is */
 const inLines = (text, preformatted) => text.split(preformatted ? /[\n\uE003]/ : BREAK).map((line) => tidy(line)).filter(Boolean).join("⏎");
 
 /** @param {Element} element @param {string} name @param {string[]} states */

@@ -1,20 +1,26 @@
 /** What style sheets add or take away: text before and after, cursors, invisible ink. */
 
-/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, of what is laid out late, of what may scroll, of what may be fixed to the view, and of what lets the mouse through; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], handed: string[], lazy: string[], scroll: string[], fixed: string[], through: string[], blind: boolean}} Added */
+/** What is collected: what gets text before or after it or a cursor, may be made invisible, is drawn or gets a hand under the mouse, is laid out late, may scroll or be fixed to the view, and lets the mouse through. */
+const COLLECTED = /** @type {const} */ (["before", "after", "hand", "trap", "hover", "handed", "lazy", "scroll", "fixed", "through"]);
+/** @typedef {Record<typeof COLLECTED[number], string[]>} Selectors */
+/** Those of a tree, for text each joined into one or null; `blind` where some sheet could not be read. @typedef {Omit<Selectors, "before" | "after"> & {before: string | null, after: string | null, blind: boolean}} Added */
 /** @type {WeakMap<Node, Added>} */
 let addedIn = new WeakMap();
-/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], handed: string[], lazy: string[], scroll: string[], fixed: string[], through: string[]}} Rules */
-/** @type {WeakMap<CSSStyleSheet, Rules>} */
+/** @type {WeakMap<CSSStyleSheet, { rules: number, found: Selectors }>} */
 const sheets = new WeakMap();
 const PSEUDO = /::?(before|after)$/;
 const MOST_RULES = 20000;
 /** What lets people scroll an element. */
 const SCROLLS = /auto|scroll|overlay|var\(/;
 
-/**
- * Selectors in a style sheet whose elements get text, kept until the sheet has more or fewer rules.
- * @param {CSSStyleSheet} sheet
- */
+const noSelectors = () => /** @type {Selectors} */ (/** @type {unknown} */ (Object.fromEntries(COLLECTED.map((kind) => [kind, []]))));
+
+/** @param {Selectors} to @param {Selectors} from */
+function collect(to, from) {
+  for (const kind of COLLECTED) to[kind].push(...from[kind]);
+}
+
+/** The selectors of a style sheet, kept until it has more or fewer rules. @param {CSSStyleSheet} sheet @returns {Selectors | null} */
 function addedBy(sheet) {
   /** @type {CSSRuleList | null} */
   let rules = null;
@@ -24,9 +30,8 @@ function addedBy(sheet) {
     return null; // A sheet of another origin.
   }
   const known = sheets.get(sheet);
-  if (known && known.rules === rules.length) return known;
-  /** @type {Rules} */
-  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], handed: [], lazy: [], scroll: [], fixed: [], through: [] };
+  if (known && known.rules === rules.length) return known.found;
+  const found = noSelectors();
   let left = MOST_RULES;
   /** @param {CSSRuleList} list @param {string} outer */
   const enter = (list, outer) => {
@@ -55,23 +60,12 @@ function addedBy(sheet) {
         if (rule.cssRules && rule.cssRules.length) enter(rule.cssRules, own);
       } else if (rule instanceof CSSImportRule) {
         const inner = rule.styleSheet && addedBy(rule.styleSheet);
-        if (inner) {
-          found.before.push(...inner.before);
-          found.after.push(...inner.after);
-          found.hand.push(...inner.hand);
-          found.trap.push(...inner.trap);
-          found.hover.push(...inner.hover);
-          found.handed.push(...inner.handed);
-          found.lazy.push(...inner.lazy);
-          found.scroll.push(...inner.scroll);
-          found.fixed.push(...inner.fixed);
-          found.through.push(...inner.through);
-        }
+        if (inner) collect(found, inner);
       } else if (/** @type {any} */ (rule).cssRules) enter(/** @type {any} */ (rule).cssRules, outer);
     }
   };
   enter(rules, "");
-  sheets.set(sheet, found);
+  sheets.set(sheet, { rules: rules.length, found });
   return found;
 }
 
@@ -130,54 +124,25 @@ function sheetsOf(root) {
 
 /** @param {Node} root */
 function addedTo(root) {
-  let added = addedIn.get(root);
-  if (added) return added;
-  /** @type {string[]} */
-  const before = [];
-  /** @type {string[]} */
-  const after = [];
-  /** @type {string[]} */
-  const hand = [];
-  /** @type {string[]} */
-  const trap = [];
-  /** @type {string[]} */
-  const hover = [];
-  /** @type {string[]} */
-  const handed = [];
-  /** @type {string[]} */
-  const lazy = [];
-  /** @type {string[]} */
-  const scroll = [];
-  /** @type {string[]} */
-  const fixed = [];
-  /** @type {string[]} */
-  const through = [];
+  const known = addedIn.get(root);
+  if (known) return known;
+  const all = noSelectors();
   let blind = false;
   for (const sheet of sheetsOf(root)) {
     if (sheet.disabled) continue;
     const own = addedBy(sheet);
-    if (!own) {
-      blind = true;
-      continue;
-    }
-    before.push(...own.before);
-    after.push(...own.after);
-    hand.push(...own.hand);
-    trap.push(...own.trap);
-    hover.push(...own.hover);
-    handed.push(...own.handed);
-    lazy.push(...own.lazy);
-    scroll.push(...own.scroll);
-    fixed.push(...own.fixed);
-    through.push(...own.through);
+    if (own) collect(all, own);
+    else blind = true;
   }
-  added = { before: working(before), after: working(after), hand, trap, hover, handed, lazy, scroll, fixed, through, blind };
+  const added = { ...all, before: working(all.before), after: working(all.after), blind };
   addedIn.set(root, added);
   return added;
 }
 
 /** One selector for all of them that the engine understands. @param {string[]} selectors */
 const working = (selectors) => (selectors.length ? `:is(${selectors.join(",")})` : null);
+/** The elements of the document that a selector matches. @param {string | null} selector @returns {WeakSet<Element>} */
+const matching = (selector) => new WeakSet(selector === null ? [] : queryAll(document, selector));
 
 /** The elements of the document that get text, found at once for the reading that goes on. @type {WeakMap<Added, Record<"before" | "after", WeakSet<Element>>>} */
 const marked = new WeakMap();
@@ -190,8 +155,7 @@ function isAddedTo(element, where) {
   if (!treeNow) return matches(element, selector);
   let both = marked.get(added);
   if (!both) {
-    const of = (/** @type {string | null} */ wanted) => new WeakSet(wanted === null ? [] : queryAll(document, wanted));
-    both = { before: of(added.before), after: of(added.after) };
+    both = { before: matching(added.before), after: matching(added.after) };
     marked.set(added, both);
   }
   return both[where].has(element);

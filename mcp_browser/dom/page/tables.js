@@ -14,8 +14,8 @@ const REACHING = "[rowspan],[colspan],[aria-rowspan],[aria-colspan]";
 const WIDEST = 100;
 /** Stands where a cell of a row above reaches down to. */
 const ABOVE = '"';
-/** What a list or table tells of an entry wherever it is. */
-const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
+/** States for which an entry of a list or table is listed wherever it is. */
+const KEPT_STATES = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
 
 /**
  * @typedef {object} TableFacts
@@ -51,7 +51,7 @@ function tableAround(row) {
   }
   const role = attribute(table, "role");
   const grid = role === "grid" || role === "treegrid";
-  const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(/** @type {Element} */ (node));
+  const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(node);
   const few = queryAll(table, CELL).length <= MOST_CELLS;
   const facts = { grid, few, listens: heard(table) || heard(group), gaps: gapsIn(table, group), whole: wholeOf(group) };
   // Where there are controls the clicks may be theirs.
@@ -67,7 +67,7 @@ function wholeOf(group) {
   const near = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) <= NEAR;
   const isMate = (/** @type {Element} */ row) => {
     const other = parentNode(row);
-    const box = isElement(other) && rectOf(/** @type {Element} */ (other));
+    const box = isElement(other) && rectOf(other);
     return box && near(box.top, own.top) && near(box.height, own.height);
   };
   for (const node of outward(group, MOST_UP_TO_WHOLE)) {
@@ -91,7 +91,7 @@ function wholeOf(group) {
 function gapsIn(table, group) {
   /** @type {Map<Node, string[]>} */
   const gaps = new Map();
-  if (!isElement(group) || !query(/** @type {Element} */ (group), REACHING)) return gaps;
+  if (!isElement(group) || !query(group, REACHING)) return gaps;
   if (!Array.from(queryAll(table, HEADS)).some((head) => closest(head, TABLES) === table)) return gaps;
   /** For how many rows more a cell reaches down, by column. @type {number[]} */
   let reach = [];
@@ -131,7 +131,7 @@ function gapsIn(table, group) {
 /** @param {Node} node @returns {Element[]} */
 function childrenOf(node) {
   const found = [];
-  for (let child = firstChild(node); child; child = nextSibling(child)) if (isElement(child)) found.push(/** @type {Element} */ (child));
+  for (let child = firstChild(node); child; child = nextSibling(child)) if (isElement(child)) found.push(child);
   return found;
 }
 
@@ -156,14 +156,12 @@ function hasOwnHand(element) {
   if (!hasHand(element)) return false;
   const table = closest(element, TABLES);
   const outer = table && flatParent(table);
-  return !isElement(outer) || !HAND.has(styleOf(/** @type {Element} */ (outer)).cursor);
+  return !isElement(outer) || !HAND.has(styleOf(outer).cursor);
 }
 
 /**
  * Whether a cell can be acted on for itself: it says so, or what is around it listens for it.
- * @param {Element} element
- * @param {string} role
- * @param {Row} row
+ * @param {Element} element @param {string} role @param {Row} row
  */
 function isOwnCell(element, role, row) {
   const { grid, listens, few } = row.table;
@@ -193,7 +191,7 @@ function besideControls(cell) {
   return tidy(text);
 }
 
-/** Whether a cell, rather than what it stands in, has the cursor of a hand. @param {Element} element */
+/** Whether a hand as the cursor is the cell's own, and not that of what it stands in. @param {Element} element */
 const hasHandOfItsOwn = (element) => (!surveyed || walk.shadows > 0 || pointing(element)) && hasHand(element);
 
 /** @param {Element} element @param {Open} frame */
@@ -213,15 +211,11 @@ function enterRow(element, frame) {
   // On a long page the controls in a row far off are not measured one by one.
   if (walk.rects < 0 && Math.abs(far) > walk.margin) frame.zone = far;
   const selected = attribute(element, "aria-selected") === "true";
-  const before = frame.close;
-  frame.close = (from) => {
-    flush();
+  return whenRead(frame, () => {
     walk.depth--;
     walk.row = outer;
     closeRow(element, row, row.start, far, selected);
-    if (before) before(from);
-  };
-  return frame;
+  });
 }
 
 /** Put the cells of a row into the order of their columns, where they stand in another one. @param {Row} row */
@@ -241,15 +235,15 @@ function closeRow(element, row, at, far, selected) {
   keepPlaces(row, element);
   putInOrder(row);
   const inner = walk.lines.slice(at);
-  const told = new Set(inner.map((line) => line.id));
+  const listed = new Set(inner.map((line) => line.id));
   // What turned out to be no control after all has no line.
-  const cells = row.cells.map((cell) => cell.replace(REFERENCES, (sign) => (told.has(Number(sign.slice(1, -1))) ? sign : "")).trim());
+  const cells = row.cells.map((cell) => cell.replace(REFERENCES, (sign) => (listed.has(Number(sign.slice(1, -1))) ? sign : "")).trim());
   while (cells.length && cells[cells.length - 1] === "") cells.pop();
   const { whole } = row.table;
   const key = whole && far === far ? `${whole} ${attribute(element, "aria-rowindex") || Math.round(rectOf(element).top)}` : "";
   const first = walk.rows.get(key);
   const text = cells.join(" | ");
-  // A control with nothing told beside it stands in the row.
+  // A control without lines of its own below it stands in the row.
   const parts = inner.filter((line, i) => {
     const next = inner[i + 1];
     return line.kind === "interactive" && text.includes(reference(line.id)) && !(next && next.depth > line.depth);
@@ -298,7 +292,7 @@ function enterCell(element, tag, role, frame) {
   row.cells.push("");
   row.nodes.push(element);
   const named = traits(element) & CLASS ? attribute(element, "class") || "" : "";
-  if (TELLING_CLASS.test(named) && isGutter(element, named)) return hush(frame);
+  if (MARKING_CLASS.test(named) && isGutter(element, named)) return hush(frame);
   const own = isOwnCell(element, role, row);
   if (own || walk.thorough) {
     const far = farOf(element, false);
@@ -307,15 +301,15 @@ function enterCell(element, tag, role, frame) {
       // What it refers to is most often its header.
       const holds = own && query(element, CONTROLS) !== null;
       const name = (holds && besideControls(element)) || (traits(element) & LABELLED && tidy(contentOf(element, element, 0, false))) || nameOf(element, tag, "cell");
-      const states = statesOf(element, tag, shownAs, name).filter((state) => state === "disabled" || TELLING.test(state));
+      const states = statesOf(element, tag, shownAs, name).filter((state) => state === "disabled" || KEPT_STATES.test(state));
       const sort = attribute(element, "aria-sort");
       if (sort && sort !== "none") states.push(`sort=${sort}`);
       if (!own) walk.row = null;
-      pushControl(element, shownAs, name, states, far, element === walk.active);
+      const line = pushControl(element, shownAs, name, states, far, element === walk.active);
       walk.row = row;
       if (own && !holds) return enterInside(name, frame);
       if (own) {
-        const putBack = repeating(name, /** @type {Line} */ (walk.lines[walk.lines.length - 1]));
+        const putBack = repeating(name, line);
         frame.close = () => {
           flush();
           putBack();
@@ -324,14 +318,10 @@ function enterCell(element, tag, role, frame) {
       }
     }
   }
-  const before = frame.close;
   const place = row.cells.length - 1;
-  frame.close = (at) => {
-    flush();
+  return whenRead(frame, () => {
     // A sign alone, such as a tick, says what the cell is about.
     const sign = row.cells[place] === "" && childElementCount(element) > 0 && isBlank(textContent(element)) ? iconOf(element) : "";
     if (sign) row.cells[place] = `(${sign})`;
-    if (before) before(at);
-  };
-  return frame;
+  });
 }

@@ -1,4 +1,4 @@
-/** Text as it is told: on one line, without what cannot be seen, cut where it is long. */
+/** Text as it is shown: on one line, without what cannot be seen, cut where it is long. */
 
 const LONGEST_NAME = 160;
 const LONGEST_TEXT = 600;
@@ -26,6 +26,13 @@ function tidy(text, referring = false) {
   return referring ? text : text.replace(OUR_SIGNS, "");
 }
 
+/** A range around all that is in an element. @param {Element} element */
+function contentsOf(element) {
+  const range = /** @type {Range} */ (_createRange.call(document));
+  range.selectNodeContents(element);
+  return range;
+}
+
 const ICONS_CALLED = /^i |icon|symbol|glyph/i;
 const ONE_WORD = /^\s*[a-z][a-z\d_]{2,}\s*$/;
 
@@ -34,11 +41,9 @@ function isLigature(element, text) {
   if (!ONE_WORD.test(text)) return false;
   const maybe = text.includes("_") || attribute(element, "translate") === "no" || ICONS_CALLED.test(`${localName(element)} ${attribute(element, "class") || ""}`);
   if (!maybe) return false;
-  const range = /** @type {Range} */ (_createRange.call(document));
-  range.selectNodeContents(element);
   const outer = flatParent(element);
   const { fontFamily, fontSize } = styleOf(element);
-  return range.getBoundingClientRect().width <= parseFloat(fontSize) * 1.3 && isElement(outer) && styleOf(/** @type {Element} */ (outer)).fontFamily !== fontFamily;
+  return contentsOf(element).getBoundingClientRect().width <= parseFloat(fontSize) * 1.3 && isElement(outer) && styleOf(outer).fontFamily !== fontFamily;
 }
 
 /** @param {string} text @param {number} limit */

@@ -3,9 +3,9 @@
  *
  * Its parts, the files of this folder, are put into one function in the order that `scripts.py` gives. It is
  * evaluated in a world of its own in every frame (or in the page's world where the browser offers no other), and
- * keeps there what lives as long as the document: the elements' ids and what was last told.
+ * keeps there what lives as long as the document: the elements' ids and what was last reported.
  *
- * This part: the shapes that the others hand to one another.
+ * This part: the types that the others share.
  */
 
 /** The name of the events by which the hook in the page's own world is asked; "" where there is no hook. @type {string} */
@@ -38,7 +38,7 @@ var learnt;
  * @property {number} far distance from the view, in pixels: negative above, 0 in it
  * @property {Port} port what it is seen through
  * @property {Element | null} node only while a call is being answered
- * @property {Line[] | null} parts of a row: the controls and cells that its name refers to, told within it
+ * @property {Line[] | null} parts of a row: the controls and cells that its name refers to, shown within it
  * @property {string} [entry] what the entry of a list says that it stands in
  * @property {(Element | null)[] | null} cells of a row, in the order of its text, none where one reaches further; only while a call is being answered
  *

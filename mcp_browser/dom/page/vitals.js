@@ -1,6 +1,6 @@
 /** How fast the page is for people: what the browser has measured since the document began. */
 
-/** How many shifts, elements, tasks and requests are told of each kind, the worst first. */
+/** How many shifts, elements, tasks and requests of each kind are reported, the worst first. */
 const MOST_OF_A_KIND = 5;
 const LONG_TASK = 50;
 /** Events shorter than this are not looked at, milliseconds; the least that the browser takes. */
@@ -22,7 +22,7 @@ function entriesOf(type) {
 /** @param {unknown} node */
 function lineOf(node) {
   const element = node && !isElement(/** @type {Node} */ (node)) ? parentNode(/** @type {Node} */ (node)) : node;
-  return element && isElement(/** @type {Node} */ (element)) && isConnected(/** @type {Node} */ (element)) ? wire(describe(/** @type {Element} */ (element)), false) : null;
+  return element && isElement(/** @type {Node} */ (element)) && isConnected(/** @type {Node} */ (element)) ? wire(describe(element), false) : null;
 }
 
 /**
@@ -73,7 +73,7 @@ async function vitals() {
   const tasks = entriesOf("longtask").sort((a, b) => b.duration - a.duration);
   const resources = /** @type {any[]} */ (performance.getEntriesByType("resource"));
   const cached = (/** @type {any} */ entry) => entry.deliveryType === "cache" || (entry.transferSize === 0 && entry.decodedBodySize > 0);
-  const told = (/** @type {any} */ entry) => ({ url: entry.name, ms: entry.duration, bytes: entry.transferSize, cached: cached(entry) });
+  const described = (/** @type {any} */ entry) => ({ url: entry.name, ms: entry.duration, bytes: entry.transferSize, cached: cached(entry) });
   const bySize = [...resources].sort((a, b) => b.transferSize - a.transferSize);
   return {
     doc: documentKey,
@@ -98,7 +98,7 @@ async function vitals() {
     tasks: tasks.slice(0, MOST_OF_A_KIND).map((task) => ({ ms: task.duration, at: task.startTime })),
     requests: resources.length,
     bytes: resources.reduce((sum, entry) => sum + entry.transferSize, start?.transferSize ?? 0),
-    blocking: resources.filter((entry) => entry.renderBlockingStatus === "blocking").map(told).slice(0, MOST_OF_A_KIND),
-    largest: bySize.slice(0, MOST_OF_A_KIND).map(told),
+    blocking: resources.filter((entry) => entry.renderBlockingStatus === "blocking").map(described).slice(0, MOST_OF_A_KIND),
+    largest: bySize.slice(0, MOST_OF_A_KIND).map(described),
   };
 }

@@ -10,7 +10,7 @@
  * @property {number} depth
  * @property {number} rects how many boxes may yet be measured one by one
  * @property {number} checks how many elements and texts may yet be asked whether a style keeps them from being seen
- * @property {number} scrolls how many elements may yet be asked whether they scroll where no style sheet tells
+ * @property {number} scrolls how many elements may yet be asked whether they scroll where style sheets do not say it
  * @property {Port} port the view
  * @property {string} run text being gathered
  * @property {Element | null} runHolder the element that holds its beginning
@@ -28,8 +28,8 @@
  * @property {Row | null} row the table row that is being read
  * @property {Element | null} surface what a code editor draws, where the field that takes its keys has been read
  * @property {boolean} parted whether it is in an item that may have an icon of its own to act on, such as a tab's to close it
- * @property {Set<Element>} told form controls that have a line, their own or their label's
- * @property {boolean} thorough whether each cell of a table and what is in an editor's text is told as an element
+ * @property {Set<Element>} listed form controls that have a line, their own or their label's
+ * @property {boolean} thorough whether each cell of a table and what is in an editor's text is listed as an element
  * @property {boolean} inert
  * @property {Element | null} ignoredHand
  * @property {Element | null} active the focused element
@@ -95,7 +95,7 @@ const standing = () => ({
   joined: null,
   row: null,
   surface: null,
-  told: new Set(),
+  listed: new Set(),
   parted: false,
   thorough: false,
   inert: false,
@@ -113,9 +113,9 @@ const standing = () => ({
   leftward: false,
 });
 
-/** Whether there was an editor's text in what was read last, told as one value. */
+/** Whether the last reading has an editor's text as one value. */
 let editorRead = false;
-/** What was read for a search, until something else is read: what has changed can be told of that. @type {{lines: Line[], groups: Group[]} | null} */
+/** What was read for a search, until something else is read: an observation can use it. @type {{lines: Line[], groups: Group[]} | null} */
 let searched = null;
 
 /** The part of the frame that is seen through what it stands in, where that is not all of it: left, top, right, bottom. @type {number[] | null} */
