@@ -95,10 +95,10 @@ async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
         now = await plugin.override(changes, reset=params.reset)
     else:
         now = before
-    told = f"Emulating: {now}." if now != Overrides() else "Nothing is emulated."
+    message = f"Emulating: {now}." if now != Overrides() else "Nothing is emulated."
     if any(getattr(now, name) != getattr(before, name) for name in _SEEN_WHILE_LOADING):
-        told += " Reload the page if it looks at such things only while it loads."
-    return ActionResult(extracted_content=told)
+        message += " Reload the page if it looks at such things only while it loads."
+    return ActionResult(extracted_content=message)
 
 
 def _of_device(name: str, devices: dict[str, dict[str, Any]]) -> dict[str, Any]:

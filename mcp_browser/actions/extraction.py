@@ -110,15 +110,15 @@ class PdfText:
         return "\n\n".join(f"## Page {number}\n\n{text}" for number, text in self.pages if text)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """How many pages there are, which of them were not read, and which have no text."""
-        told = counted(self.count, "page")
+        summary = counted(self.count, "page")
         read = [number for number, _ in self.pages]
         if len(read) < self.count:
-            told += f", of which {_ranges(read)} {'was' if len(read) == 1 else 'were'} read"
+            summary += f", of which {_ranges(read)} {'was' if len(read) == 1 else 'were'} read"
         if empty := [number for number, text in self.pages if not text]:
-            told += f"; without text, as scans and pictures are: {_ranges(empty)}"
-        return told
+            summary += f"; without text, as scans and pictures are: {_ranges(empty)}"
+        return summary
 
 
 @lru_cache(maxsize=2)
@@ -134,7 +134,7 @@ def pdf_text(content: bytes, pages: str | None = None) -> PdfText:
     # Imported late: a server need not wait for it before a PDF is read.
     from pypdf import PdfReader  # noqa: PLC0415
 
-    # It tells of what is odd in a file, by the file's own words.
+    # It logs oddities of a file in the file's own words.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(io.BytesIO(content))
@@ -204,8 +204,8 @@ async def extract_content(ctx: ActionContext, params: ExtractContentParams) -> A
     if pdf is not None:
         text = await read_pdf(pdf, params.pages)
         if not str(text):
-            return ActionResult(extracted_content=f"The PDF has {text.told}. Look with screenshot.")
-        return _part(ctx, f"Text of the PDF ({text.told})", str(text), params.part)
+            return ActionResult(extracted_content=f"The PDF has {text.summary}. Look with screenshot.")
+        return _part(ctx, f"Text of the PDF ({text.summary})", str(text), params.part)
     if params.pages is not None:
         raise InvalidArguments("Only a PDF has pages, and this is none.", hint="Use part.")
     html = await ctx.tab.ask(ctx.tab.dom.html(params.index, readable=True))

@@ -91,10 +91,10 @@ async def open_url(ctx: ActionContext, url: str, *, new_tab: bool) -> ActionResu
     before, url = ctx.tab, ctx.session.restored(url)
     if new_tab:
         tab = await ctx.session.new_tab(url)
-        downloaded, told = tab is before, f"Opened {tab.url} in tab {tab.id}."
+        downloaded, message = tab is before, f"Opened {tab.url} in tab {tab.id}."
     else:
         arrival = await before.goto(url)
-        downloaded, told = arrival.downloaded, f"Opened {arrival.url}."
+        downloaded, message = arrival.downloaded, f"Opened {arrival.url}."
     if downloaded:
-        told = f"{url} is a file: it is downloaded, and the page has stayed."
-    return ActionResult(extracted_content=told)
+        message = f"{url} is a file: it is downloaded, and the page has stayed."
+    return ActionResult(extracted_content=message)

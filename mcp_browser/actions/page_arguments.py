@@ -1,4 +1,4 @@
-"""Whether arguments fit the schema of a page's own tool, which may be wrong or hostile."""
+"""Check arguments against the schema of a page's own tool, which may be wrong or hostile."""
 
 import json
 from collections.abc import Mapping
@@ -15,9 +15,7 @@ from mcp_browser.text import one_line
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-MOST_PARTS = (
-    500  # Of a schema, its definitions counted wherever they are used; what comes later wants nothing
-)
+MOST_PARTS = 500  # Of a schema, its definitions counted at each use; later parts accept anything
 MOST_FOLLOWED = 4  # References within one another
 MOST_WORK = 1_000_000  # Values in the arguments by characters of the schema
 MOST_PROBLEMS = 4
@@ -46,18 +44,18 @@ def check_arguments(tool: str, arguments: Mapping[str, Any], schema: object) -> 
         Draft202012Validator.check_schema(checkable)
         validator = cast("Validator", Draft202012Validator(checkable))
         errors = islice(validator.iter_errors(arguments), MOST_PROBLEMS)
-        told = [one_line(problem, LONGEST_PROBLEM) for problem in map(_told, errors)]
+        problems = [one_line(problem, LONGEST_PROBLEM) for problem in map(_explain, errors)]
     except (SchemaError, RecursionError):
         return
-    if told:
+    if problems:
         raise InvalidArguments(
-            f"The arguments do not fit the page's tool {tool}: {'; '.join(dict.fromkeys(told))}.",
+            f"The arguments do not fit the page's tool {tool}: {'; '.join(dict.fromkeys(problems))}.",
             hint="list_page_tools has its schema.",
         )
 
 
-def _told(error: ValidationError) -> str:
-    """What an error says, and of which argument."""
+def _explain(error: ValidationError) -> str:
+    """The error's message, with the argument that it is about."""
     wanted = cast("Any", error.validator_value)
     match error.validator:
         case "required":

@@ -27,7 +27,7 @@ POINT_ARGUMENTS = frozenset({"at", "start", "end"})
 Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name in it whose value is typed
 
 MOST_ALIKE = 100  # How many elements of one locator are looked through
-RECORDING_SECONDS = 2.0  # How long a page may take to tell of one element
+RECORDING_SECONDS = 2.0  # How long a page may take to describe one element
 UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has no record
 
 
@@ -82,7 +82,7 @@ def _model_in(field: FieldInfo) -> type[BaseModel] | None:
 async def record_elements(
     session: BrowserSession, arguments: Mapping[str, Any], *, hide: Callable[[Any], Any]
 ) -> tuple[ElementRecord, ...]:
-    """The elements that an action's arguments mean now, as far as is told; the caller holds the session."""
+    """Record the elements that an action's arguments mean now; the caller holds the session."""
     records: list[ElementRecord] = []
     for argument, value in element_arguments(arguments):
         try:
@@ -92,8 +92,8 @@ async def record_elements(
         except UNKNOWN:
             continue
         if record is not None:
-            told = record.model_copy(update={"argument": argument})
-            records.append(ElementRecord.model_validate(hide(told.model_dump(mode="json"))))
+            record = record.model_copy(update={"argument": argument})
+            records.append(ElementRecord.model_validate(hide(record.model_dump(mode="json"))))
     return tuple(records)
 
 

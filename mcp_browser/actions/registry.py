@@ -224,8 +224,8 @@ class Registry:
             destructive: it may delete or overwrite something.
             open_world: it reaches beyond this process (the web).
             during_dialog: it works while a JavaScript dialog is open.
-            pictured: its result has a picture of the view, with the mouse's cursor, and tells where that is;
-                a function says so from its parameters.
+            pictured: its result has a picture of the view with the mouse's cursor, and the cursor's place;
+                a function decides by the parameters.
             own_time: how many seconds the action may wait by its caller's wish, from its parameters.
             code: adds Playwright's statements that do the same to the `Code` that it is given, by the
                 parameters; what only reads and has none is left out of scripts.
@@ -234,9 +234,9 @@ class Registry:
                 the effect `input`, else the `page`.
             domains: glob patterns of hosts, such as `*.example.com`, outside which the action is not offered.
             page_filter: the action is offered only where this is true of Playwright's page.
-            alone: a list of a caller's may not have it, unless the settings allow that, as with one that is
-                destructive: whoever approves of single calls wants to see it.
-            expansion: how it is carried out as a list of actions, of itself among them.
+            alone: refuse it in a caller's list, unless the settings allow it, like a destructive one: a user
+                who approves single calls has to see it.
+            expansion: how it is carried out as a list of actions, which may include itself.
         """
 
         def register(function: Function) -> Function:
@@ -408,8 +408,8 @@ def _check_return(name: str, hints: Mapping[str, Any]) -> None:
             or (isinstance(kind, type) and issubclass(kind, (str, ActionResult)))
         ):
             continue
-        told = kind.__name__ if isinstance(kind, type) else str(kind)
-        raise ValueError(f"action {name!r} returns {told}; it must return an ActionResult, a str or None")
+        returned = kind.__name__ if isinstance(kind, type) else str(kind)
+        raise ValueError(f"action {name!r} returns {returned}; it must return an ActionResult, a str or None")
 
 
 def _model_from_signature(

@@ -46,7 +46,7 @@ async def take_screenshot(
 ) -> Screenshot:
     """A picture of the view, the full page or an element, as the settings want pictures.
 
-    The attachment's name tells its size in pixels. `labels` draws the indexes of the elements in view,
+    The attachment's name is its size in pixels. `labels` draws the indexes of the elements in view,
     `cursor` an arrow where the mouse was put last. The session keeps the size of a picture of the view:
     coordinates without a size are meant in it.
 
@@ -109,15 +109,15 @@ async def view_size(tab: "Tab") -> Size:
 async def describe_view(tab: "Tab", picture: Size | None) -> str:
     """A sentence about the size of the view and where the mouse is, also in pixels of the picture of it."""
     view = await view_size(tab)
-    told = f"Viewport {view}"
+    message = f"Viewport {view}"
     if tab.cursor is not None:
-        told += f", cursor at {tab.cursor[0]:.0f},{tab.cursor[1]:.0f}"
+        message += f", cursor at {tab.cursor[0]:.0f},{tab.cursor[1]:.0f}"
     if picture is not None and picture != view:
-        told += f"; the picture is {picture}"
+        message += f"; the picture is {picture}"
         if tab.cursor is not None:
             x, y = tab.cursor[0] * picture.width / view.width, tab.cursor[1] * picture.height / view.height
-            told += f", cursor at {x:.0f},{y:.0f} in it"
-    return f"{told}."
+            message += f", cursor at {x:.0f},{y:.0f} in it"
+    return f"{message}."
 
 
 async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:

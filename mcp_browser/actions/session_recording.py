@@ -76,8 +76,8 @@ async def stop_recording(ctx: ActionContext, params: StopRecordingParams) -> Act
         ended = await recordings.stop(params.kind)
     except OSError as error:
         raise ctx.session.artifacts.not_written(error) from error
-    told = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
-    return ActionResult(extracted_content=f"Recorded {told}.", attachments=ctx.attach(*ended))
+    recorded = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
+    return ActionResult(extracted_content=f"Recorded {recorded}.", attachments=ctx.attach(*ended))
 
 
 async def _actions_recorded(ctx: ActionContext, recorder: Any) -> ActionResult:

@@ -164,8 +164,8 @@ async def delete_cookies(ctx: ActionContext, params: DeleteCookiesParams) -> Act
             name=cookie.get("name"), domain=cookie.get("domain"), path=cookie.get("path")
         )
     names = dict.fromkeys(cookie.get("name", "") for cookie in cookies)
-    told = ", ".join(quoted(name, SHOWN_KEY) for name in names) or "none"
-    return ActionResult(extracted_content=f"Deleted cookies: {told}.")
+    deleted = ", ".join(quoted(name, SHOWN_KEY) for name in names) or "none"
+    return ActionResult(extracted_content=f"Deleted cookies: {deleted}.")
 
 
 @storage.action(effect="read")

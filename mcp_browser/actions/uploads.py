@@ -100,7 +100,7 @@ def allowed_files(paths: Iterable[str], folders: Iterable[Path]) -> list[Path]:
 
 
 def _remote_files(names: Iterable[str], folders: Iterable[Path]) -> list[Path]:
-    """What the server's folders are called, and what else is in them, is not told to a remote client."""
+    """Find files by name; never reveal the server's folders or their content to a remote client."""
     folders = list(folders)
     files: list[Path] = []
     for name in names:

@@ -471,7 +471,7 @@ class AgentRun(TaskRun):
 
     def _save(self) -> None:
         self.state.seconds, self.state.instructions = self.seconds, list(self.control.instructions)
-        # Before the history: whoever takes the run up after a kill between the two repeats no step.
+        # Before the history: a run resumed after a kill between the two repeats no step.
         if self.folder is not None:
             self.folder.save_state(self.state)
         super()._save()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp_browser.actions.agent import CALL_USER, DONE
-from mcp_browser.agent.claims.seen import Seen, values_in, values_told
+from mcp_browser.agent.claims.seen import Seen, values_claimed, values_in
 from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict
@@ -38,7 +38,7 @@ def facts(  # noqa: PLR0913 - what there is to hold it against
     """
     acted = [one for one in history.actions() if one.call.name not in (DONE, CALL_USER)]
     note = " (pictures are not in the record)" if pictured else ""
-    values = (*values_in(data), *values_told(answer))
+    values = (*values_in(data), *values_claimed(answer))
     found = [*_failed(acted), *_unfounded(history, people, page, values, note)]
     found += [f"The last page marks {quoted(one)} as invalid." for one in _INVALID.findall(page.text)]
     if not any(one.evidence is not None and not one.error for one in acted):
@@ -169,11 +169,11 @@ class Confirmer:
         client, history, people = self.judge_client, self.history, self.state.told
         sees = client is not None and client.model.info.sees and history.task.vision is not False
         page = await self._settled(picture=sees)
-        told: dict[str, Any] = {"people": people, "answer": answer, "data": data}
-        against = facts(history, page=page.passage, pictured=self.state.pictured, **told)
+        given: dict[str, Any] = {"people": people, "answer": answer, "data": data}
+        against = facts(history, page=page.passage, pictured=self.state.pictured, **given)
         if client is None:
             return Verdict(facts=against)
-        claim = Claim(history=history, facts=against, **told)
+        claim = Claim(history=history, facts=against, **given)
         window = client.model.info.context_window or self.window
         try:
             return await judge(client, claim, page, window=window)

@@ -189,7 +189,7 @@ class Executor:
         Raises:
             ActionError: the page cannot be looked at.
         """
-        # Whoever looks at the page, now or after the task, must not read what is or was typed into it.
+        # Also after the task: nobody who looks at the page may read what was typed into it.
         self.session.hide(self._secrets.values)
         left: str | None = None
         for _ in range(2):

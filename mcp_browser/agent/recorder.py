@@ -54,7 +54,7 @@ _UNTAKEN = (*UNKNOWN, TimeoutError)
 class PersonRecorder(SessionPlugin):
     """What a person does in a session, from `start` to `stop`; calls of a model are no part of it.
 
-    `changed` wakes whoever shows the steps.
+    `changed` wakes the views that show the steps.
     """
 
     def __init__(self, session: BrowserSession) -> None:

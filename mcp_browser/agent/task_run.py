@@ -261,7 +261,7 @@ class TaskRun(ABC):
         try:
             own = self.executor.controller.registry
             texts = await anyio.to_thread.run_sync(_texts, as_it_is, self.folder.path, own)
-            # Here again: whoever hears of a new file is in the event loop.
+            # In the event loop, where the listeners for new files are.
             for name, text in texts.items():
                 self.folder.write(name, text.encode())
         except Exception:

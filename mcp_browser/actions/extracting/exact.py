@@ -330,7 +330,7 @@ def _thing(item: dict[str, Any], deep: int = 0) -> Thing:
 
 
 def _data(root: Element) -> Iterable[_Source]:
-    """What data of schema.org tell of, by its kind."""
+    """The things in the page's schema.org data, by kind."""
     kinds: dict[str, list[Thing]] = {}
     for item in items_in(root):
         kinds.setdefault(type_of(item), []).append(_thing(item))
@@ -342,8 +342,8 @@ def _data(root: Element) -> Iterable[_Source]:
 def _tables(root: Element) -> Iterable[_Source]:
     for number, table in enumerate(tables_in(root), 1):
         where = f"table {number}" + (f" {quoted(table.caption, 60)}" if table.caption else "")
-        if told := ", ".join(filter(None, (table.size if table.is_part else "", table.note))):
-            where += f" ({told})"
+        if about := ", ".join(filter(None, (table.size if table.is_part else "", table.note))):
+            where += f" ({about})"
         things: list[Thing] = []
         for at in table.records_at():
             things.append(thing := {})

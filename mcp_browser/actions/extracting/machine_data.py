@@ -73,7 +73,7 @@ MOST_DEEP = 8  # How far data within data are read
 ABOUT_THE_SITE = frozenset(
     {"BreadcrumbList", "WebSite", "WebPage", "Organization", "SearchAction", "SiteNavigationElement"}
 )
-"""Kinds of things that data tell of though the page is about something else."""
+"""Kinds that data describe even where the page is about something else."""
 
 _SCHEMA = re.compile(r"https?://schema\.org/")
 _NAMES = ("name", "@value", "url", "@id")
@@ -88,7 +88,7 @@ _ADDRESS = {
 
 
 def items_in(root: Element) -> list[dict[str, Any]]:
-    """The things that the data of a page tell of; scripts are taken out of the tree."""
+    """The things that the page's data describe; removes the scripts from the tree."""
     found: list[dict[str, Any]] = []
     for script in list(root.iter("script")):
         with contextlib.suppress(ValueError, RecursionError):

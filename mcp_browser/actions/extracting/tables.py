@@ -71,7 +71,7 @@ class Table:
         return f"{rows}, {columns}" + (f" of {self.columns:,}" if self.columns is not None else "")
 
     def records_at(self) -> list[int]:
-        """Which rows tell of a thing each: not those of the foot, nor a line over all columns."""
+        """Which rows are records: not those of the foot, nor a line over all columns."""
         rows = self.rows[: len(self.rows) - self.foot]
         return [at for at, row in enumerate(rows) if sum(cell is not None for cell in row) > 1]
 
@@ -259,8 +259,8 @@ def _table(part: _Part) -> Table | None:
         rows.append((row[0], *(None for _ in row[1:])) if _is_line(row) else row)
         foot += in_foot
     # Columns of buttons and the like have neither a name nor a text.
-    told = {at for row in rows for at, cell in enumerate(row) if cell and cell.text}
-    kept = [at for at in range(part.width) if names[at] or at in told]
+    filled = {at for row in rows for at, cell in enumerate(row) if cell and cell.text}
+    kept = [at for at in range(part.width) if names[at] or at in filled]
     if not rows:
         return None
     element = part.element
@@ -286,8 +286,8 @@ def _is_line(row: Row) -> bool:
 
 def _repeats(row: Row, names: list[str], *, in_foot: bool) -> bool:
     """Whether a row says the headers again."""
-    told = [(at, cell) for at, cell in enumerate(row) if cell and cell.text]
-    return bool(told) and all((in_foot or cell.is_header) and cell.text == names[at] for at, cell in told)
+    filled = [(at, cell) for at, cell in enumerate(row) if cell and cell.text]
+    return bool(filled) and all((in_foot or cell.is_header) and cell.text == names[at] for at, cell in filled)
 
 
 def _said(element: Element, name: str) -> int | None:
@@ -297,26 +297,19 @@ def _said(element: Element, name: str) -> int | None:
 
 def _note(element: Element, caption: str) -> str:
     """What describes the table elsewhere, such as `Showing 1 to 10 of 500 entries`."""
-    ids = next(
-        (
-            below.get("aria-describedby")
-            for below in (element, *element.iter("table"))
-            if below.get("aria-describedby")
-        ),
-        "",
-    )
+    described = (below.get("aria-describedby") for below in (element, *element.iter("table")))
     about = [
         text_of(one)
-        for name in (ids or "").split()
+        for name in next(filter(None, described), "").split()
         for one in element.getroottree().xpath("//*[@id=$name]", name=name)
     ]
-    told = " ".join(about)
-    return told if len(told) <= LONGEST_NOTE and told not in caption else ""
+    note = " ".join(about)
+    return note if len(note) <= LONGEST_NOTE and note not in caption else ""
 
 
 def _all_headers(row: Row) -> bool:
-    told = {id(cell): cell for cell in row if cell and cell.text}
-    return len(told) > 1 and all(cell.is_header for cell in told.values())
+    filled = {id(cell): cell for cell in row if cell and cell.text}
+    return len(filled) > 1 and all(cell.is_header for cell in filled.values())
 
 
 def _has_headers(rows: Iterable[Row]) -> bool:

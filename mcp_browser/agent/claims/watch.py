@@ -85,15 +85,15 @@ class ActionWatch:
         return [one for one in made if one in kept], sum(one not in kept for one in others)
 
     def _as_sent(self, exchange: Exchange) -> Sent:
-        told = tell(exchange, None, self._session.redactor())
-        kind = next((value for name, value in told.request_headers if name.lower() == "content-type"), "")
-        body = told.request_body or (UNREADABLE if "multipart/" in kind else "")
+        redacted = tell(exchange, None, self._session.redactor())
+        kind = next((value for name, value in redacted.request_headers if name.lower() == "content-type"), "")
+        body = redacted.request_body or (UNREADABLE if "multipart/" in kind else "")
         fields = tuple(_fields(body, kind))
-        # A document that becomes a download "fails" with its status.
+        # A document that turns into a download "fails" with its status.
         failure = exchange.failure if exchange.status is None else None
         return Sent(
             method=exchange.method,
-            url=told.url,
+            url=redacted.url,
             kind=exchange.kind,
             status=exchange.status,
             failure=failure,

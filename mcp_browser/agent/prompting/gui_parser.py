@@ -114,10 +114,10 @@ class Spot(Frozen):
 
 
 def scale_for(*models: str) -> Scale:
-    """What a model's numbers are by its name; of several names of one model the first that tells counts.
+    """The scale of a model's numbers, by the first of its names that is known.
 
-    UI-TARS 1.0 and 2 and the models of ByteDance's own service (Doubao, Seed, its UI-TARS 1.5 included) write
-    thousandths, the UI-TARS 1.5 that is open writes pixels; of others pixels are taken.
+    UI-TARS 1.0 and 2 and the models of ByteDance's own service (Doubao, Seed, its UI-TARS 1.5) write
+    thousandths; the open UI-TARS 1.5 writes pixels, which are also assumed of other models.
     """
     for model in models:
         name = model.casefold()
@@ -129,7 +129,7 @@ def scale_for(*models: str) -> Scale:
 
 
 def parse_prediction(text: str) -> Prediction:
-    """Read what a vision agent has put out; raises InvalidOutput, which tells the model how to write it."""
+    """Read the output of a vision agent; raises InvalidOutput, which says how to write it."""
     thought = next((found["text"].strip() for kind in _THOUGHTS if (found := kind.search(text))), "")
     actions = tuple(_actions_in(text))
     if not actions:

@@ -1,4 +1,4 @@
-"""Planner styles: how the page is shown to the model, and how its answer becomes actions."""
+"""Planner styles: how the page is shown to the model, and how its answer is turned into actions."""
 
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol
