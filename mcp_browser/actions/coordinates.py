@@ -32,8 +32,6 @@ _SIZE = re.compile(r"@\s*([1-9]\d{0,5})\s*[xX*]\s*([1-9]\d{0,5})\s*")
 _FORMS = "Write x,y or x,y@WIDTHxHEIGHT in pixels of the picture, or a normalised box [x1,y1,x2,y2]."
 _LONGEST = 200
 
-POINT = 2
-BOX = 4
 THOUSAND = 1000
 
 
@@ -115,7 +113,7 @@ def _parse_text(text: str) -> Coordinates:
             x, y = (left + right) / 2, (top + bottom) / 2
             if size is not None:
                 return Coordinates(text=text, x=x, y=y, size=size)
-            whole = 1 if all(abs(number) <= 1 for number in numbers) else THOUSAND
+            whole = 1 if parts else THOUSAND
             _check_corners(numbers, whole, shown)
             return Coordinates(text=text, x=x / whole, y=y / whole, normalised=True)
         case count:
@@ -141,9 +139,6 @@ def _parse_size(text: str | None, shown: str) -> Size | None:
 
 
 Point = Annotated[
-    Coordinates,
-    PlainValidator(parse_coordinates),
-    PlainSerializer(str),
-    WithJsonSchema({"type": "string"}),
+    Coordinates, PlainValidator(parse_coordinates), PlainSerializer(str), WithJsonSchema({"type": "string"})
 ]
 """A point of the picture, as an argument of an action."""

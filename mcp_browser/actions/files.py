@@ -30,7 +30,6 @@ files = Registry(group="files")
 
 LARGEST_READ = 50_000_000  # Largest file that is read as text or shown as a picture, bytes
 
-
 PAPERS = {
     "A3": (11.7, 16.54),
     "A4": (8.27, 11.7),

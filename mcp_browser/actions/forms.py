@@ -136,8 +136,7 @@ async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionRes
 
 
 @forms.action(
-    reach="elements",
-    code=lambda code, params: code.call(code.element(), "set_checked", params.checked),
+    reach="elements", code=lambda code, params: code.call(code.element(), "set_checked", params.checked)
 )
 async def set_checked(ctx: ActionContext, params: SetCheckedParams) -> ActionResult:
     """Check or uncheck a checkbox, radio or switch."""

@@ -26,7 +26,6 @@ STEP = 12  # How far apart the points are that a drag goes through, CSS pixels
 MOST_STEPS = 40
 USUAL_WHEEL = 600  # How far a script turns the wheel by one view, CSS pixels
 
-
 CLICKS = {1: "Clicked", 2: "Double-clicked", 3: "Triple-clicked"}
 
 Side = Literal["down", "up", "left", "right"]
@@ -79,10 +78,7 @@ def _click_code(code: Code, params: MouseClickParams) -> None:
 
 
 @mouse.action(
-    reach="elements",
-    pictured=True,
-    own_time=lambda params: params.hold * params.clicks,
-    code=_click_code,
+    reach="elements", pictured=True, own_time=lambda params: params.hold * params.clicks, code=_click_code
 )
 async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionResult:
     """Click at a point of the picture."""

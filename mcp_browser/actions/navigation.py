@@ -42,8 +42,7 @@ def _open(code: Code, url: str, *, new_tab: bool) -> None:
 
 
 @navigation.action(
-    effect="navigation",
-    code=lambda code, params: _open(code, address_of(params.url), new_tab=params.new_tab),
+    effect="navigation", code=lambda code, params: _open(code, address_of(params.url), new_tab=params.new_tab)
 )
 async def go_to_url(ctx: ActionContext, params: GoToUrlParams) -> ActionResult:
     """Open a URL."""
@@ -72,8 +71,7 @@ async def reload(ctx: ActionContext) -> ActionResult:
 
 
 @navigation.action(
-    effect="navigation",
-    code=lambda code, params: _open(code, code.action.url, new_tab=params.new_tab),
+    effect="navigation", code=lambda code, params: _open(code, code.action.url, new_tab=params.new_tab)
 )
 async def search_web(ctx: ActionContext, params: SearchWebParams) -> ActionResult:
     """Ask a search engine of the web; a page's own search box is a field."""

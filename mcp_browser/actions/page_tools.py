@@ -34,12 +34,8 @@ class CallPageToolParams(ActionParams):
     timeout: float = Field(30, gt=0, le=600, description="seconds")
 
 
-class ListPageToolsParams(ActionParams):
-    pass
-
-
 @page_tools.action(effect="read")
-async def list_page_tools(ctx: ActionContext, params: ListPageToolsParams) -> ActionResult:
+async def list_page_tools(ctx: ActionContext) -> ActionResult:
     """List the tools that the page offers, with their schemas."""
     tools = [tool async for _, tool in _tools(ctx)]
     if not tools:

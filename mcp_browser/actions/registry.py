@@ -135,7 +135,7 @@ class RegisteredAction:
         Raises:
             UnknownAction: it is for others.
         """
-        if (self.domains or self.page_filter) and not self.offered_on(page):
+        if not self.offered_on(page):
             raise UnknownAction(
                 f"{self.name} is not offered on {cut_address(page.url) if page is not None else 'no page'}.",
                 hint=f"It is for {', '.join(self.domains) or 'pages that pass its filter'}.",
@@ -369,12 +369,9 @@ def _bind(
             )
         model_argument = next(iter(own), None)
     _check_return(function.__name__, hints)
+    spread = param_model is None
     if param_model is None:
         param_model = _model_from_signature(function, own, hints)
-        model_argument = None
-        spread = True
-    else:
-        spread = False
 
     async def run(ctx: ActionContext, params: BaseModel) -> ActionResult:
         arguments: dict[str, Any] = {name: get(ctx) for name, get in injected.items()}
@@ -394,19 +391,11 @@ def _bind(
 
 
 def _check_return(name: str, hints: Mapping[str, Any]) -> None:
-    """Refuse an annotation of what comes back that no result can be made of, before anybody calls it.
-
-    Raises:
-        ValueError: it is annotated with another type.
-    """
+    """Raise ValueError for a return annotation that no result can be made of."""
     hint = hints.get("return", str)
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     for kind in kinds:
-        if (
-            kind is Any
-            or kind is NoneType
-            or (isinstance(kind, type) and issubclass(kind, (str, ActionResult)))
-        ):
+        if kind is Any or (isinstance(kind, type) and issubclass(kind, (str, ActionResult, NoneType))):
             continue
         returned = kind.__name__ if isinstance(kind, type) else str(kind)
         raise ValueError(f"action {name!r} returns {returned}; it must return an ActionResult, a str or None")

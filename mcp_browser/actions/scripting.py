@@ -168,7 +168,6 @@ async def _too_long(tab: "Tab", index: int | None, seconds: float) -> DeadlineEx
 
 scripting = Registry(group="scripting")
 
-
 SECONDS = 30.0  # How long a script may take where its caller does not say
 
 

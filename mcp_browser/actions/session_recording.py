@@ -51,10 +51,7 @@ async def start_recording(ctx: ActionContext, params: StartRecordingParams) -> A
     recordings = await ctx.session.plugin(Recordings)
     try:
         file = await recordings.start(
-            params.kind,
-            name=params.name,
-            size=(size.width, size.height) if size else None,
-            fps=params.fps,
+            params.kind, name=params.name, size=(size.width, size.height) if size else None, fps=params.fps
         )
     except OSError as error:
         raise ctx.session.artifacts.not_written(error) from error

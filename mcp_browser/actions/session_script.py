@@ -150,14 +150,6 @@ def lines_of(action: RecordedAction, language: CodeLanguage) -> list[str]:
     return script.lines()
 
 
-def write_script(session: SessionScript, language: CodeLanguage, *, name: str) -> str:
-    """A test of pytest-playwright or of @playwright/test that does what the session has done."""
-    script = Script(language, session.start)
-    for action in session.actions:
-        script.add(action)
-    return as_test(script, name=name, dropped=session.dropped)
-
-
 def as_test(script: Script, *, name: str, dropped: int = 0) -> str:
     """A script as the file of a test; `dropped` is how many earlier actions are not in it."""
     return script.render(f"test.{script.suffix}.txt", name=name, version=__version__, dropped=dropped)
@@ -166,10 +158,13 @@ def as_test(script: Script, *, name: str, dropped: int = 0) -> str:
 @session_script.action(effect="read")
 async def export_script(ctx: ActionContext, params: ExportScriptParams) -> ActionResult:
     """Write what this session has done, with its assertions, as a test for Playwright."""
-    script = await ctx.session.plugin(SessionScript)
-    if not script.actions:
+    done = await ctx.session.plugin(SessionScript)
+    if not done.actions:
         raise NotFound("Nothing has been done in this session yet.", hint="Act on a page, then export it.")
-    text = write_script(script, params.language, name=params.name)
+    script = Script(params.language, done.start)
+    for action in done.actions:
+        script.add(action)
+    text = as_test(script, name=params.name, dropped=done.dropped)
     # A page may show what was typed into it: the name of a button, the text of a region.
     text = hide(text, ctx.session.hidden, mark="<{}>")
     python = params.language == "python"
@@ -181,7 +176,7 @@ async def export_script(ctx: ActionContext, params: ExportScriptParams) -> Actio
         default="test",
     )
     return ActionResult(
-        extracted_content=f"Wrote {counted(len(script.actions), 'action')} as {artifact.place}.",
+        extracted_content=f"Wrote {counted(len(done.actions), 'action')} as {artifact.place}.",
         page_content=text,
         attachments=ctx.attach(artifact),
     )

@@ -57,7 +57,10 @@ async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionR
     page = await _detailed(ctx, params.index)
     filled = await anyio.to_thread.run_sync(lambda: _fill(schema, page), abandon_on_cancel=True)
     content = await _content(ctx, params.index) if filled.lacking else ""
-    read = await _fill_rest(schema, filled, content)
+    # Imported late, once the thread has imported what it needs.
+    from mcp_browser.actions.extracting.by_model import fill_rest  # noqa: PLC0415
+
+    read = await fill_rest(schema.shown, filled, content)
     problems = schema.problems(filled.data)
     message = _summary(filled, fits=not problems)
     data = {"data": filled.data, "found": filled.found, "missing": filled.missing, "problems": problems}
@@ -164,12 +167,6 @@ def _summary(filled: "Filled", *, fits: bool) -> str:
     if filled.lacking == 1:
         return f"{message}; 1 property is missing."
     return f"{message}; {filled.lacking} properties are missing." if filled.lacking else f"{message}."
-
-
-async def _fill_rest(schema: "AnswerSchema", filled: "Filled", content: str) -> bool:
-    from mcp_browser.actions.extracting.by_model import fill_rest  # noqa: PLC0415
-
-    return await fill_rest(schema.shown, filled, content)
 
 
 def _tables(page: str) -> "list[Table]":

@@ -24,13 +24,9 @@ Condition = Callable[[], Awaitable[bool]]
 
 FIRST_POLL = 0.05
 LONGEST_POLL = 0.5  # Seconds between two looks: shorter at first, so that a heavy page is not kept busy
-
-
 LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds
 
-
 _SELECTOR_ERRORS = ("parsing", "Unknown engine", "not a valid selector", "Malformed", "Unexpected token")
-
 
 OptionalSeconds = Annotated[float | None, AfterValidator(lambda given: given or None)]  # 0 is none
 
@@ -76,20 +72,15 @@ def _wait_for_code(code: Code, params: WaitForParams) -> None:
 async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
     """Wait until all that is given holds."""
     conditions: dict[str, Condition] = {}
-    if params.text:
-        text = params.text
+    if text := params.text:
         conditions[f'the text "{text}"'] = lambda: _has_text(ctx, text)
-    if params.text_gone:
-        gone = params.text_gone
+    if gone := params.text_gone:
         conditions[f'the text "{gone}" to be gone'] = lambda: _lacks_text(ctx, gone)
-    if params.selector:
-        selector = params.selector
+    if selector := params.selector:
         conditions[f"an element {selector}"] = lambda: _is_visible(ctx, selector)
-    if params.index is not None:
-        index = params.index
+    if (index := params.index) is not None:
         conditions[f"the element [{index}]"] = lambda: _is_usable(ctx, index)
-    if params.url:
-        url = params.url
+    if url := params.url:
         conditions[f"the URL {url}"] = lambda: _url_matches(ctx, url)
     if not conditions:
         await anyio.sleep(params.seconds or 0)

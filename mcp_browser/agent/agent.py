@@ -151,10 +151,7 @@ class AgentRun(TaskRun):
         if state.failures >= self.settings.max_failures:
             step.last_because = f"{state.failures} steps in a row have failed.{self._last_failure()}"
         try:
-            with (
-                anyio.fail_after(timeout) as self._step_limit,
-                self.session.takeover.stops(self._step_limit),
-            ):
+            with anyio.fail_after(timeout) as self._step_limit, self.session.takeover.stops(self._step_limit):
                 tab = self.session.tab_in_use
                 url = self.secrets.hide(tab.url) if tab is not None else ""
                 await self._report(state.step, looks=True, url=url)

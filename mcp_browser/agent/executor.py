@@ -256,7 +256,7 @@ class Executor:
     async def _do(
         self, call: ActionCall, outcomes: list[ActionOutcome], premises: Premises | None
     ) -> ActionOutcome:
-        session = self.session
+        session, registry = self.session, self.controller.registry
         tab = session.tab_in_use
         tabs, files = set(session.tabs), len(session.downloads)
         elements: tuple[ElementRecord, ...] = ()
@@ -282,22 +282,21 @@ class Executor:
             if call.name not in (DONE, CALL_USER):
                 log = await session.plugin(NetworkLog)
                 self.watch = watch = ActionWatch(session, log, self.watch)
-            now = ActionCall(name=call.name, arguments=dict(arguments))
+            now, action = ActionCall(name=call.name, arguments=dict(arguments)), registry[call.name]
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
             elements = await record_elements(session, now.arguments, hide=self._secrets.hide_in)
             rule = CheckedTyping()
             kept = await note_typed(
-                session,
-                self.controller.registry[call.name],
-                now.arguments,
-                elements=elements,
-                secrets=self._secrets,
-                rule=rule,
+                session, action, now.arguments, elements=elements, secrets=self._secrets, rule=rule
             )
             shown = ActionCall(name=call.name, arguments=in_texts(kept, redact_addresses))
             self._check_address(now)
-            filled = await self._filled(now, rule)
+            filled = (
+                dict(now.arguments)  # What is reported or asked keeps the names of secrets.
+                if call.name in (DONE, CALL_USER)
+                else await fill_in(action, now.arguments, secrets=self._secrets, session=session, rule=rule)
+            )
             session.services.typing_rule = rule or None
             session.hide(self._secrets.values)
             return filled
@@ -357,11 +356,7 @@ class Executor:
         return "agent" if is_own else "page"
 
     async def _execute(
-        self,
-        controller: Controller,
-        name: str,
-        arguments: Mapping[str, Any],
-        **how: Any,
+        self, controller: Controller, name: str, arguments: Mapping[str, Any], **how: Any
     ) -> ActionResult:
         async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
             return await self._patiently(controller, name, arguments, granted=granted, paused=paused, **how)
@@ -377,13 +372,6 @@ class Executor:
                 return await controller.execute(name, arguments, self.session, **how)
             except TakenOver:
                 await self.session.takeover.over()
-
-    async def _filled(self, call: ActionCall, rule: CheckedTyping) -> dict[str, Any]:
-        if call.name in (DONE, CALL_USER):
-            # What is reported or asked is read: it keeps the names.
-            return dict(call.arguments)
-        action = self.controller.registry[call.name]
-        return await fill_in(action, call.arguments, secrets=self._secrets, session=self.session, rule=rule)
 
     def _url(self) -> str:
         try:

@@ -17,16 +17,7 @@ from mcp_browser.errors import (
     ModelTimedOut,
     ModelUnavailable,
 )
-from mcp_browser.llm.messages import (
-    ChatModel,
-    Message,
-    OutputForm,
-    Reply,
-    Usage,
-    as_json,
-    assistant,
-    user,
-)
+from mcp_browser.llm.messages import ChatModel, Message, OutputForm, Reply, Usage, as_json, assistant, user
 from mcp_browser.text import cut, in_texts
 
 logger = logging.getLogger(__name__)
@@ -87,11 +78,7 @@ class ModelClient:
             return await self._ask_patiently(self.model, messages, form)
 
     async def decide(
-        self,
-        messages: Sequence[Message],
-        *,
-        form: OutputForm | None,
-        read: Callable[[Reply], Decision],
+        self, messages: Sequence[Message], *, form: OutputForm | None, read: Callable[[Reply], Decision]
     ) -> ModelAnswer:
         """One decision; after an answer that cannot be read, asked again with why. Raises ModelError."""
         asked = list(messages)

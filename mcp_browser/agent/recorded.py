@@ -150,12 +150,7 @@ class Recording:
 
 
 def recording_of(
-    session: BrowserSession,
-    steps: Sequence[PersonStep],
-    secrets: Mapping[str, str],
-    *,
-    name: str,
-    start: str,
+    session: BrowserSession, steps: Sequence[PersonStep], secrets: Mapping[str, str], *, name: str, start: str
 ) -> Recording:
     """Make of steps what can be kept; `secrets` are those that were typed, by name; "" is any `start`."""
     name = re.sub(r"\W+", "_", name).strip("_") or "recorded"

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 ELEMENT_SECONDS = 10.0  # How long an element may take to appear
 SURE_SECONDS = 0.7  # How long an element quite as recorded is waited for before another one is taken
 POLL_SECONDS = 0.1
-EFFECT_SECONDS = (
-    3.0  # How long an action may take to have the effect that was recorded, beside what it took then
-)
+EFFECT_SECONDS = 3.0  # How much longer than when recorded an action may take to have its effect
 LONGEST_EFFECT_SECONDS = 30.0
 
 HOW_FOUND = {
@@ -128,11 +126,7 @@ class Replay(TaskRun):
             id=history.id,
             status=history.status,
             answer="\n".join(said),
-            data={
-                "replay_of": self.recorded.id,
-                "actions": self._done,
-                "departures": list(self._departures),
-            },
+            data={"replay_of": self.recorded.id, "actions": self._done, "departures": list(self._departures)},
             obstacle=self.obstacle,
             evidence=history.evidence,
             steps=len(history.steps),

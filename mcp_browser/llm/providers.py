@@ -130,7 +130,6 @@ class ProviderModel:
             ContextTooLong: the conversation is too long for it.
             ModelRefused: it will not answer this way: the key, the name or the request is wrong.
         """
-
         try:
             with anyio.fail_after(seconds):
                 response = await direct.model_request(
@@ -161,7 +160,6 @@ class ProviderModel:
         return [first.with_text(f"{first.text}\n\n{shape}"), *rest]
 
     def _parameters(self, form: OutputForm | None) -> Any:
-
         if form is None:
             return ModelRequestParameters()
         if self._mode == "json":
@@ -271,11 +269,7 @@ async def provider_model(  # noqa: PLR0913 - what the settings say of a model
             ) from error
         _quiet_logs()
         return ProviderModel(
-            model,
-            mode=mode,
-            context_window=context_window,
-            temperature=temperature,
-            describes_form=own,
+            model, mode=mode, context_window=context_window, temperature=temperature, describes_form=own
         )
 
     # A thread: importing a provider's package takes long, and other callers should not wait.

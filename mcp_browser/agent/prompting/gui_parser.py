@@ -250,7 +250,7 @@ def _written_calls(piece: str) -> Iterator[GuiAction]:
     for start, end in pairwise([*starts, len(piece)]):
         written = re.split(r"\n\s*(?:\d+[.)]|[-*])\s*\Z", piece[start:end])[0].strip().strip("`").strip()
         # A text to type may itself have lines that look like calls: then the call before is not closed yet.
-        if whole and not _is_closed(whole[-1]):
+        if whole and not whole[-1].rstrip().endswith(")"):
             whole[-1] += f"\n{written}"
         else:
             whole.append(written)
@@ -258,10 +258,6 @@ def _written_calls(piece: str) -> Iterator[GuiAction]:
         found = _CALL.match(written) or _CALL.match(f"{written})")
         if found is not None:
             yield _action(found["name"], _arguments(found["name"], found["inside"].strip()))
-
-
-def _is_closed(written: str) -> bool:
-    return written.rstrip().endswith(")")
 
 
 def _arguments(name: str, inside: str) -> dict[str, str]:
@@ -272,16 +268,11 @@ def _arguments(name: str, inside: str) -> dict[str, str]:
         assert isinstance(read, ast.Call)
         named = {word.arg: _literal(word.value, inside) for word in read.keywords if word.arg}
         if read.args and not named:
-            return {_FIRST_ARGUMENT.get(name.lower(), "start_box"): _positional(read.args, inside)}
+            values = ",".join(_literal(value, inside) for value in read.args)
+            return {_FIRST_ARGUMENT.get(name.lower(), "start_box"): values}
         return named
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return _loose_arguments(name, inside)
-
-
-def _positional(values: list[ast.expr], inside: str) -> str:
-    if len(values) == 1:
-        return _literal(values[0], inside)
-    return ",".join(_literal(value, inside) for value in values)
 
 
 def _literal(value: ast.expr, inside: str) -> str:

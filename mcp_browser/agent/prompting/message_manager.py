@@ -19,7 +19,6 @@ from mcp_browser.llm.messages import (
     Message,
     OutputCall,
     OutputForm,
-    TextBlock,
     Usage,
     assistant,
     system,
@@ -28,6 +27,7 @@ from mcp_browser.llm.messages import (
 from mcp_browser.text import counted, cut
 
 Kind = Literal["head", "task", "memory", "output", "summary", "state"]
+MEMORIES: tuple[Kind, ...] = ("memory", "output", "summary")
 
 DEFAULT_WINDOW = 128_000  # Tokens that a model is taken to have room for where nothing is known of it
 RESERVED_SHARE = 0.1  # Share of the window that is left for the answer
@@ -121,16 +121,10 @@ class MessageManager:
 
     def remove_state(self) -> None:
         """Forget the state of the page, save for its picture where several are to be kept."""
-        for place, managed in enumerate(self.state.messages):
-            if managed.kind == "state":
-                if self._images_kept > 1 and managed.message.images:
-                    seen = Message(
-                        role="user", blocks=(TextBlock(text="The page then:"), *managed.message.images)
-                    )
-                    self.state.messages[place] = _managed(seen, "memory")
-                else:
-                    del self.state.messages[place]
-                break
+        if (place := self._place_of("state")) is not None:
+            images = self.state.messages.pop(place).message.images
+            if self._images_kept > 1 and images:
+                self.state.messages.insert(place, _managed(user("The page then:", *images), "memory"))
         self._drop_images(keep=self._images_kept - 1)
 
     # -- asking
@@ -157,10 +151,7 @@ class MessageManager:
             self._cut_state(state, self.tokens - room)
         left_out = 0
         while self.tokens > room:
-            place = next(
-                (i for i, m in enumerate(self.state.messages) if m.kind in ("memory", "output", "summary")),
-                None,
-            )
+            place = self._place_of(*MEMORIES)
             if place is None:
                 raise ContextTooLong(
                     f"Rules and task alone have about {self.tokens} tokens, and the model takes {room}.",
@@ -209,7 +200,7 @@ class MessageManager:
         if len(outputs) <= KEPT_STEPS:
             return []
         end = outputs[-KEPT_STEPS]
-        return [m for m in self.state.messages[:end] if m.kind in ("memory", "output", "summary")]
+        return [m for m in self.state.messages[:end] if m.kind in MEMORIES]
 
     # -- within
 
@@ -269,8 +260,7 @@ def _managed(message: Message, kind: Kind) -> ManagedMessage:
 
 def example_output() -> OutputCall:
     """What a filled-in form looks like."""
-    content = json.loads(_EXAMPLE)
-    return OutputCall(id="example", name=FORM_NAME, arguments=content)
+    return OutputCall(id="example", name=FORM_NAME, arguments=json.loads(_EXAMPLE))
 
 
 _EXAMPLE = """

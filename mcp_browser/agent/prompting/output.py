@@ -34,12 +34,8 @@ class AgentOutput(BaseModel):
         return create_model(
             FORM_NAME,
             __base__=cls,
-            action=(_list_of(actions), Field(..., min_length=1, description="one action each, in order")),
+            action=(list[actions], Field(..., min_length=1, description="one action each, in order")),  # pyright: ignore
         )
-
-
-def _list_of(actions: type[ActionModel]) -> Any:
-    return list[actions]  # pyright: ignore[reportInvalidTypeForm] - a model made at run time
 
 
 def output_form(model: type[AgentOutput]) -> OutputForm:

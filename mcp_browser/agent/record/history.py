@@ -173,8 +173,7 @@ class TaskFolder:
         return cls(path)
 
     def save_history(self, history: AgentHistory) -> None:
-        # Clients and models read it, too.
-        """Write the history."""
+        """Write the history; clients and models read it, too."""
         self.write(HISTORY_FILE, escape_unseen(history.model_dump_json(indent=1)).encode())
 
     def save_state(self, state: BaseModel) -> None:

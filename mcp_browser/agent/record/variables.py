@@ -97,15 +97,14 @@ class Variables:
                 )
             for old in olds if olds is not None else [name]:
                 self._values[old] = new
-        parts = {
+        self._parts = {
             write(old): write(new)
             for old, new in self._values.items()
             if len(old) >= SHORTEST_PART
             for write in (quote_plus, quote, str)
         }
-        self._parts = parts
-        longest_first = sorted(parts, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if parts else None
+        longest_first = sorted(self._parts, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if self._parts else None
 
     def put_in(self, value: Any) -> Any:
         """A value of JSON with the new values in all its texts."""
