@@ -43,7 +43,7 @@ Source = tuple[str, Registry]  # Where actions come from, for messages, and the 
 
 
 def actions_from_file(path: Path) -> Source:
-    """The actions that a Python file registers, in all registries at its top level.
+    """The actions of all registries at the top level of a Python file.
 
     Raises:
         SettingsError: the file is missing, raises when it is run, or has no registry with an action in it.

@@ -94,13 +94,10 @@ def list_part(  # noqa: PLR0913 - options, all by keyword
     dropped: int = 0,
     note: str = "",
 ) -> ActionResult:
-    """Part `part`, from 1, of a list as a result; `what` names one of its entries.
+    """Part `part`, from 1, of a list as a result; `what` names one of its entries. Raises NotFound.
 
     Further lines of an entry are indented, so that none looks like another entry. `data` are the same entries
     for programs; `dropped` counts those not kept any more; `note` goes into the heading.
-
-    Raises:
-        NotFound: there is no such part.
     """
     heading = counted(len(entries), what)
     if dropped:

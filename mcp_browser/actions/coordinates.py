@@ -36,10 +36,10 @@ THOUSAND = 1000
 
 
 class Coordinates(Frozen):
-    """A point as it was written: of a box the middle.
+    """A point, or the middle of a box, as it was written in `text`.
 
-    `x` and `y` are pixels of a picture of `size` (of the one shown last where that is None), or parts of the
-    picture's sides where `normalised`. `text` is how it was written.
+    `x` and `y` are pixels of a picture of `size` (None: of the last one shown), or, if `normalised`,
+    fractions of its sides.
     """
 
     text: str

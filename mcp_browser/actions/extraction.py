@@ -29,10 +29,10 @@ _SCRIPTS = re.compile(
 
 @lru_cache(maxsize=2)
 def to_markdown(html: str, *, base_url: str, links: bool) -> str:
-    """The content of HTML as Markdown. What was converted last is kept, since long pages are read in parts.
+    """The content of HTML as Markdown; cached, since long pages are read in parts.
 
-    Where it cannot be converted whole, since it is nested too deep for instance, its plain text with a line
-    that says so. Without `links`, links and pictures are only their texts.
+    If it cannot be converted, for instance if it is nested too deep: its plain text, with a line that says
+    so. Without `links`, links and pictures are only their texts.
     """
     # Imported late: a server need not wait for it before a page is extracted.
     from html_to_markdown import (  # noqa: PLC0415
@@ -111,7 +111,7 @@ class PdfText:
 
     @property
     def summary(self) -> str:
-        """How many pages there are, which of them were not read, and which have no text."""
+        """The number of pages, which of them were not read, and which have no text."""
         summary = counted(self.count, "page")
         read = [number for number, _ in self.pages]
         if len(read) < self.count:
@@ -123,9 +123,7 @@ class PdfText:
 
 @lru_cache(maxsize=2)
 def pdf_text(content: bytes, pages: str | None = None) -> PdfText:
-    """The text of a PDF, or of its `pages`, such as `1-3,5`; of the first 200 of them.
-
-    What was read last is kept, since long texts are read in parts.
+    """The text of a PDF, or of its `pages`, such as `1-3,5`; of at most 200 pages; cached.
 
     Raises:
         NotActionable: it cannot be read, or needs a password.

@@ -223,7 +223,7 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
 
 
 async def _choose_or_type(element: Element, value: str) -> str:
-    """Choose the option of that name; where a text field's list has none, the text stays as it was typed."""
+    """Choose the option of that name; if a text field's list has none, keep the text as it was typed."""
     field = ListField(element)
     try:
         if not await field.suggests():

@@ -85,7 +85,7 @@ def search_url(engine: str, query: str) -> str:
 
 
 async def open_url(ctx: ActionContext, url: str, *, new_tab: bool) -> ActionResult:
-    """Open an address, in a new tab where that is asked for, and say where that has led."""
+    """Open an address, in a new tab if asked, and report where it led."""
     before, url = ctx.tab, ctx.session.restored(url)
     if new_tab:
         tab = await ctx.session.new_tab(url)

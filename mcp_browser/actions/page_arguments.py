@@ -32,10 +32,9 @@ _Schema = dict[str, Any]
 
 
 def check_arguments(tool: str, arguments: Mapping[str, Any], schema: object) -> None:
-    """Refuse arguments that do not fit; a schema that is none, or too large to be checked, refuses nothing.
+    """Raise InvalidArguments, which names them, if arguments do not fit.
 
-    Raises:
-        InvalidArguments: they do not fit; the message says which, and what is wanted.
+    A schema that is wrong, or too large to check, accepts everything.
     """
     try:
         checkable = _Checkable(schema).schema
@@ -87,10 +86,10 @@ def _values(value: Any) -> int:
 
 
 class _Checkable:
-    """What of a schema can be checked in a time that is known.
+    """The part of a schema that can be checked in bounded time.
 
-    What is left out can only ask for more, not for less: patterns, which may backtrack without end, what
-    negates, and references to what is not in the schema itself.
+    It only accepts more than the whole: it leaves out patterns, which may backtrack without end, negations,
+    and references to other schemas.
     """
 
     def __init__(self, schema: object) -> None:
@@ -130,7 +129,7 @@ class _Checkable:
         return kept
 
     def _found(self, reference: Any) -> Any:
-        """What a reference within the schema stands for."""
+        """The part of the schema that a reference names."""
         start, *path = reference.split("/") if isinstance(reference, str) else [""]
         found = self._whole if start == "#" else None
         for name in path:

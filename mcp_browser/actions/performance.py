@@ -94,7 +94,7 @@ def _value(name: str, value: float) -> str:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    """What costs most, a line each."""
+    """The most expensive parts, one per line."""
     largest = found["lcp"]
     if largest is not None:
         address = f" {cut_address(largest['url'])}" if largest["url"] else ""

@@ -32,7 +32,7 @@ UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has 
 
 
 def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The arguments that mean elements, by their places: `index`, `target`, `at`, `fields.0.index`."""
+    """The arguments that mean elements, by place: `index`, `target`, `at`, `fields.0.index`."""
     for name, value in arguments.items():
         if (name in INDEX_ARGUMENTS and isinstance(value, int | ElementName)) or (
             name in POINT_ARGUMENTS and isinstance(value, str)
@@ -45,7 +45,7 @@ def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterato
 
 
 def place_of(arguments: Mapping[str, Any], argument: str) -> tuple[Any, str]:
-    """What holds such an argument, and its name in there."""
+    """The object that holds such an argument, and its name there."""
     holder: Any = arguments
     *way, last = argument.split(".")
     for step in way:
@@ -54,7 +54,7 @@ def place_of(arguments: Mapping[str, Any], argument: str) -> tuple[Any, str]:
 
 
 def params_of(action: RegisteredAction, arguments: Mapping[str, Any]) -> BaseModel | None:
-    """Recorded arguments as the action's parameters; None where they are not."""
+    """Recorded arguments as the action's parameters; None if they do not fit."""
     try:
         return action.validate(arguments)
     except InvalidArguments:
@@ -62,7 +62,7 @@ def params_of(action: RegisteredAction, arguments: Mapping[str, Any]) -> BaseMod
 
 
 def typed_places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot]:
-    """Where among the arguments of an action a text stands that is typed into the page."""
+    """The places among an action's arguments whose text is typed into the page."""
     for name, value in arguments.items():
         field = params.model_fields.get(name)
         if field is None:

@@ -14,10 +14,10 @@ FrozenT = TypeVar("FrozenT", bound=Frozen)
 
 
 class Attachment(BaseModel):
-    """Something that goes with a result: a picture, or a file that was written.
+    """A picture, or a file that was written.
 
-    A picture travels in `data`. A file has a `uri` by which the client can read it, `size` bytes long, and
-    where the client is on the same machine a `path`, absolute.
+    A picture is in `data`. A file has a `uri` that the client can read, a `size` in bytes, and an absolute
+    `path` if the client is on the same machine.
     """
 
     model_config = ConfigDict(frozen=True)

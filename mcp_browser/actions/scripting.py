@@ -43,7 +43,7 @@ LONGEST_THROWN = 1_000  # Longest thrown value that is repeated, characters
 
 
 class Evaluation(Frozen):
-    """What a script has given, as JSON, cut where `is_cut`; nothing where it has `left_page` first."""
+    """A script's result as JSON, cut if `is_cut`; none if the script has `left_page`."""
 
     value: JsonValue = None
     is_undefined: bool = False
@@ -86,7 +86,7 @@ async def evaluate(
 
 
 class _Box(NamedTuple):
-    """A script in the page, ready to run but not run yet, and how many characters of ours precede it."""
+    """A script in the page, ready to run, and the number of our characters before it."""
 
     session: CDPSession
     object: str

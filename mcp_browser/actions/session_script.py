@@ -51,7 +51,7 @@ class GenerateLocatorParams(ActionParams):
 
 
 class SessionScript(SessionPlugin):
-    """The actions that a session has carried out, in order; `dropped` is how many older ones went."""
+    """The actions of a session, in order; `dropped` counts older ones that were removed."""
 
     def __init__(self, session: BrowserSession) -> None:
         self._session = session
@@ -99,7 +99,7 @@ class SessionScript(SessionPlugin):
     async def _without_secrets(
         self, action: RegisteredAction, arguments: Mapping[str, Any], elements: tuple[ElementRecord, ...]
     ) -> dict[str, Any]:
-        """The arguments with names in the places of what is typed into password fields and their like."""
+        """The arguments with placeholders for what is typed into password fields and the like."""
         kept = in_texts(dict(arguments), without_address_secrets)
         for record in elements:
             holder, _ = place_of(kept, record.argument)
@@ -113,7 +113,7 @@ class SessionScript(SessionPlugin):
         return kept
 
     async def _is_masked(self, index: int | None = None) -> bool:
-        """Whether what is typed into an element, or by the keyboard, is masked; yes where nobody knows."""
+        """Whether what is typed into an element, or by the keyboard, is masked; True if unknown."""
         tab = self._session.current_tab
         try:
             place = await tab.ask(tab.dom.typed_at(index))
@@ -124,7 +124,7 @@ class SessionScript(SessionPlugin):
 
 @dataclass(frozen=True, slots=True)
 class PendingAction:
-    """An action that is being carried out, and which tabs and how many downloads there were before it."""
+    """An action in progress, with the tabs and the number of downloads before it."""
 
     session: BrowserSession
     action: RecordedAction
@@ -132,7 +132,7 @@ class PendingAction:
     downloads: int
 
     def done(self, data: Mapping[str, Any]) -> RecordedAction:
-        """The action as it was carried out; `data` are those of its result."""
+        """The action as it was carried out; `data` is that of its result."""
         session = self.session
         return replace(
             self.action,
@@ -203,7 +203,7 @@ def _are_keys(text: str) -> bool:
 
 
 def without_address_secrets(text: str) -> str:
-    """A text with names in the places of the secrets in its addresses."""
+    """A text with placeholders for the secrets in its addresses."""
     return redact_addresses(
         text, take=lambda name, _: f"<secret>{re.sub(r'[^a-zA-Z0-9_.-]+', '_', name)}</secret>"
     )
@@ -217,6 +217,6 @@ def _is_secret(record: ElementRecord) -> bool:
 
 
 def secret_name_of(record: ElementRecord) -> str:
-    """By what name a script has the secret that goes into a field."""
+    """The name of the secret that goes into a field."""
     name = record.attributes.get("name") or record.name or "password"
     return re.sub(r"\W+", "_", name).strip("_").lower() or "password"

@@ -138,7 +138,7 @@ async def _detailed(ctx: ActionContext, index: int | None) -> str:
 
 
 def _fitting(content: str, room: int) -> tuple[str, bool]:
-    """The beginning of a content that has room in a result as JSON, and whether there is more."""
+    """The beginning of a content that fits into `room` characters of JSON, and whether it is cut."""
     size = room
     while True:
         part, *rest = split_parts(content, size)
@@ -204,7 +204,7 @@ def _heading(number: int, table: "Table") -> str:
 
 
 def _first(data: Any) -> Any:
-    """The data with the first entries of each list."""
+    """The data with only the first entries of each list."""
     if isinstance(data, list):
         return [_first(part) for part in cast("list[Any]", data)[:SHOWN_ROWS]]
     if isinstance(data, dict):

@@ -129,7 +129,7 @@ class _KeptRegions(SessionPlugin):
 
 
 def _subject(code: Code, params: _OfElement) -> Expression:
-    """What an assertion is about, as code finds it."""
+    """The element that an assertion is about, as code."""
     if params.index is not None:
         return code.element()
     return code.find("selector", params.selector or "body", nth=None)
@@ -299,7 +299,7 @@ async def _assert(
 
 
 def _report(said: str) -> str:
-    """What Playwright's message says of the page: the value that there was, and the last elements found."""
+    """The page's state in Playwright's message: the actual value, and the last elements found."""
     _, _, rest = said.partition("\nActual value: ")
     actual, _, log = rest.partition("\nCall log:")
     log = log.partition("\nAria snapshot:")[0]
@@ -336,7 +336,7 @@ async def _secrets(ctx: ActionContext) -> frozenset[str]:
 
 
 def _without_value(line: str, secrets: frozenset[str]) -> str:
-    """A line of an Aria snapshot, which matches any value where its own is secret."""
+    """A line of an Aria snapshot; a secret value in it matches any value."""
     for secret in secrets:
         for written in (secret, '"' + secret.replace("\\", "\\\\").replace('"', '\\"') + '"'):
             if line.endswith(f": {written}"):

@@ -20,13 +20,13 @@ _DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<options>(?:;[\w-]+(?:=
 async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path]:
     """The files that sources name, on the server's disk.
 
-    Sources are paths in folders that uploads are allowed from, addresses of the session's files, or contents
-    as `data:` URIs: `data:text/csv;name=table.csv;base64,YSxi`.
+    A source is a path in a folder allowed for uploads, the address of a file of the session, or a content as
+    a `data:` URI: `data:text/csv;name=table.csv;base64,YSxi`.
 
     Raises:
         NotFound: there is no such file.
-        InvalidArguments: a path leads out of the allowed folders or to a folder, or a content is none.
-        NotActionable: a content could not be kept.
+        InvalidArguments: a path is outside the allowed folders or a folder, or a content is wrong.
+        NotActionable: a content could not be written.
     """
     artifacts = ctx.session.artifacts
     files: list[Path] = []

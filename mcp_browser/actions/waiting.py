@@ -107,7 +107,7 @@ async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *,
 
 
 async def _holds(condition: Condition) -> bool:
-    """Whether a condition holds; not while the page is on its way to another one."""
+    """Whether a condition holds; False while the page is being replaced."""
     try:
         return await condition()
     except FrameGone:
@@ -119,7 +119,7 @@ async def _holds(condition: Condition) -> bool:
 
 
 def stop_at_dialog(ctx: ActionContext) -> None:
-    """End a wait where a dialog holds the page. Raises DialogOpen: one is open."""
+    """End a wait by DialogOpen if a dialog holds the page."""
     dialog = ctx.tab.dialog
     if dialog is not None:
         raise DialogOpen(

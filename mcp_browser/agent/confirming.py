@@ -33,8 +33,8 @@ def facts(  # noqa: PLR0913 - what there is to hold it against
 ) -> tuple[str, ...]:
     """The facts against a claim.
 
-    `people` is what was said beside the task, `page` the last one, `pictured` whether the model had pictures,
-    whose words are in no record.
+    `people` is what was said beside the task, `page` the last page, `pictured` whether the model had
+    pictures, whose words are not recorded.
     """
     acted = [one for one in history.actions() if one.call.name not in (DONE, CALL_USER)]
     note = " (pictures are not in the record)" if pictured else ""
@@ -67,9 +67,9 @@ def _failed(acted: Sequence[ActionRecord]) -> Iterator[str]:
 def _unfounded(
     history: AgentHistory, people: Sequence[str], page: Passage, values: Iterable[str], note: str
 ) -> Iterator[str]:
-    """Values that no page showed by itself: those of the claim, and those that were sent.
+    """Values of the claim, and values sent, that no page showed by itself.
 
-    The run is gone through in order: what a page shows only after the agent wrote it is the agent's.
+    Goes through the run in order: what a page shows only after the agent wrote it is the agent's.
     """
     pages, agent, sent = Seen(), Seen(), list[tuple[str, str, str]]()
 
@@ -114,7 +114,7 @@ NOBODY = "nobody has checked it: no model judged the claim (--judge-model names 
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed:
-    """Why a claim is not confirmed; `final` where going on would change nothing about that."""
+    """Why a claim is not confirmed; `final` if going on cannot change that."""
 
     reason: str
     final: bool = False
@@ -122,9 +122,9 @@ class Unconfirmed:
 
 @dataclass(kw_only=True)
 class Confirmer:
-    """Checks the claims of one run. `judge_client` is the model that judges; None where none is to.
+    """Checks the claims of one run; `judge_client` is the model that judges, if any.
 
-    `limit` returns which limit of the run is reached, so that no model may be asked any more.
+    `limit` returns the limit of the run that is reached: no model may be asked then.
     """
 
     executor: Executor
@@ -137,7 +137,7 @@ class Confirmer:
     limit: Callable[[], str | None]
 
     async def check(self, answer: str, data: Any) -> Unconfirmed | None:
-        """Why the claim is not confirmed; None where it is."""
+        """Why the claim is not confirmed; None if it is."""
         if (certain := self._certain(data)) is not None:
             return Unconfirmed(certain)
         try:
@@ -156,7 +156,7 @@ class Confirmer:
         return None if verdict.confirmed else Unconfirmed(verdict.reason)
 
     def _certain(self, data: Any) -> str | None:
-        """What ends a claim before anybody judges; data that does not fit its schema never comes here."""
+        """Why a claim is wrong without a judge; data that does not fit its schema never gets here."""
         if self.history.task.output_schema is not None and data in (None, ""):
             return "the data that the task requires is missing."
         seen = any(not url.startswith("chrome-error:") for url in self.history.urls)
@@ -165,7 +165,7 @@ class Confirmer:
         return None
 
     async def _verdict(self, answer: str, data: Any) -> Verdict:
-        """What the judge says; where there is none, the facts alone."""
+        """The judge's verdict; without a judge, the facts alone."""
         client, history, people = self.judge_client, self.history, self.state.told
         sees = client is not None and client.model.info.sees and history.task.vision is not False
         page = await self._settled(picture=sees)
@@ -184,7 +184,7 @@ class Confirmer:
             return await judge(client, claim, replace(page, images=()), window=window)
 
     async def _settled(self, *, picture: bool) -> Look:
-        """The page, once two looks in a row show the same and no request is under way."""
+        """The page, once two looks in a row are the same and no request is pending."""
         ends = time.monotonic() + SETTLE_SECONDS
         look = await self.executor.look(picture=False)
         while True:

@@ -49,11 +49,10 @@ class ModelAnswer:
 
 @dataclass
 class ModelClient:
-    """Asks a model, and another one when the first is given up; `seconds` is how long one answer may take.
+    """Asks a model, and another one if the first is given up; `seconds` is the limit for one answer.
 
-    The model library's retries and fallback are not used: these hold for every kind of model, the client's
-    own and the scripted one too, and each try is noted in the step. `limit` is asked before an answer that
-    could not be read is asked for again.
+    The model library's retries and fallback are not used: these work for every kind of model, and each try is
+    noted in the step. `limit` is checked before an unreadable answer is asked for again.
     """
 
     model: ChatModel
@@ -80,7 +79,7 @@ class ModelClient:
     async def decide(
         self, messages: Sequence[Message], *, form: OutputForm | None, read: Callable[[Reply], Decision]
     ) -> ModelAnswer:
-        """One decision; after an answer that cannot be read, asked again with why. Raises ModelError."""
+        """One decision; an unreadable answer is asked for again, with the reason. Raises ModelError."""
         asked = list(messages)
         for left in range(REPAIRS, -1, -1):
             reply = await self.ask(asked, form=form)
@@ -129,7 +128,7 @@ class ModelClient:
 
 
 def _cut(reply: Reply) -> Reply:
-    """The answer with texts of megabytes cut."""
+    """The answer, with very long texts cut."""
     call = reply.call
     if call is not None and len(as_json(call.arguments)) > LONGEST_ANSWER:
         short = in_texts(call.arguments, lambda text: cut(text, LONGEST_TEXT))

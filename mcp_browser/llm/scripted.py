@@ -17,7 +17,7 @@ Speaker = Callable[[Sequence[Message]], Line | Awaitable[Line]]  # Makes an answ
 
 
 class ScriptedModel:
-    """Answers with the lines of a script, one a request, the last one again at the end."""
+    """Answers with the lines of a script, one per request, then repeats the last one."""
 
     def __init__(
         self,
@@ -30,10 +30,7 @@ class ScriptedModel:
     ) -> None:
         """Take the lines; each is an answer, or a function that makes one from the conversation.
 
-        It does not judge unless that is in its script (`judges`).
-
-        Raises:
-            ValueError: there is not one line.
+        It judges claims only with `judges`. Raises ValueError if there are no lines.
         """
         self._lines = list(lines)
         if not self._lines:
@@ -43,7 +40,7 @@ class ScriptedModel:
         self.forms: list[OutputForm | None] = []
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
-        """The next line of the script. Raises ModelError: the line is one."""
+        """The next line of the script; raises it if it is a ModelError."""
         del seconds
         line = self._lines[min(len(self.requests), len(self._lines) - 1)]
         self.requests.append(tuple(messages))

@@ -25,10 +25,7 @@ def parse(text: str) -> Element:
 
 
 def text_of(element: Element, *, gone: bool = True) -> str:
-    """The text of an element on one line, that of pictures where there is no other.
-
-    Without `gone`, not what is struck out.
-    """
+    """The text of an element on one line, else of its pictures; without `gone`, not what is struck out."""
     parts: list[str] = []
     pictures: list[str] = []
     skipping: Element | None = None

@@ -33,12 +33,12 @@ Row = tuple[Cell | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: what its columns are called, and its rows, in all of which merged cells are repeated.
+    """A table: the names of its columns, and its rows, in which merged cells are repeated.
 
-    `headers` are empty where it has none; a cell over all columns stands in the first one alone. The last
-    `foot` rows are of its foot, such as sums. Of a long one, a page may hold only what is in view: `count` is
-    how many rows it says to have, and `columns` how many columns, where that is more; `more` whether others
-    come as it is scrolled. `note` is what it says of itself elsewhere, such as which page of it is shown.
+    `headers` are empty if it has none; a cell over all columns is in the first one only. The last `foot` rows
+    are its foot, such as sums. A page may hold only the visible part: `count` and `columns` are how many rows
+    and columns it claims to have, if more; `more` says that rows are added on scrolling. `note` is its
+    description elsewhere, such as the number of its page.
     """
 
     element: Element
@@ -118,9 +118,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A table as it stands there; of one that was `split` into several, the first, and where it ends.
+    """A table element; of a table that was `split` into several elements, the first, and its `end`.
 
-    A `weak` one is none by itself: it has no headers, and one row or tables in it.
+    A `weak` one is no table by itself: it has no headers, and one row or inner tables.
     """
 
     element: Element
@@ -145,9 +145,9 @@ def link_in(cell: Cell | None) -> str:
 
 
 def tables_in(root: Element) -> list[Table]:
-    """The tables with data, in their order; those that only lay out a page are left out.
+    """The tables with data, in order, without those that only lay out a page.
 
-    A table that scrolls may be made of several: one of its headers, one of its rows, one of its foot.
+    A table that scrolls may be made of several elements: one for its headers, its rows, its foot.
     """
     parts = [part for element in elements(root) if _is_table(element) and (part := _read(element))]
     found: list[_Part] = []
@@ -183,10 +183,7 @@ def _is_table(element: Element) -> bool:
 
 
 def _under(above: _Part, below: _Part, *, as_foot: bool = False) -> bool:
-    """Whether a table goes on with the columns of the one above it, with no text in between.
-
-    A foot need not have them all.
-    """
+    """Whether a table continues the columns of the one above, with no text between; a foot may have fewer."""
     beyond = above.width - below.width
     if as_foot and beyond >= -1:
         beyond = 0
@@ -388,9 +385,9 @@ def _place(cell: Element) -> _Place:
 
 
 def _role_lines(element: Element) -> list[_Line]:
-    """Rows by roles; parts of a row that stand apart, as of fixed columns, are one by their number.
+    """Rows by roles; parts of a row, as of fixed columns, are joined by their row number.
 
-    Cells stand in the columns that they name: one may be missing, and not all columns need be in the page.
+    Cells go into the columns that they name: one may be missing, and not all columns need be in the page.
     """
     rows: dict[object, list[_Place]] = {}
     parts: dict[object, int] = {}

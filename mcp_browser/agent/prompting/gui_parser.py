@@ -93,14 +93,14 @@ _ALIASES = {
 
 
 class GuiAction(Frozen):
-    """An action as it was written, its name in lower case; points are in `start_box` and `end_box`."""
+    """An action as written, with a name in lower case; `start_box` and `end_box` hold points."""
 
     name: str
     arguments: dict[str, str] = Field(default_factory=dict)
 
 
 class Prediction(Frozen):
-    """What a vision agent has put out: its thought, and one or more actions."""
+    """The output of a vision agent: its thought, and one or more actions."""
 
     thought: str = ""
     actions: tuple[GuiAction, ...]
@@ -151,10 +151,10 @@ def parse_spot(text: str) -> Spot:
 
 
 def resized(width: int, height: int) -> tuple[int, int]:
-    """The size in which UI-TARS 1.5 sees a picture, whose pixels are its coordinates.
+    """The size in which UI-TARS 1.5 sees a picture; its coordinates are pixels of it.
 
-    Sides are rounded to multiples of 28; the area is brought between 100 and 16,384 patches of 28 by 28
-    pixels, the proportions kept (Qwen2-VL's image processor does the same).
+    As in Qwen2-VL's image processor, sides are rounded to multiples of 28 and the picture is scaled to
+    between 100 and 16,384 patches of 28 by 28 pixels.
 
     Raises:
         ValueError: a side is 200 times the other, or more.
@@ -172,10 +172,9 @@ def resized(width: int, height: int) -> tuple[int, int]:
 
 
 def as_coordinates(spot: Spot, *, scale: Scale, width: int, height: int) -> str:
-    """A point as the mouse's actions take it, from a model's numbers and the picture it was shown, pixels.
+    """A point for the mouse's actions, from a model's numbers and the size of its picture in pixels.
 
-    Two numbers up to 1 are parts of the sides, not the first pixel; with thousandths only where one of them
-    is a fraction.
+    Two numbers up to 1 are fractions of the sides; with thousandths only if one of them has a fraction.
     """
     small = 0 <= spot.x <= 1 and 0 <= spot.y <= 1 and (spot.x or spot.y)
     if scale == "unit" or (small and (scale == "pixels" or spot.x % 1 or spot.y % 1)):
@@ -244,7 +243,7 @@ def _json_calls(piece: str) -> Iterator[GuiAction]:
 
 
 def _written_calls(piece: str) -> Iterator[GuiAction]:
-    """Calls as in a programming language, one a line or apart by blank lines."""
+    """Calls as in a programming language, one per line or separated by blank lines."""
     starts = sorted({found.end() for found in _CALL_STARTS.finditer(piece)})
     whole: list[str] = []
     for start, end in pairwise([*starts, len(piece)]):
@@ -282,7 +281,7 @@ def _literal(value: ast.expr, inside: str) -> str:
 
 
 def _loose_arguments(name: str, inside: str) -> dict[str, str]:
-    """Arguments where quotes within a text were not escaped, or marks stand outside of quotes."""
+    """Arguments with unescaped quotes in a text, or marks outside of quotes."""
     starts = list(_NAMED.finditer(inside))
     starts = [found for found in starts if found["name"].lower() in _KNOWN] or starts[:1]
     if not starts:

@@ -115,7 +115,7 @@ class GuiTurn:
 
 
 def as_call(action: GuiAction, point: Point) -> ActionCall:
-    """An action of the vision agent's as one of ours; raises InvalidOutput."""
+    """A vision agent's action as one of ours; raises InvalidOutput."""
     make = _CALLS.get(action.name)
     if make is None:
         known = ", ".join(_SHOWN)

@@ -52,9 +52,9 @@ class ManagedMessage(BaseModel):
 
 
 class MessageManagerState(BaseModel):
-    """All that a message manager remembers; can be saved and read again.
+    """The saved state of a message manager.
 
-    `scale` is how many of the provider's tokens there were for each one estimated, by the last request.
+    `scale` is the ratio of the provider's tokens to the estimated ones, by the last request.
     """
 
     messages: list[ManagedMessage] = Field(default_factory=list[ManagedMessage])
@@ -120,7 +120,7 @@ class MessageManager:
         self._add(user(text, *images), "state")
 
     def remove_state(self) -> None:
-        """Forget the state of the page, save for its picture where several are to be kept."""
+        """Remove the state of the page; keep its picture if several are to be kept."""
         if (place := self._place_of("state")) is not None:
             images = self.state.messages.pop(place).message.images
             if self._images_kept > 1 and images:
@@ -130,13 +130,10 @@ class MessageManager:
     # -- asking
 
     def messages(self, form: OutputForm | None = None) -> list[Message]:
-        """The conversation for a request, cut to what the model takes.
+        """The conversation for a request, cut to the model's window. Raises ContextTooLong.
 
-        The picture goes first, then the state's text in proportion, then the oldest memories; what was left
-        out is said. Rules and task always stay.
-
-        Raises:
-            ContextTooLong: the model does not even take rules and task.
+        First the picture goes, then a part of the state's text, then the oldest memories; a note says what
+        was left out. Rules and task always stay.
         """
         self.cut(self._room - self._scaled(tokens.of_messages((), form)))
         return [managed.message for managed in self.state.messages]
@@ -164,11 +161,11 @@ class MessageManager:
 
     @property
     def tokens(self) -> int:
-        """The conversation's length in tokens: the estimate, set right by what the provider counted last."""
+        """The estimated length in tokens, calibrated by the provider's last count."""
         return self._scaled(sum(managed.tokens for managed in self.state.messages))
 
     def calibrate(self, usage: Usage, form: OutputForm | None = None) -> None:
-        """Set the estimate right by what the provider counted for the conversation as it is now."""
+        """Calibrate the estimate by the provider's count for the conversation as it is now."""
         estimate = sum(m.tokens for m in self.state.messages) + tokens.of_messages((), form)
         if not usage.estimated and usage.input_tokens and estimate:
             self.state.scale = min(4.0, max(0.25, usage.input_tokens / estimate))
@@ -177,7 +174,7 @@ class MessageManager:
 
     @property
     def wants_compaction(self) -> bool:
-        """Whether the memory has grown so long that it had better be summed up."""
+        """Whether the memory is so long that it should be summarized."""
         return self.tokens > COMPACTION_SHARE * self._room and bool(self._to_sum_up())
 
     def to_sum_up(self) -> list[Message]:

@@ -147,11 +147,10 @@ LONGEST_COMMENT = 100  # Characters
 
 
 def export_script(history: AgentHistory, own: Iterable[RegisteredAction] = ()) -> str:
-    """A script for Python and Playwright's sync API that does what the run has done.
+    """A script for Python and Playwright's sync API that repeats the run.
 
-    Failed actions are left out, and those that only read. An action without an equivalent raises
-    NotImplementedError where it would be done. A secret is taken from an environment variable. `own` are
-    actions that the run may have had beside those that come with the package.
+    Failed actions and those that only read are left out. An action without an equivalent raises
+    NotImplementedError. Secrets come from environment variables. `own` are further actions of the run.
     """
     known = (*default_registry(), *agent_actions(history.task.output_schema), *own)
     actions = {action.name: action for action in known}
