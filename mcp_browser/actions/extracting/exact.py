@@ -130,10 +130,10 @@ def fill_schema(schema: Schema, page: str) -> Filled:
     filling = _Filling([*_data(root), *_tables(root)])
     schema = plain_schema(schema)
     if schema.get("type") == "array":
-        filling.data = filling.fill_list(schema, "(the list)", ()) or []
+        data: Any = filling.fill_list(schema, "(the list)", ()) or []
     else:
-        filling.data = filling.fill_page(schema, labels(root))
-    return Filled(filling.data, filling.found, filling.missing)
+        data = filling.fill_page(schema, labels(root))
+    return Filled(data, filling.found, filling.missing)
 
 
 def plain_schema(schema: Any) -> Schema:
@@ -163,7 +163,6 @@ class _Filling:
 
     def __init__(self, sources: Sequence[_Source]) -> None:
         self._sources = sources
-        self.data: Any = None
         self.found: dict[str, str] = {}
         self.missing: dict[str, str] = {}
 

@@ -190,12 +190,10 @@ def _under(above: _Part, below: _Part, *, as_foot: bool = False) -> bool:
     elif beyond == 1 and not below.head:
         # Over the bar by which it is scrolled there is a header without a name.
         beyond = any(row[-1] and row[-1].text for row in above.head if len(row) == above.width)
-    return beyond == 0 and not _text_between(above.element if above.end is None else above.end, below.element)
-
-
-def _text_between(first: Element, second: Element) -> bool:
-    """Whether there is a text between the end of an element and the beginning of a later one."""
-    return _texts(second, "preceding") > _texts(first, "preceding") + _texts(first, "descendant")
+    if beyond:
+        return False
+    last = above.element if above.end is None else above.end
+    return _texts(below.element, "preceding") <= _texts(last, "preceding") + _texts(last, "descendant")
 
 
 def _texts(element: Element, axis: str) -> float:
@@ -204,7 +202,8 @@ def _texts(element: Element, axis: str) -> float:
 
 
 def _read(element: Element) -> _Part | None:
-    lines = sorted(_lines(element), key=lambda line: line.part)
+    is_html = element.tag == "table" and not role(element)
+    lines = sorted(_html_lines(element) if is_html else _role_lines(element), key=lambda line: line.part)
     # In a part of its own, a head is above and a foot below, wherever it is written.
     grid = list(zip(lines, _merged(lines), strict=False))
     while grid and not any(cell and cell.text for cell in grid[-1][1]):
@@ -356,12 +355,6 @@ def _own(element: Element) -> Iterator[Element]:
             yield below
             if not _is_table(below):
                 rest += reversed(below)
-
-
-def _lines(element: Element) -> list[_Line]:
-    return (
-        list(_html_lines(element)) if element.tag == "table" and not role(element) else _role_lines(element)
-    )
 
 
 def _html_lines(element: Element) -> Iterator[_Line]:
