@@ -1,4 +1,4 @@
-"""The JSON schema that a task's answer has to fit: whole in itself, nothing of it is fetched."""
+"""The JSON schema of a task's answer; it must be self-contained, since nothing is fetched."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast

@@ -1,4 +1,4 @@
-"""Checking a page: its accessibility, and whether it looks as it did."""
+"""Check a page: its accessibility, and its looks against a kept picture."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,4 +1,4 @@
-"""The actions that come with the package, and the registry that the settings ask for."""
+"""The built-in actions, and the registry that the settings select."""
 
 import hashlib
 import importlib.util

@@ -1,4 +1,4 @@
-"""Recorded actions as lines of Playwright in Python or TypeScript; each action's `code=` adds its own."""
+"""Recorded actions as Playwright code in Python or TypeScript; each action's `code=` adds its lines."""
 
 import json
 import re
@@ -296,7 +296,7 @@ class Code:
         return self._script.element(self.page, found)
 
     def find(self, by: Kind, value: str, name: str | None = None, *, nth: int | None = 0) -> Expression:
-        """What a locator of that kind finds on the page: the `nth`, or all where that is None."""
+        """The elements of a locator: the `nth`, or all if that is None."""
         return self._script.element(self.page, [ElementLocator(by, value, name, nth=nth)])
 
     def position(self, argument: str) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What an action is given to work with."""
+"""The context of an action."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

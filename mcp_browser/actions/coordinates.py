@@ -1,4 +1,4 @@
-"""Points of a picture as a model writes them, and where they are in the view. Pure functions.
+"""Points of a picture as models write them, and their places in the view. Pure functions.
 
 =========================  ====================================================================
 `320,200@1280x720`         pixels of a picture of that size

@@ -1,4 +1,4 @@
-"""What a mouse does to an element: click, hover, drag."""
+"""Mouse actions on an element: click, hover, drag."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""Showing pages as another device, another place or another network would."""
+"""Emulate other devices, places and networks."""
 
 import re
 from typing import Annotated, Any, Literal

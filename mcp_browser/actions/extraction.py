@@ -1,4 +1,4 @@
-"""The content of the page: as Markdown, as HTML; the text of a PDF."""
+"""The content of the page as Markdown or HTML; the text of a PDF."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""Files: dropped on the page, saved from it, listed, awaited, read."""
+"""Files: drop on the page, save from it, list, wait for, read."""
 
 import base64
 import quopri
@@ -274,7 +274,7 @@ def _as_data(file: Artifact, *, local: bool) -> dict[str, object]:
 printing = Registry(group="core")
 
 PRINTING_SECONDS = 30
-PICTURES_SECONDS = 10  # How long what is kept of a page waits for the pictures in it
+PICTURES_SECONDS = 10  # How long a saved page waits for its pictures
 
 
 class SavePdfParams(ActionParams):
@@ -313,7 +313,7 @@ async def print_page(ctx: ActionContext, **options: Any) -> bytes:
 async def saved_page(
     ctx: ActionContext, content: bytes, name: str | None, *, suffix: str, kind: str
 ) -> ActionResult:
-    """Keep what was made of the page as a file, which the result names; raises NotActionable."""
+    """Save the page's content as a file, which the result names; raises NotActionable."""
     artifact = await ctx.keep(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
     more = f" {IN_CLEAR}" if kind in {"pdf", "mhtml"} else ""  # Pictures have them painted over
     return ActionResult(

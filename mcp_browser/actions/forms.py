@@ -1,4 +1,4 @@
-"""Filling in: text fields, lists, checkboxes, files, whole forms."""
+"""Fill in text fields, lists, checkboxes, files, whole forms."""
 
 import contextlib
 from collections.abc import Sequence

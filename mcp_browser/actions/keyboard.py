@@ -1,4 +1,4 @@
-"""Keys, combinations, sequences, and text where no key is meant."""
+"""Keys, combinations, sequences, and texts without keys."""
 
 import re
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""What a mouse and a keyboard do at points of the picture; results name what was hit, with a new picture."""
+"""Mouse and keyboard at points of the picture; results name what was hit and have a new picture."""
 
 import math
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Elements that a caller has named: found when the turn of their action comes."""
+"""Find elements that a caller has named, when their action begins."""
 
 import copy
 import difflib

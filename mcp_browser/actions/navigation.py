@@ -1,4 +1,4 @@
-"""Where the tab goes: addresses, history, search."""
+"""Navigation: addresses, history, search."""
 
 from urllib.parse import quote_plus
 

@@ -1,4 +1,4 @@
-"""What the browser asks the network for: listed, looked at, awaited, exported."""
+"""Network requests: list, show, wait for, export."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Looking: the page's state, elements by what they are, pictures."""
+"""Observe the page: its state, a search for elements, pictures."""
 
 from typing import Any
 

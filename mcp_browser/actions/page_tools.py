@@ -1,4 +1,4 @@
-"""The tools that the page itself offers, by WebMCP."""
+"""The tools that a page offers by WebMCP."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""How fast a page is for people."""
+"""Measure how fast a page is for people."""
 
 import contextlib
 from collections.abc import AsyncGenerator, Iterator
@@ -22,7 +22,7 @@ KB = 1000
 LARGE = 50 * KB  # From how many bytes over the network a file is large
 
 _GOOD = {"LCP": (2500, 4000), "FCP": (1800, 3000), "TTFB": (800, 1800), "INP": (200, 500), "CLS": (0.1, 0.25)}
-"""Up to where a value is good, and from where it is poor, see https://web.dev/articles/vitals."""
+"""The limits of good and poor values, see https://web.dev/articles/vitals."""
 
 
 class MeasurePerformanceParams(ActionParams):

@@ -1,4 +1,4 @@
-"""What is kept of an action beside its arguments: the elements they mean."""
+"""Record the elements that an action's arguments mean."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

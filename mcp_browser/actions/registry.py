@@ -1,4 +1,4 @@
-"""Which actions exist: the Registry, its decorator, and the models made from it."""
+"""The registry of actions, its decorator, and the models made from it."""
 
 import functools
 import inspect

@@ -1,4 +1,4 @@
-"""What an action gives back."""
+"""The result of an action."""
 
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar

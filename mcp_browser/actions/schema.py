@@ -1,4 +1,4 @@
-"""The JSON schema of a parameter model, as short as it can be without saying less."""
+"""The JSON schema of a parameter model, as short as possible."""
 
 from collections.abc import Mapping
 from typing import Any, cast

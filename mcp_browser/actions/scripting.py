@@ -1,4 +1,4 @@
-"""A caller's own JavaScript, in the page."""
+"""Run a caller's JavaScript in the page."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Recordings of the session: a video, or a trace of Playwright's."""
+"""Record the session as a video or a trace of Playwright's."""
 
 from pkgutil import resolve_name
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""What a session has done, as a test for Playwright; and locators for tests."""
+"""Export a session as a Playwright test; generate locators for tests."""
 
 import re
 from collections.abc import Mapping

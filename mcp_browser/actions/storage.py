@@ -1,4 +1,4 @@
-"""Cookies, local and session storage, and all that sites have stored."""
+"""Cookies, local and session storage, and all data of sites."""
 
 import json
 import time

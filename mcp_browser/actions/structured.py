@@ -1,4 +1,4 @@
-"""What a page holds, in a form of one's own: by a JSON schema, as tables, as an article."""
+"""Extract data of a page: by a JSON schema, as tables, as an article."""
 
 import json
 from typing import TYPE_CHECKING, Any, Literal, cast

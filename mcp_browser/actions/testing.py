@@ -48,7 +48,7 @@ class _Timed(ActionParams):
 
     @property
     def limit(self) -> dict[str, float]:
-        """The limit as an option of Playwright's, where it is another than Playwright's own."""
+        """The limit as an option of Playwright's, unless it is Playwright's default."""
         return {} if self.timeout == SECONDS else {"timeout": self.milliseconds}
 
 

@@ -1,4 +1,4 @@
-"""Files that are given to pages: by path, by the address of a file of the session, or by their content."""
+"""Files given to pages: by path, by the address of a session's file, or as a `data:` URI."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Waiting for something to be true of the page."""
+"""Wait for a condition of the page."""
 
 import fnmatch
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The loop: look, ask the model, act, remember, until the task is done or cannot be."""
+"""The agent's loop: look, ask the model, act, remember, until the task ends."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -170,7 +170,7 @@ class AgentRun(TaskRun):
             try:
                 await self._conclude(step)
             finally:
-                # The record includes what was asked of a model after the step was recorded.
+                # Add the usage of requests made after the step was recorded.
                 last = self.history.steps[-1]
                 used = last.usage + self._count_usage()
                 self.history.steps[-1] = last.model_copy(update={"usage": used})

@@ -1,4 +1,4 @@
-"""Makes a run from its task and the settings: its models, its style, its actions."""
+"""Make a run from its task and the settings: its models, style and actions."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whether a claim of success is believed: by facts, then by a model that judges the evidence of the run."""
+"""Check a claim of success: by facts, then by a model that judges the evidence of the run."""
 
 import re
 import time
@@ -106,7 +106,7 @@ def _unfounded(
             yield f"Sent to {one_line(url)}: {quoted(name)} as {quoted(value)}, which nobody asked for."
 
 
-SETTLE_SECONDS = 3.0  # How long page and requests may take to come to rest before they are judged as they are
+SETTLE_SECONDS = 3.0  # How long the page and its requests may take to settle before they are judged
 SETTLE_POLL = 0.1
 
 NOBODY = "nobody has checked it: no model judged the claim (--judge-model names one)."

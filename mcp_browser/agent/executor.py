@@ -1,4 +1,4 @@
-"""The agent's way to the page: looking at it, and carrying out actions within the task's limits."""
+"""Look at the page, and carry out actions within the task's limits."""
 
 import contextlib
 import io
@@ -107,7 +107,7 @@ SHOT_SIDE = 800  # Longest side of a picture for people, pixels
 SHOT_QUALITY = 60
 
 BROKEN_OFF = "It was broken off, and may have been done in part or whole: look before you repeat it."
-"""The result of an action that did not come to its end."""
+"""The result of an interrupted action."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Asking the model: again after a failure that may pass, another model, again with what was wrong."""
+"""Ask the model; after a failure, ask again, ask another model, or ask for a correction."""
 
 import logging
 import random

@@ -1,4 +1,4 @@
-"""What a run asks a person, and what the model reads of the answer."""
+"""Questions of a run to a person, and their answers for the model."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""What a person did, step by step, and what is made of it: tests for Playwright, and the history of a run."""
+"""The steps of a person as Playwright tests and as the history of a run."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

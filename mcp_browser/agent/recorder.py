@@ -1,4 +1,4 @@
-"""Records what a person does in a session."""
+"""Record what a person does in a session."""
 
 import asyncio
 import contextlib
@@ -36,9 +36,9 @@ from mcp_browser.privacy.hiding import NAMED
 logger = logging.getLogger(__name__)
 
 Check = Literal["text", "value", "visible"]
-"""What is asserted of the element that the next click is on."""
+"""The property of the next clicked element to assert."""
 
-CHECK_SECONDS = 15  # How long what is asserted is waited for: a person waits, too
+CHECK_SECONDS = 15  # How long assertions wait: a person waits, too
 LONGEST_EXPECTED = 200  # Characters of a text that is asserted
 FINDING_SECONDS = 5.0  # How long Playwright may take to look for an element
 RESULT_SECONDS = 1.5  # So long after what a person does, what tabs do is its result

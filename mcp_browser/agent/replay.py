@@ -1,4 +1,4 @@
-"""A recorded run, done again without a model."""
+"""Repeat a recorded run without a model."""
 
 import copy
 import re

@@ -1,4 +1,4 @@
-"""What the agent asks a model beside its steps: a plan, a summary, data of a page, a judgement."""
+"""Further requests to a model: a plan, a summary, data of a page, a judgement."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a run needs to go on after its process has ended, beside its history; whether it goes in circles."""
+"""The saved state of a run, beside its history; detects loops."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""A task: what is to be done, within which limits, and what has come of it."""
+"""A task, its limits and its outcome."""
 
 from decimal import Decimal
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What a run by an agent and a replay share: how they begin, pause and end, and what is kept of them."""
+"""What agent runs and replays share: beginning, pauses, end, records."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What a provider's failure means: whether to ask again, and its reason, without any key."""
+"""The meaning of a provider's failure: whether to ask again, and the reason, without keys."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What is said to a model and what it answers, as values that every kind of model can be given."""
+"""Messages to models and their answers, for every kind of model."""
 
 import json
 from collections.abc import Mapping, Sequence

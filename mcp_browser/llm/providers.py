@@ -1,4 +1,4 @@
-"""Models of providers and OpenAI-compatible addresses, by pydantic-ai, which takes a second to import."""
+"""Models of providers and OpenAI-compatible addresses, by pydantic-ai (slow to import)."""
 
 import contextlib
 import json
@@ -83,7 +83,7 @@ def _quoted(value: object) -> str:
 
 OutputMode = Literal["tool", "json"]  # A tool to be called, or the schema of the whole answer
 
-RECEIVED = "Received."  # The result of a filled-in form; what came of it is in the next message
+RECEIVED = "Received."  # The result of a filled-in form; the next message has the outcome
 LEAST_ANSWER = 512  # Tokens that an answer may have, however small the model's window is
 
 

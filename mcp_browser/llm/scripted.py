@@ -1,4 +1,4 @@
-"""A model that answers by a script: for tests, demonstrations and dry runs."""
+"""A model that follows a script: for tests, demonstrations and dry runs."""
 
 import inspect
 import json

@@ -1,4 +1,4 @@
-"""How many tokens a conversation has, where no provider has counted it.
+"""Estimate the tokens of a conversation that no provider has counted.
 
 The estimate is stated, not exact: English text has about four characters a token in current tokenizers, JSON
 and page snapshots about three, so three is taken (the share that browser-use's early releases took, too). A

@@ -1,4 +1,4 @@
-"""Lets a task's model fill what the page does not name; only what stands in the page is taken from it."""
+"""Let a task's model fill what the page does not name; only text of the page is accepted."""
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager

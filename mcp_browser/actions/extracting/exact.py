@@ -1,4 +1,4 @@
-"""Fills a JSON schema with what a page says under exactly the names of the properties."""
+"""Fill a JSON schema from a page, by the exact names of its properties."""
 
 import math
 import re
@@ -90,7 +90,7 @@ IN_SOME = "in some records: "
 NOTHING: tuple[str, list[Any]] = ("", [])
 
 Thing = dict[str, list[Any]]
-"""What is said of one thing, by plain names: values of JSON and elements."""
+"""The properties of one thing, by plain names: JSON values and elements."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The tree of a page, and what it says to machines: data of schema.org, as JSON-LD and as microdata."""
+"""The tree of a page, and its schema.org data, as JSON-LD and as microdata."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The tables of a page: those of HTML and those made of roles, as rows of cells."""
+"""The tables of a page, by HTML and by roles, as rows of cells."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What an action caused when it was recorded, held against what it causes when it is done again."""
+"""Compare the effects of a recorded action with those of its replay."""
 
 import re
 import time

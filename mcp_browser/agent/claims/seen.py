@@ -1,4 +1,4 @@
-"""The words and numbers of a text, so that an answer can be held against it in any language."""
+"""Words and numbers of texts, to check an answer in any language."""
 
 import re
 from collections.abc import Iterable, Iterator

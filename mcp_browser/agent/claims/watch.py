@@ -1,4 +1,4 @@
-"""Writes down what an action causes: requests, dialogs, files, console errors."""
+"""Record the effects of an action: requests, dialogs, files, console errors."""
 
 import time
 from collections.abc import Callable, Iterator

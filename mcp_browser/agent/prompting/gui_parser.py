@@ -1,4 +1,4 @@
-"""Thought and Action as vision agents write them, read. Pure functions.
+"""Read Thought and Action as vision agents write them. Pure functions.
 
 A prediction is a text such as
 

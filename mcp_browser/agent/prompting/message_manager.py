@@ -1,4 +1,4 @@
-"""The conversation of a run, kept within what the model takes.
+"""The conversation of a run, kept within the model's window.
 
 The conversation has a head that never goes (rules, task, placeholders of secrets, an example), the memory of
 the steps so far (what the model put out, results, notes, a summary of what lies further back), and the state

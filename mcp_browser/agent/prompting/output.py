@@ -1,4 +1,4 @@
-"""What the model is asked to put out at each step, and how its answer is read."""
+"""The form of a step's output, and how an answer is read."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What happened in a run, step by step, and the folder in which it is kept while it goes on."""
+"""The history of a run, and its folder."""
 
 import secrets
 from collections.abc import Callable, Iterator

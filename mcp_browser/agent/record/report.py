@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file that a person opens in a browser, made from the history."""
+"""The report of a run as one HTML file, made from its history; its script."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""New values in the places of those that a recorded run has entered."""
+"""Replace the values that a recorded run entered."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ Values that were entered, by field; put the task's in their places:
 {values}"""
 """How a model is shown a recorded run; indexes are those of its own pages."""
 
-SHORTEST_PART = 3  # Values shorter than this are exchanged only where they are the whole of a text
+SHORTEST_PART = 3  # Shorter values are replaced only if they are a whole text
 ENTERED = ("text", "options", "value")  # The arguments that put a value into an element
 
 

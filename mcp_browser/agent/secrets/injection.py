@@ -1,4 +1,4 @@
-"""Secrets in an action's arguments: where they may stand, and where their values would go."""
+"""Fill secrets into an action's arguments, where they may be typed."""
 
 import copy
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Secrets: named, bound to origins, filled in where `<secret>name</secret>` stands, never read by a model."""
+"""Named secrets, bound to origins, filled in for `<secret>name</secret>`, never shown to a model."""
 
 import base64
 import binascii
