@@ -38,17 +38,14 @@ logger = logging.getLogger(__name__)
 
 KEPT_FILES = 5
 LONGEST_TEXT = 200
-MOST_PARTS = 50  # How many parts of a list or an object are told
+MOST_PARTS = 50  # How many parts of a list are logged
 
 Event = Literal["call", "action"]
 
 
 @dataclass(slots=True)
 class Caller:
-    """Who calls which tool: the principal's name, what the client calls itself; then, which session it got.
-
-    `consent` is what its person has answered, if they were asked.
-    """
+    """Who calls which tool in which session. `consent` is the person's answer, if they were asked."""
 
     principal: str
     client: str
@@ -58,14 +55,14 @@ class Caller:
 
 
 CALLER: ContextVar[Caller | None] = ContextVar("mcp_browser.caller", default=None)
-"""On whose behalf the task at work acts; the tasks that it starts act on the same one's."""
+"""Who the current task acts for; tasks that it starts act for the same caller."""
 
 
 class AuditLog:
-    """Writes the events of one server into a file that only its user may read, begun anew by size."""
+    """Writes the events of one server to a file that only its user may read; rotates it by size."""
 
     def __init__(self, path: Path, size: int) -> None:
-        """Write to `path`; `size` is that of one file, bytes. Raises SettingsError: it cannot be written."""
+        """Open `path`; rotate at `size` bytes. Raises SettingsError: it cannot be written."""
         try:
             self._handler = _PrivateFile(path, maxBytes=size, backupCount=KEPT_FILES - 1, encoding="ascii")
         except OSError as error:
@@ -81,7 +78,7 @@ class AuditLog:
         *,
         consented: bool,
     ) -> Generator[None]:
-        """Tell of the action that is carried out within it."""
+        """Log the action that runs in this context."""
         started = time.monotonic()
         origin, outcome = _origin(session), "ok"
         try:
@@ -120,13 +117,12 @@ class AuditLog:
 class _PrivateFile(logging.handlers.RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        # It may have been there before.
         if hasattr(os, "fchmod"):
-            os.fchmod(descriptor, 0o600)
+            os.fchmod(descriptor, 0o600)  # It may have existed with other permissions.
         return cast("TextIOWrapper", os.fdopen(descriptor, self.mode, encoding=self.encoding))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """Say so, and let the call go on."""
+        """Log the error; the call goes on."""
         del record
         logger.error("The audit log %s cannot be written: %s", self.baseFilename, sys.exc_info()[1])
 
@@ -143,29 +139,28 @@ def audit_log_of(settings: Settings) -> AuditLog | None:
 
 
 def name_of(session: BrowserSession) -> str:
-    """By what a session is told from others: its own name lets its holder in."""
+    """A hash that identifies a session; its id would grant access."""
     return hashlib.sha256(session.id.encode()).hexdigest()[:12]
 
 
 def redacted(
     arguments: Mapping[str, Any], model: type[BaseModel], hidden: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Arguments as they may be written down: by the model's own names, without what may be secret."""
-    told: dict[str, Any] = {}
+    """Arguments for the log, by the model's own names; what may be secret is replaced by its length."""
+    shown: dict[str, Any] = {}
     for name, value in arguments.items():
         field = model.model_fields.get(name)
         if field is None:
-            # A mistake of the caller's: what it holds was meant for nobody knows what.
-            told["(unknown)"] = told.get("(unknown)", 0) + 1
+            # Its name and value may be anything, so only their number is logged.
+            shown["(unknown)"] = shown.get("(unknown)", 0) + 1
         elif is_typed_in(field) or not field.repr:
-            # It may hold anything, passwords too.
-            told[name] = _length(value)
+            shown[name] = _length(value)  # It may hold a password.
         else:
-            told[name] = _told(name, value, _model_in(field.annotation), hidden)
-    return told
+            shown[name] = _redacted(name, value, _model_in(field.annotation), hidden)
+    return shown
 
 
-def _told(name: str, value: Any, model: type[BaseModel] | None, hidden: Mapping[str, str]) -> Any:
+def _redacted(name: str, value: Any, model: type[BaseModel] | None, hidden: Mapping[str, str]) -> Any:
     match value:
         case dict() if model is not None:
             return redacted(cast("dict[str, Any]", value), model, hidden)
@@ -173,7 +168,7 @@ def _told(name: str, value: Any, model: type[BaseModel] | None, hidden: Mapping[
             return _length(cast("object", value))
         case list() | tuple():
             parts = cast("list[Any]", value)[:MOST_PARTS]
-            return [_told(name, part, model, hidden) for part in parts]
+            return [_redacted(name, part, model, hidden) for part in parts]
         case str():
             text = hide(value, hidden)
             if text.startswith("data:"):
@@ -190,7 +185,7 @@ def _length(value: object) -> str:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model of the values that a list's annotation names."""
+    """The first model in an annotation, such as that of a list's items."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((found for part in get_args(annotation) if (found := _model_in(part)) is not None), None)

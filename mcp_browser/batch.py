@@ -1,4 +1,4 @@
-"""A list of actions: what it was written for, what has become of it, and how it goes on."""
+"""A list of actions: its premises, its outcomes, and how it resumes after a pause."""
 
 import contextlib
 import copy
@@ -34,9 +34,9 @@ from mcp_browser.text import clean_text, cut_address, plain_lines, quoted
 
 
 class Premises:
-    """What a list was written for: the documents and the elements as they were last shown.
+    """The documents and elements that a list was written for, as they were last shown.
 
-    With `still`, the list also ends where the page has changed in a way that its writer has to see.
+    With `still`, the list also ends when the page changes in a way that its writer has to see.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Premises:
                     self._shown[tab.id, index] = tab.dom.resolve(index).node
 
     async def _learn(self) -> None:
-        """Look at the elements as they are before the first action: alone, some are described otherwise."""
+        """Describe the elements before the first action: alone, some are described otherwise."""
         tab = self._session.current_tab
         for index in self._indexes if not tab.held else ():
             shown = self._shown.get((tab.id, index))
@@ -68,10 +68,10 @@ class Premises:
                     self._shown[tab.id, index] = node
 
     async def check(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Let an action begin if the page is as it was shown, else raise PremiseGone; in the session.
+        """Raise PremiseGone unless the page is as it was shown; call it while the session is held.
 
         Returns:
-            Its arguments, with the index of what was drawn anew meanwhile in place of the one that is gone.
+            The arguments; an index that is gone is replaced by that of the element redrawn in its place.
         """
         session = self._session
         if self._handed_back is None:
@@ -113,19 +113,19 @@ class Premises:
         return arguments
 
     def note(self, observation: Observation | None) -> None:
-        """Learn what an action has changed."""
+        """Take note of what an action has changed."""
         if self._still and observation is not None:
             self._changed = _changed(observation)
 
 
 def _is_same(shown: DomNode, node: DomNode) -> bool:
-    """Whether a description may be of what was shown in other words."""
+    """Whether both descriptions may be of the same element."""
     before, now = (one.name.casefold().removesuffix("…") for one in (shown, node))
     return before in now or now in before
 
 
 def _changed(observation: Observation) -> str | None:
-    """Why actions that were still to come may no longer fit."""
+    """Why the remaining actions may no longer fit; None if they do."""
     if observation.snapshot is not None:
         return "The page is another one now."
     changes = observation.changes or DomChanges()
@@ -138,9 +138,9 @@ def _changed(observation: Observation) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ListedAction:
-    """One action of a list; several have one position where one that was given is itself a list.
+    """One action of a list; the parts of a nested list share its position.
 
-    A `lenient` one that fails does not keep those of its position from being carried out.
+    When a `lenient` one fails, the others of its position still run.
     """
 
     position: int
@@ -154,9 +154,9 @@ Do = Callable[[ListedAction], Awaitable[ActionResult]]
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Batch:
-    """A list on its way; who carries it out holds the session, or goes on later where it has paused.
+    """A list that runs; its caller holds the session. It can pause for consent and resume.
 
-    `ended_by` is why it has ended before all was done; `has_missed`, whether a name was waited for in vain.
+    `ended_by` is why it ended early; `has_missed`, whether a wait for a named element has timed out.
     """
 
     whole: RegisteredAction
@@ -172,7 +172,7 @@ class Batch:
 
     @property
     def own_time(self) -> float:
-        """How many seconds its actions may wait by their caller's wish."""
+        """How many seconds the caller asked its actions to wait."""
         return sum(action.time_of(params) for action, params in self.parts)
 
     @property
@@ -181,18 +181,18 @@ class Batch:
 
     @property
     def strict(self) -> bool:
-        """Whether a caller has written it, who wants to know of all mistakes before anything is done."""
+        """Whether a caller wrote the list, so that all mistakes are reported before it starts."""
         return self.whole.expansion is not None and not self.whole.expansion.lenient
 
     def prepare(self, params: BaseModel) -> None:
-        """Take other parameters of the whole for those that it was made of."""
+        """Make the list anew from other parameters of the whole."""
         self.entries = _of_same(self.whole, params)
 
     async def begin(self, session: BrowserSession) -> None:
-        """Learn how the page was shown; find all that can be known to be wrong. Its caller holds the session.
+        """Record how the page is shown, and check a strict list; call it while the session is held.
 
         Raises:
-            ActionError: an action cannot be done; it is named by its position, and nothing was done.
+            ActionError: an action cannot be done; the message names its position. Nothing was done.
         """
         self.premises = Premises(session, [entry.arguments for entry in self.entries])
         for entry in self.entries if self.strict else ():
@@ -204,11 +204,11 @@ class Batch:
                 break  # The page will be another one
 
     async def run(self, do: Do, session: BrowserSession) -> None:
-        """Carry out what is left, until one fails or the page is not as it was shown.
+        """Run what is left, until an action fails or the page is not as it was shown.
 
         Raises:
-            ConsentNeeded: a person has to be asked; where something has been done, the list is paused.
-            BrowserUnavailable, DialogOpen, Refused: nothing can be done, of what no caller has listed.
+            ConsentNeeded: a person has to be asked; if something was done already, the list is paused.
+            BrowserUnavailable, DialogOpen, Refused: the first action failed (the latter two: not `strict`).
         """
         if self._paused_at is not None:
             self._go_on(session)
@@ -236,7 +236,7 @@ class Batch:
                 session.doing = ""
 
     def result(self) -> ActionResult:
-        """What has become of all of it, save what became of the page."""
+        """The outcomes of all actions as one result."""
         assert self.whole.expansion is not None
         rest = self.entries[len(self.outcomes) :]
         left = (Outcome(position=one.position, action=one.action.name, outcome="not started") for one in rest)
@@ -263,11 +263,11 @@ class Batch:
 
     @property
     def has_shown_the_page(self) -> bool:
-        """Whether an action has read the page anew, so that what changed before is not known any more."""
+        """Whether an action has read the page anew, so that earlier changes are not known any more."""
         return any(one.observation is not None for one in self.results.values())
 
     def _go_on(self, session: BrowserSession) -> None:
-        """Go on after a pause, in the same document and where the person has not said no."""
+        """Resume after a pause; fail the next action if the person refused or the document is another one."""
         paused_at, self._paused_at = self._paused_at, None
         entry = self.entries[len(self.outcomes)]
         if self.refused:
@@ -286,7 +286,7 @@ class Batch:
         self.outcomes.append(Outcome.model_validate(given))
         here = len(self.outcomes)
         more = entry.lenient and here < len(self.entries) and self.entries[here].position == entry.position
-        # All that stand at one position and are lenient are tried.
+        # Lenient actions of one position are all tried.
         if not more and any(one.outcome == "failed" for one in self.outcomes):
             self.ended_by = error if isinstance(error, ActionError) else ActionError(text)
 
@@ -294,7 +294,7 @@ class Batch:
 def entries_of(
     action: RegisteredAction, params: Any, registry: Registry, *, alone: bool, position: int = 1
 ) -> list[ListedAction]:
-    """The actions that one is carried out as, `alone` ones where admitted; raises ActionError."""
+    """The actions of a list; `alone`: allow those that otherwise run by themselves. Raises ActionError."""
     assert action.expansion is not None
     if action.expansion.lenient:
         return _of_same(action, params, position)
@@ -322,7 +322,7 @@ def entries_of(
 
 
 def _of_same(action: RegisteredAction, params: BaseModel, position: int = 1) -> list[ListedAction]:
-    """The parts of an action that is carried out as several of itself."""
+    """The parts of an action that runs several times, once for each part."""
     assert action.expansion is not None
     return [
         ListedAction(position, action, part[action.name], lenient=True)
@@ -346,11 +346,11 @@ def only(action: ActionModel | Mapping[str, Any]) -> tuple[str, Mapping[str, Any
 async def foresee(
     policy: Policy, entries: Sequence[ListedAction], session: BrowserSession, granted: Collection[str] | None
 ) -> None:
-    """Ask the policy of all that a list is known to act on, before anything is done.
+    """Check the known targets of a list against the policy, before anything is done.
 
     Raises:
         ConsentNeeded: a person has to be asked, once for all.
-        Refused: the policy forbids one; it is named by its position.
+        Refused: the policy forbids an action; the message names its position.
     """
     wanted: list[Wanted] = []
     for entry in entries:
@@ -370,7 +370,7 @@ async def foresee(
 
 
 async def _targets(entry: ListedAction, session: BrowserSession) -> list[Target]:
-    """What the elements are that an action names now."""
+    """The elements that an action names by index."""
     tab = session.current_tab
     found: list[Target] = []
     for _, index in element_arguments(entry.arguments):
@@ -382,7 +382,7 @@ async def _targets(entry: ListedAction, session: BrowserSession) -> list[Target]
 
 
 async def _check_first(entry: ListedAction, session: BrowserSession) -> None:
-    """Find what is known to be wrong with an action that the page is still to be in its state of now for."""
+    """Raise what is known to be wrong with an action on the page as it is now."""
     tab = session.current_tab
     address = entry.arguments.get("url")
     if entry.action.effect == "navigation":
@@ -403,7 +403,7 @@ def _wrong(position: int, name: str, error: ActionError) -> ActionError:
 
 
 def _text(result: ActionResult) -> str:
-    """What an action says of itself, without what is of the page."""
+    """An action's own text, without page content."""
     text = result.error or result.extracted_content
     return text or (json.dumps(result.data, ensure_ascii=False) if result.data else "Done.")
 

@@ -160,8 +160,7 @@ class PolicyGate:
         because = _because(rules[0])
         if self._granted is None:
             raise Refused(
-                f"A person's yes is needed for {what}, and nobody can be asked.{because}",
-                hint=HOW_TO_CONFIRM,
+                f"A person's yes is needed for {what}, and nobody can be asked.{because}", hint=HOW_TO_CONFIRM
             )
         if self._has_acted:
             raise Refused(

@@ -17,7 +17,7 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
 from mcp_browser.browser.files.filenames import size_text
-from mcp_browser.browser.network.exchange import Exchange, ToldExchange, tell
+from mcp_browser.browser.network.exchange import Exchange, RedactedExchange, redact
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.network.routes import UrlPattern
 from mcp_browser.errors import DeadlineExceeded
@@ -77,7 +77,7 @@ def as_data(exchange: Exchange, redactor: Redactor) -> dict[str, Any]:
     }
 
 
-def describe(exchange: Exchange, redacted: ToldExchange, *, body: bytes | None, limit: int) -> str:
+def describe(exchange: Exchange, redacted: RedactedExchange, *, body: bytes | None, limit: int) -> str:
     """All of a request and its response, bodies cut to `limit` characters."""
     return "\n".join(_lines(exchange, redacted, body, limit))
 
@@ -90,7 +90,7 @@ def body_name(url: str, mime_type: str) -> str:
     return name if "." in name else f"{name}{suffix}"
 
 
-def _lines(exchange: Exchange, redacted: ToldExchange, body: bytes | None, limit: int) -> Iterator[str]:
+def _lines(exchange: Exchange, redacted: RedactedExchange, body: bytes | None, limit: int) -> Iterator[str]:
     where = "a service worker" if exchange.by_worker else f"tab {exchange.tab}" if exchange.tab else "no tab"
     yield f"{exchange.method} {redacted.url} ({exchange.kind}, {where})"
     yield _summary(exchange)
@@ -134,7 +134,7 @@ def _summary(exchange: Exchange) -> str:
     return ", ".join(parts)
 
 
-def _body(exchange: Exchange, redacted: ToldExchange, body: bytes | None, limit: int) -> str:
+def _body(exchange: Exchange, redacted: RedactedExchange, body: bytes | None, limit: int) -> str:
     if not exchange.done:
         return "Response body: still on its way."
     if exchange.redirected_to is not None or exchange.failure is not None:
@@ -257,7 +257,7 @@ async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParam
     exchange = log.exchange(params.id)
     await log.complete(exchange)
     body = await log.body(exchange)
-    redacted = tell(exchange, body, ctx.session.redactor())
+    redacted = redact(exchange, body, ctx.session.redactor())
     limit = ctx.settings.observation.changes_budget * CHARACTERS_A_TOKEN
     attachments: list[Attachment] = []
     if body and (redacted.response_body is None or len(redacted.response_body) > limit):
@@ -293,7 +293,7 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
         while not exchange.done:
             await log.change(limit=ENDING_SECONDS)
     await log.complete(exchange)
-    redacted = tell(exchange, exchange.response_body, ctx.session.redactor())
+    redacted = redact(exchange, exchange.response_body, ctx.session.redactor())
     redactor = ctx.session.redactor()
     lines = [one_line(exchange, redactor, tab=ctx.tab.id, page=ctx.tab.url)]
     if redacted.response_body:
@@ -316,7 +316,7 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
     exchanges = [*filter(matches, log.exchanges())]
     await asyncio.gather(*map(log.complete, exchanges))
     redactor = ctx.session.redactor()
-    pairs = [(exchange, tell(exchange, exchange.response_body, redactor)) for exchange in exchanges]
+    pairs = [(exchange, redact(exchange, exchange.response_body, redactor)) for exchange in exchanges]
     browser = ctx.session.context.browser
     version = f"chromium/{browser.version}" if browser else "chromium/unknown"
     titles = {tab.id: redactor.text(tab.title) for tab in ctx.session.tabs.values() if tab.title}

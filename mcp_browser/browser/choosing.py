@@ -1,4 +1,4 @@
-"""Choosing from a list: a native select's, an ARIA list, or whatever a click on a field brings to be seen."""
+"""Choosing from a list: a native select, an ARIA list, or what opens by a click on a field."""
 
 import contextlib
 import re
@@ -16,15 +16,13 @@ LISTING_SECONDS = 1.5  # How long a page at rest may take to show a list, or wha
 FILTERING_SECONDS = 1.0  # The same for what a text leaves of a list
 MARKED_POLLS = 5  # How often a list may show a choice before its field does
 SCROLLING_SECONDS = 8.0  # How long a list is scrolled for an option
-OPEN_LISTS = frozenset(
-    {"listbox", "menu", "menubar", "tree"}
-)  # Roles of lists that are there without a click
+OPEN_LISTS = frozenset({"listbox", "menu", "menubar", "tree"})  # Roles of lists that need no click to open
 
 
 class Choice(Frozen):
-    """One choice of a list. `index` is set where it is an element that can be clicked.
+    """One choice of a list; `index` is set if it is an element that can be clicked.
 
-    `selected` may only say where the keys are; `chosen` says that it is taken.
+    `selected` may be the active option only; `chosen` is the one that is taken.
     """
 
     label: str
@@ -36,9 +34,9 @@ class Choice(Frozen):
 
 
 class Chosen(Frozen):
-    """An option that was clicked, whether that can be seen, and what the field shows then.
+    """An option that was clicked, whether the page shows that, and what the field shows.
 
-    `is_pending` says that only the list shows it, which is still open.
+    `is_pending`: only the list, which is still open, shows it.
     """
 
     label: str
@@ -54,9 +52,7 @@ class ListField:
         self._element = element
         self._tab = element.tab
         self._opened = False
-        self._typed: tuple[Element, str] | None = (
-            None  # What was typed in to filter, and what was there before
-        )
+        self._typed: tuple[Element, str] | None = None  # The field that was typed in, and its text before
 
     async def options(self) -> list[Choice]:
         """The choices of a native select, or of the list that is open."""
@@ -65,12 +61,12 @@ class ListField:
     async def select(self, wanted: Sequence[str]) -> list[Chosen]:
         """Choose options by label or value.
 
-        A native select ends with exactly these options. Of any other list each is clicked, after opening it
-        where needed; several names walk down a menu. What was typed to find one is taken back on failure.
+        A native select ends with exactly these options. In any other list each one is clicked, after opening
+        the list if needed; several names walk down a menu. On failure, text typed as a filter is removed.
 
         Raises:
-            NotFound: there is no such option; the message names those that there are.
-            NotActionable: an option is disabled, or several were asked for where one can be chosen.
+            NotFound: there is no such option; the message lists the options.
+            NotActionable: an option is disabled, or several are given for a field that takes one.
         """
         ready = await self._element.ready("select")
         if ready.tag == "select":
@@ -83,18 +79,14 @@ class ListField:
             if not was_open:
                 await self.close()
             raise
-        # What only the list shows may be lost with it, where it has to be confirmed there.
+        # A choice that has to be confirmed in the list would be lost by closing it.
         is_done = not was_open and not self._tab.held and not any(one.is_pending for one in chosen)
         if is_done and await self._expanded() == "true":
             await self.close(after_choice=True)
         return chosen
 
     async def choose_typed(self, text: str) -> Chosen | None:
-        """Type a text, and choose the option of that name from the list that this has brought.
-
-        Returns:
-            None where there is no such option: the text stays.
-        """
+        """Type a text, and choose the option of that name from the list that opens; None: the text stays."""
         await self._element.call("beforeOpening")
         self._opened = True
         options = await self._filter(self._element, text)
@@ -102,18 +94,18 @@ class ListField:
         return None if option is None or option.disabled else await self._take(option, text)
 
     async def suggests(self) -> bool:
-        """Whether it says that its list comes by typing."""
+        """Whether its attributes say that typing opens its list."""
         return await self._element.call("attribute", "aria-autocomplete") in ("list", "both", "inline")
 
     async def close(self, *, after_choice: bool = False) -> None:
-        """Close the list if it is open: by a click on its field, or by Escape.
+        """Close the list if it is open, by a click on its field or by Escape.
 
-        `after_choice` leaves out a click that may meet what was chosen and take that back.
+        `after_choice`: do not click where that may remove the choice.
         """
         with contextlib.suppress(ActionError):
             has_parts = after_choice and await self._element.call("hasParts")
             keys_only = has_parts or await self._takes_text()
-            # Escape, where the list does not take it, closes what is around it.
+            # An Escape that the list ignores closes what is around it.
             ways = ["escape", "focus" if keys_only else "click"]
             for way in ways if await self._expanded() == "true" else ways[::-1]:
                 if self._tab.held or not await self._is_open(says_so=after_choice):
@@ -125,7 +117,7 @@ class ListField:
                     await self._tab.ask(self._tab.dom.settle(limit=POLL_SECONDS, index=self._element.index))
 
     async def _is_open(self, *, says_so: bool) -> bool:
-        """Whether the list is open; with `says_so` only where its field says so."""
+        """Whether the list is open; `says_so`: by its field's attributes only."""
         if await self._expanded() == "true":
             return True
         return not says_so and self._opened and bool(await self.options())
@@ -138,7 +130,7 @@ class ListField:
         chosen = [
             self._usable(_find(options, name) or _nearest(options, name), name, options) for name in wanted
         ]
-        # Their names are those of elements, though no mouse gets to them.
+        # Policy rules may name the options, although no mouse reaches them.
         await element.input.check_elements(element.index, also=[("option", one.label) for one in chosen])
         element.input.did()
         await self._tab.act(element.call("selectOptions", [options.index(option) for option in chosen]))
@@ -150,7 +142,7 @@ class ListField:
         return [Chosen(label=option.label) for option in chosen]
 
     async def _keeps(self, chosen: Sequence[Choice]) -> bool:
-        """Whether the options are the selected ones, as far as they can still be asked."""
+        """Whether the options are still selected; True if they are gone."""
         try:
             now = {option.label: option.selected for option in await self.options()}
         except StaleElement:
@@ -183,7 +175,7 @@ class ListField:
         return bool(await self._element.call("opening"))
 
     async def _open(self) -> list[Choice]:
-        """Click the field, again where that has closed an open list; the options that there are then."""
+        """Click the field, again if that closed an open list; the options then."""
         options: list[Choice] = []
         for _ in range(2):
             await self._element.call("beforeOpening")
@@ -195,14 +187,14 @@ class ListField:
             if options or self._tab.held or not await self._element.call("hasLess"):
                 break
         if not options and not self._tab.held and self._element.role == "combobox":
-            # A click on some only puts the caret there.
+            # A click on some fields only places the caret.
             await self._element.call("focus")
             await self._element.input.press("Alt+ArrowDown")
             options = await self._options_within(LISTING_SECONDS)
         return options
 
     async def _options_within(self, seconds: float, wanted: str | None = None) -> list[Choice]:
-        """The options as soon as there are any, or the wanted one; else those there are at the end."""
+        """The options, as soon as there are any or the wanted one is among them; else those at the end."""
         options: list[Choice] = []
         with anyio.move_on_after(seconds):
             while True:
@@ -213,7 +205,7 @@ class ListField:
         return options
 
     async def _filter_field(self) -> Element | None:
-        """The field that takes a text to search for: the element itself, or one in what it has opened."""
+        """The field that filters the list: the element itself, or one in what it has opened."""
         if await self._takes_text():
             return self._element
         found: list[dict[str, int]] = await self._element.call("searchField") if self._opened else []
@@ -244,7 +236,7 @@ class ListField:
                 await self._tab.rest(since, self._element.index, limit=OPENING_SECONDS)
 
     async def _scroll(self, wanted: str, found: dict[str, Choice]) -> Choice | None:
-        """Scroll the list from its start until it has the option; what else it has is added to `found`."""
+        """Scroll the list from its start until it has the option; the options seen are added to `found`."""
 
         async def show(part: float) -> tuple[Choice | None, list[str]] | None:
             if not await self._element.call("scrollOptions", part):
@@ -263,7 +255,7 @@ class ListField:
         if is_chosen or (option.selected and tidy(option.label) in tidy(before)):
             return Chosen(label=option.label)
         if option.index is None:
-            # The suggestions of a field's datalist are the browser's own: they are chosen by their text.
+            # The browser draws the suggestions of a datalist: they are chosen by their text.
             await self._element.fill(option.value or option.label)
             return Chosen(label=option.label)
         since = self._tab.activity.watch()
@@ -279,7 +271,7 @@ class ListField:
             return Chosen(label=option.label)
 
     async def _taken(self, option: Choice, wanted: str, before: str) -> Chosen:
-        """What came of the click on an option, by what the field and the list show."""
+        """The outcome of a click on an option, by what the field and the list show."""
         shown, marked = before, 0
         with anyio.move_on_after(LISTING_SECONDS):
             while not self._tab.held and marked < MARKED_POLLS:
@@ -293,7 +285,7 @@ class ListField:
         return Chosen(label=option.label, is_seen=is_seen, shown=shown, is_pending=is_pending)
 
     async def _is_marked(self, option: Choice) -> bool:
-        """Whether the option says that it is taken, and did not before."""
+        """Whether the option is marked as taken, and was not before."""
         now = _find(await self.options(), option.label)
         return now is not None and (now.chosen or (now.selected and not option.selected))
 
@@ -310,14 +302,12 @@ class ListField:
 
     def _usable(self, option: Choice | None, wanted: str, options: Sequence[Choice]) -> Choice:
         element = self._element
-        if option is None and not options and not self._opened:
-            raise NotFound(
-                f'{element} does not say that it has a list, so "{wanted}" was not looked for.',
-                hint="Click it, look with get_state, then click the option.",
-            )
         if option is None and not options:
+            why = f'does not say that it has a list, so "{wanted}" was not looked for'
+            if self._opened:
+                why = f'shows no options, so "{wanted}" cannot be chosen'
             hint = "Click it, look with get_state, then click the option."
-            raise NotFound(f'{element} shows no options, so "{wanted}" cannot be chosen.', hint=hint)
+            raise NotFound(f"{element} {why}.", hint=hint)
         if option is None:
             raise NotFound(f'{element} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
         if option.disabled:
@@ -326,7 +316,7 @@ class ListField:
 
 
 def _find(options: Iterable[Choice], wanted: str) -> Choice | None:
-    """The option of that label or value; case and spaces count only where several differ by them."""
+    """The option of that label or value; an exact match comes before one without case and extra spaces."""
     options = list(options)
     exact = (option for option in options if wanted in (option.label, option.value))
     loose = (option for option in options if tidy(wanted) in (tidy(option.label), tidy(option.value)))
@@ -334,13 +324,13 @@ def _find(options: Iterable[Choice], wanted: str) -> Choice | None:
 
 
 def _nearest(options: Iterable[Choice], wanted: str, *, at_start: bool = False) -> Choice | None:
-    """The only option in whose label a word begins with this text, or the label itself."""
+    """The only option with a word (`at_start`: a label) that begins with this text."""
     pattern = re.compile(("^" if at_start else r"(?<!\w)") + re.escape(tidy(wanted)))
     near = [option for option in options if tidy(wanted) and pattern.search(tidy(option.label))]
     return near[0] if len({option.label for option in near}) == 1 else None
 
 
 def list_options(options: Sequence[Choice], *, limit: int = 60) -> str:
-    """The labels of options in quotes, the first ones where there are many."""
+    """The labels of at most `limit` options, in quotes."""
     shown = ", ".join(quoted(option.label) for option in options[:limit]) or "none"
     return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")

@@ -1,4 +1,4 @@
-"""A clipboard of a session's own: that of a browser process is shared by all sessions in it."""
+"""A clipboard for one session: the browser's own is shared by all sessions in its process."""
 
 import re
 import secrets
@@ -11,9 +11,7 @@ from mcp_browser.dom.scripts import copying_script
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import InvalidArguments
 
-LONGEST = 1_000_000
-"""How much is kept, characters."""
-
+LONGEST = 1_000_000  # How much is kept, characters
 Command = Literal["copy", "cut", "paste"]
 
 _FIELDS = {"ctrl": "Control", "shift": "Shift", "meta": "Meta"}
@@ -40,13 +38,13 @@ _COMMANDS: Mapping[frozenset[str], Command] = {
 
 
 class Clipboard:
-    """What one session has copied, by MIME types."""
+    """What one session has copied, by MIME type."""
 
     def __init__(self) -> None:
         self._data: dict[str, str] = {}
 
     async def use(self, dom: DomService, chord: "Chord") -> None:
-        """Do what these keys do, where the keyboard is."""
+        """Copy, cut or paste at the focus, as these keys do."""
         letter = len(chord.key) == 1
         copied = await dom.use_clipboard(
             chord.command,
@@ -62,7 +60,7 @@ class Clipboard:
             self._keep(copied)
 
     async def follow(self, context: BrowserContext) -> None:
-        """Hear of what the pages of a context put on the clipboard by themselves."""
+        """Keep what the pages of a context put on the clipboard by themselves."""
         name = f"x{secrets.token_hex(12)}"
 
         def copied(_source: object, data: object) -> None:
@@ -72,7 +70,7 @@ class Clipboard:
         await context.add_init_script(copying_script(name))
 
     def _keep(self, data: object) -> None:
-        # A page can call what it likes with anything: that is kept as its session's own copy.
+        # A page can call this with anything; it only changes its own session's clipboard.
         if isinstance(data, dict):
             pairs = cast("dict[object, object]", data).items()
             texts = {key: text for key, text in pairs if isinstance(key, str) and isinstance(text, str)}
@@ -81,7 +79,7 @@ class Clipboard:
 
 
 class Chord(NamedTuple):
-    """Keys that do something with the clipboard: a lower-case key, and the modifiers that are held."""
+    """Keys of a clipboard command: a lower-case key, and the modifiers that are held."""
 
     command: Command
     held: frozenset[str]
@@ -89,7 +87,7 @@ class Chord(NamedTuple):
 
 
 def chord_of(keys: str) -> Chord | None:
-    """What keys do with the clipboard; None for nothing. Raises InvalidArguments: more than that."""
+    """The clipboard command in these keys; None for none. Raises InvalidArguments: they do more than that."""
     held: set[str] = set()
     others = 0
     found: list[Chord] = []

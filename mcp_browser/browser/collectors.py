@@ -1,4 +1,4 @@
-"""What a page says in its console, and the errors that nothing in it has caught."""
+"""A page's console messages and uncaught errors."""
 
 import asyncio
 import re
@@ -17,10 +17,10 @@ from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.text import counted, quoted
 
 LONGEST = 160  # Longest message quoted in a result, in characters
-LEAST_QUOTED = 20  # Less of a message says nothing
-ROOM = 200  # So many characters a result has for what is new in the console
+LEAST_QUOTED = 20  # A message is not quoted shorter than this, in characters
+ROOM = 200  # Length of the sentence about new messages in a result, in characters
 SHOWN = 3  # How many different messages are quoted in a result
-KINDS = 100  # How many different messages are kept apart for a result
+KINDS = 100  # How many different messages are distinguished for a result
 KEPT = 500  # How many messages of a tab are kept
 LONGEST_KEPT = 4_000  # How much of a message is kept, in characters
 FRAMES = 12  # How many frames of a stack are kept
@@ -28,10 +28,10 @@ NOT_LOADED = "Failed to load resource: "
 MOST_AT_ONCE = 1_000  # How many messages a tab may write at once, with all its frames and workers
 VALUES = 4  # How many values count as one more message
 A_SECOND = 200  # How many more each second
-PAUSE = 1.0  # How long a tab is not listened to that has written more, seconds
+PAUSE = 1.0  # How long messages of a tab that has written more are dropped, seconds
 LEFT_OUT = "Messages were left out: the page writes too many."
 LEFT_OUT_BY_PAGE = re.compile(r"Further messages of this (page|worker) are left out: it writes too many\.")
-BUSY_SECONDS = 10.0  # How long a page is busy with what it has written too much, and may need to answer
+BUSY_SECONDS = 10.0  # How much longer a page that has written too much may take to answer
 STOPPED = "The page goes on writing too many messages: what its workers do now is stopped."
 ANSWERED = "the server responded with a status of "
 NOT_ALLOWED = re.compile(r"(?:Access to|Refused to|Loading|Connecting to)[^']*'(\w+://[^']+)'")
@@ -40,12 +40,7 @@ Level = Literal["error", "warning", "info", "debug"]
 
 LEVELS: tuple[Level, ...] = ("error", "warning", "info", "debug")  # From the gravest to the least
 
-_LEVELS: dict[str, Level] = {
-    "error": "error",
-    "assert": "error",
-    "warning": "warning",
-    "debug": "debug",
-}
+_LEVELS: dict[str, Level] = {"error": "error", "assert": "error", "warning": "warning", "debug": "debug"}
 _FRAME = re.compile(r"^\s*at (?:(?P<function>.*?) \()?(?P<url>[^\s()]+):(?P<line>\d+):(?P<column>\d+)\)?$")
 
 
@@ -72,26 +67,26 @@ class Entry:
 
 
 class Console:
-    """The console of one tab. `dropped` is how many older messages are not kept any more."""
+    """The console of one tab. `dropped` counts older messages that are not kept any more."""
 
     def __init__(
         self,
         page: Page,
         *,
-        tell: Literal["errors", "all", "none"] = "errors",
+        report: Literal["errors", "all", "none"] = "errors",
         redactor: Callable[[], Redactor] = Redactor,
         flooded: Callable[[], None] = lambda: None,
     ) -> None:
-        """Listen to the page from now on; `tell` is what `take` is to tell, `redactor` without what.
+        """Listen to the page; `report` is what `take` reports, `redactor` takes secrets out of that.
 
-        `flooded` is called when the page does not stop to write so much that it holds up all others.
+        `flooded` is called when the page keeps writing so much that it slows down all others.
         """
         self._page = page
-        self._tell = tell
+        self._report = report
         self._redactor = redactor
         self.news: Counter[tuple[Level, str]] = Counter()
-        self.failed: Counter[str] = Counter()  # Loads from other sites that failed, by host
-        self._told: set[tuple[str, str]] = set()  # Messages, and hosts of such loads, that were reported
+        self.failed: Counter[str] = Counter()  # Failed loads from other sites, by host
+        self._reported: set[tuple[str, str]] = set()  # Messages, and hosts of such loads
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self.dropped = 0
         self._flooded = flooded
@@ -103,11 +98,11 @@ class Console:
 
     @property
     def deadline(self) -> float:
-        """How much longer the page may take to answer, seconds: it throws or writes without end."""
+        """How much longer the page may take to answer because it floods the console, seconds."""
         return BUSY_SECONDS if time.monotonic() - self._flooded_at < BUSY_SECONDS else 0.0
 
     def stop(self) -> None:
-        """Listen no more: the session ends, and nobody waits for what its pages still write."""
+        """Stop listening: the session ends."""
         self._stopped = True
         if self._listening:
             self._unlisten()
@@ -126,12 +121,10 @@ class Console:
         self._page.remove_listener("pageerror", self._on_page_error)
 
     def _count(self, values: int = 0) -> bool:
-        """Count one more message; False where it is left out, and so are those of the next moment.
+        """Count a message of so many `values`; False if it and those of the next `PAUSE` are left out.
 
-        `values` is how many it consists of: each of them takes time, too.
-
-        The limits inside the page cannot be in all that writes: not in a worker that loops from its
-        beginning. Where nobody listens, the driver throws away what comes; what still goes on is stopped.
+        The limits in the page do not reach a worker that loops from its start. While nobody listens, the
+        driver drops messages; workers that still write after the pause are stopped.
         """
         now = time.monotonic()
         self._left = min(MOST_AT_ONCE, self._left + (now - self._counted_at) * A_SECOND)
@@ -154,25 +147,24 @@ class Console:
         return list(self._entries)
 
     def clear(self) -> int:
-        """Forget all messages; how many there were."""
+        """Forget all messages; return how many there were."""
         count = len(self._entries)
         self._entries.clear()
         self.news.clear()
         self.failed.clear()
-        self._told.clear()
+        self._reported.clear()
         self.dropped = 0
         return count
 
     def take(self, room: int = ROOM) -> str | None:
-        """A sentence of at most `room` characters about `news` and `failed`; None where there are none.
+        """A sentence of at most `room` characters about `news` and `failed`; None if both are empty.
 
-        Save where all messages are wanted, what was reported once is not new. Loads from other sites that
-        failed are counted.
+        Unless all messages are wanted, each is reported once. Failed loads from other sites are counted.
         """
         if not self.news and not self.failed:
             return None
         redactor = self._redactor()
-        what = "error" if self._tell == "errors" else "message"
+        what = "error" if self._report == "errors" else "message"
         counts = [counted(self.news.total(), what)] if self.news else []
         if self.failed:
             counts.append(f"{counted(self.failed.total(), 'third-party load')} failed")
@@ -180,19 +172,19 @@ class Console:
         left = len(self.news)
         for (level, text), times in self.news.most_common(SHOWN):
             begin = ": " if left == len(self.news) else "; "
-            begin += "" if self._tell == "errors" else f"{level} "
+            begin += "" if self._report == "errors" else f"{level} "
             end = f" ({times} times)" if times > 1 else ""
             space = room - len(note + begin + end + '"…", …')
             if space < LEAST_QUOTED:
                 break
             said = redactor.text(text)
             quote = quoted(said, min(LONGEST, space))
-            # With each sign escaped it is twice as long.
+            # Escaping may double its length.
             quote = quote if len(quote) <= space + len('"…"') else quoted(said, space // 2)
             note += begin + quote + end
             left -= 1
-        if self._tell != "all" and len(self._told) < KEPT:
-            self._told |= {*self.news, *(("host", host) for host in self.failed)}
+        if self._report != "all" and len(self._reported) < KEPT:
+            self._reported |= {*self.news, *(("host", host) for host in self.failed)}
         self.news.clear()
         self.failed.clear()
         return f"{note}{', …' if left else ''}"
@@ -209,8 +201,7 @@ class Console:
         if level == "error" and text.startswith(NOT_LOADED) and where:
             self._keep(level, text, place)
             if where == self._page.url or urlsplit(where).path == "/favicon.ico":
-                # The document's own status is told with the page; that a site has no icon matters to nobody.
-                return
+                return  # The page's status is reported with the page; a missing icon does not matter.
             text = f"{text.removeprefix(NOT_LOADED).removeprefix(ANSWERED)} for {where}"
             failed = where
         else:
@@ -244,25 +235,25 @@ class Console:
         self._entries.append(Entry(level, text, place, stack, time=time.time()))
 
     def _add(self, level: Level, text: str) -> None:
-        if self._tell == "none" or (self._tell == "errors" and level != "error"):
+        if self._report == "none" or (self._report == "errors" and level != "error"):
             return
         key = level, " ".join(text[:LONGEST_KEPT].split())
-        if key not in self._told and (key in self.news or len(self.news) < KINDS):
+        if key not in self._reported and (key in self.news or len(self.news) < KINDS):
             self.news[key] += 1
 
     def _add_failed(self, host: str) -> None:
-        told = self._tell == "none" or ("host", host) in self._told
-        if not told and (host in self.failed or len(self.failed) < KINDS):
+        ignored = self._report == "none" or ("host", host) in self._reported
+        if not ignored and (host in self.failed or len(self.failed) < KINDS):
             self.failed[host] += 1
 
 
 def _site(host: str) -> str:
-    """What the hosts of one site have in common, about."""
+    """The part that the hosts of one site share, roughly: the last two labels."""
     return host if address_in(host) else ".".join(host.split(".")[-2:])
 
 
 def places(stack: str) -> list[Location]:
-    """The positions in the text of an error's stack, innermost first; scripts without an address left out."""
+    """The positions in the text of a stack, innermost first, without scripts that have no address."""
     found = [match for line in stack.splitlines() if (match := _FRAME.match(line))]
     found = [match for match in found if not match["url"].startswith("<")]
     return [

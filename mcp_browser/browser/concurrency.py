@@ -1,4 +1,4 @@
-"""Work in tasks of its own, which a cancelled caller leaves nothing half done of, and waiting for events."""
+"""Tasks that finish although their caller is cancelled, locks with fair turns, and waiting for events."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ _tasks: set[asyncio.Task[Any]] = set()
 
 
 def begin(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-    """Start a task and keep it; its error is read also where nobody waits for it any more."""
+    """Start a task and keep a reference to it; an error that nobody awaits is logged."""
     task = asyncio.create_task(work)
     _tasks.add(task)
     task.add_done_callback(_ended)
@@ -27,37 +27,37 @@ def begin(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
 
 
 async def finish(work: Coroutine[Any, Any, T]) -> T:
-    """The outcome of `work`, which goes on to its end also where the caller is cancelled."""
+    """The outcome of `work`, which continues to its end if the caller is cancelled."""
     return await asyncio.shield(begin(work))
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, Any]) -> bool:
-    """Wait for work `seconds` at most, without failing with it; whether it has ended. Else it goes on."""
+    """Wait for work `seconds` at most; whether it has ended, by an error too. Otherwise it continues."""
     done, _ = await asyncio.wait({begin(work)}, timeout=seconds)
     return bool(done)
 
 
 class SingleFlight(Generic[T]):
-    """Starts something once for all who want it meanwhile; it goes on where they give up."""
+    """Runs something once for all concurrent callers; it continues if they give up."""
 
     def __init__(self, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._work = work
         self._task: asyncio.Task[T] | None = None
 
     async def __call__(self) -> T:
-        """The outcome of the start under way, or of a new one."""
+        """The outcome of the run under way, or of a new one."""
         if self._task is None or self._task.done():
             self._task = begin(self._work())
         return await asyncio.shield(self._task)
 
     async def ended(self, seconds: float) -> None:
-        """Wait for a start under way, `seconds` at most."""
+        """Wait for a run under way, `seconds` at most."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=seconds)
 
 
 class Condition:
-    """Wakes all who wait for something; whoever begins to wait later waits for its next time."""
+    """Wakes all current waiters; later ones wait for the next wake-up."""
 
     def __init__(self) -> None:
         self._next = asyncio.Event()
@@ -75,7 +75,7 @@ class Condition:
 
 
 def added(listeners: list[T], listener: T) -> Callable[[], None]:
-    """Add a listener to those that are called from now on; the function returned ends that."""
+    """Add a listener; the function returned removes it."""
     listeners.append(listener)
 
     def end() -> None:
@@ -91,18 +91,17 @@ def _ended(task: asyncio.Task[Any]) -> None:
         logger.debug("Work in a task of its own failed: %s", error)
 
 
-KEPT_FREE = 4  # One turn in this many is kept from the owner who has all the others
+KEPT_FREE = 4  # One turn in this many is kept free for other owners
 
 
 class FairSemaphore:
-    """A bounded number of turns, given round robin: to each owner in order, and to its sessions in order.
+    """A bounded number of turns, given round robin to the owners, and in order to each owner's sessions.
 
-    No owner has more than three quarters of the turns at a time, so that whoever comes new need not wait
-    until calls that may take a minute have ended.
+    No owner has more than three quarters of the turns, so that a new owner need not wait for long calls.
     """
 
     def __init__(self, most: int, *, crowds: Container[str] = ()) -> None:
-        """Give `most` turns at a time; `crowds` stand for many callers each, and may have all turns."""
+        """Give `most` turns at a time; `crowds` are owners that stand for many callers: they may have all."""
         self._most = most
         self._crowds = crowds
         self._running: Counter[str] = Counter()
@@ -117,7 +116,7 @@ class FairSemaphore:
         return sum(map(len, self._waiting.values()))
 
     async def take(self, owner: str) -> None:
-        """Wait for a turn of this owner's."""
+        """Wait for a turn for this owner."""
         if owner not in self._waiting and self._may_begin(owner):
             self._running[owner] += 1
             return
@@ -133,7 +132,7 @@ class FairSemaphore:
             raise
 
     def give_back(self, owner: str) -> None:
-        """End a turn; whoever waits longest begins."""
+        """End a turn; the next waiters begin."""
         self._running[owner] -= 1
         if not self._running[owner]:
             del self._running[owner]
@@ -161,10 +160,10 @@ class FairSemaphore:
 
 
 class SessionLock:
-    """One call at a time in a session, in the order in which they came; each takes a turn, if those count."""
+    """One call at a time in a session, in order of arrival; each takes a turn, if turns are limited."""
 
     def __init__(self, turns: FairSemaphore | None = None, owner: str = "") -> None:
-        """Take turns of `owner`'s; without `turns` only the session's own order counts."""
+        """Take turns for `owner`; without `turns` their number is not limited."""
         self._own = anyio.Lock()
         self._turns = turns
         self._owner = owner
@@ -187,7 +186,7 @@ class SessionLock:
         self._own.release()
 
     def alone(self) -> AbstractAsyncContextManager[None]:
-        """The lock for a person, who may keep it for long and takes no turn of the calls'."""
+        """The lock without a turn, for a person who may keep it for long."""
         return self._own
 
     def locked(self) -> bool:

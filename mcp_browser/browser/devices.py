@@ -10,7 +10,7 @@ NAMED = 8  # How many names of devices an error lists
 
 
 def find_device(name: str, devices: Mapping[str, Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]]:
-    """Name and description of a device, whatever the case; raises NotFound, which names similar."""
+    """Name and description of a device, ignoring case; raises NotFound, which lists similar names."""
     names = {known.lower(): known for known in devices}
     found = names.get(" ".join(name.lower().split()))
     if found is None:

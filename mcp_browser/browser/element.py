@@ -1,7 +1,7 @@
-"""One element of a tab, by its index: looked at, checked, and acted on with real mouse and keyboard input.
+"""One element of a tab, by its index: read, checked, and acted on by real mouse and keyboard input.
 
-The page script decides whether an element can take an action and where (`DomService.ready`); the input itself
-goes through Playwright's mouse and keyboard, so that a page sees what it would see from a person.
+The page script decides whether and where an element can take an action (`DomService.ready`); the input goes
+through Playwright's mouse and keyboard, so that the page gets the same events as from a person.
 """
 
 import contextlib
@@ -20,24 +20,19 @@ from mcp_browser.dom.elements import Purpose
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.dom.references import ElementRef
-from mcp_browser.errors import (
-    DialogOpen,
-    InvalidArguments,
-    NotActionable,
-    StaleElement,
-)
+from mcp_browser.errors import DialogOpen, InvalidArguments, NotActionable, StaleElement
 from mcp_browser.text import counted, quoted
 
 DROP_SECONDS = 0.5  # How long a page may take to follow a drag before the drop
 OPENING_SECONDS = 3.0  # How long a list or a file chooser may take to open after the click that opens it
 POLL_SECONDS = 0.05
 
-FIELD_REST = 0.05  # For how long a field that holds something else must stay as it is, seconds
-SHOWN_TEXT = 60  # How much of a text that was typed a result repeats, characters
+FIELD_REST = 0.05  # How long a field with another text must stay unchanged, seconds
+SHOWN_TEXT = 60  # How much of a typed text a result repeats, characters
 LONGEST_NAME = 80  # How much of an element's name a message repeats, characters
-MOST_BY_CONTENT = 50_000_000  # How much is sent to a browser that cannot read the files itself, bytes
-COPY = 1  # The only thing that can be done with files that come from outside: the bit of a copy
-FORMS = {  # How the values of native pickers are written, by their types
+MOST_BY_CONTENT = 50_000_000  # How much is sent to a browser on another machine, bytes
+COPY = 1  # CDP's drag operation for files from outside: copy
+FORMS = {  # How the values of native pickers are written, by input type
     "date": "a date as 2027-12-31",
     "time": "a time as 23:59",
     "datetime-local": "date and time as 2027-12-31T23:59",
@@ -48,9 +43,9 @@ CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", 
 
 
 class FieldValue(Frozen):
-    """What a field holds; of a secret one nothing but the length may be shown.
+    """What a field holds; of a secret one, only the length may be shown.
 
-    `scale` is set of what is moved along one: the least and the most that it takes, as far as it says.
+    `scale` is set for sliders: the least and the most that it takes, if known.
     """
 
     value: str
@@ -58,18 +53,18 @@ class FieldValue(Frozen):
     scale: str | None = None
 
     def holds(self, text: str, *, within: bool = False) -> bool:
-        """Whether it holds this text, or it among others; editors have line ends and spaces of their own."""
+        """Whether it holds this text, `within`: among others; whitespace is normalized."""
         held, wanted = " ".join(self.value.split()), " ".join(text.split())
         return wanted in held if within else held == wanted
 
     def follows(self, text: str) -> bool:
-        """Whether it holds this text, or what a mask or a limit left of it: its characters in their order."""
+        """Whether it holds this text, or its beginning as left by a mask or a length limit."""
         held, wanted = ("".join(filter(str.isalnum, one)).casefold() for one in (self.value, text))
         return self.holds(text) or (held != "" and wanted.startswith(held))
 
     @property
     def instead(self) -> str:
-        """The sentence about a field that does not hold what was typed."""
+        """The sentence for a field that does not hold what was typed."""
         held = counted(len(self.value), "character") if self.secret else quoted(self.value, SHOWN_TEXT)
         if self.scale is not None:
             return f" The nearest that it takes is {held}{self.scale}."
@@ -77,15 +72,15 @@ class FieldValue(Frozen):
 
 
 class Element:
-    """An element that an index names; it is looked up anew at each use, and said to be gone when it is."""
+    """An element by its index; each use looks it up anew, and raises StaleElement if it is gone."""
 
     def __init__(self, tab: TabPage, input: Input, ref: ElementRef) -> None:
         self.index = ref.index
         self.tab = tab
         self.input = input
         self._ref = ref
-        self._node: DomNode | None = None  # As it was when it was asked last
-        self.is_gone = False  # Whether it was when its value or state was read last
+        self._node: DomNode | None = None  # As it was last seen
+        self.is_gone = False  # Whether it was gone when its value or state was last read
 
     def __str__(self) -> str:
         return describe_element(self._node or self._ref.node)
@@ -102,7 +97,7 @@ class Element:
         modifiers: Sequence[Modifier] = (),
         force: bool = False,
     ) -> None:
-        """Click the middle of the element; with `force`, whatever lies over it.
+        """Click the middle of the element; `force`: even if something covers it.
 
         Raises:
             NotActionable: it is covered, disabled, without size, a file input or a native select.
@@ -123,19 +118,19 @@ class Element:
         await self.input.move(ready.x, ready.y)
 
     async def focus(self) -> KeyPlace:
-        """Give the element the keyboard; the place that a text is meant for then."""
+        """Focus the element; return it as the place that a text is meant for."""
         ready = await self.ready("read")
         await self.call("focus")
         return self._place(ready)
 
     async def fill(self, text: str, *, slowly: bool = False, append: bool = False) -> FieldValue | None:
-        """Put text into a field, or into the only one in this element, in place of what it holds or after it.
+        """Put text into a field, or the only field in this element; replaces or appends.
 
-        Up to a few hundred characters arrive by keys, save what has no key: a line end never is one. A field
-        that mixes them up gets them one after the other, as with `slowly`.
+        Up to a few hundred characters are typed by keys, except those without a key; a line end presses none.
+        A field that changes the text gets it key by key, as with `slowly`.
 
         Returns:
-            What the field holds then; None where it cannot be asked, since a dialog opened or it is gone.
+            What the field holds then; None if a dialog has opened or the field is gone.
 
         Raises:
             NotActionable: it cannot be typed into.
@@ -148,18 +143,18 @@ class Element:
                 raise
             field = Element(self.tab, self.input, self.tab.dom.resolve(inner[0]["index"]))
             return await field.fill(text, slowly=slowly, append=append)
-        # A range has no text but what it says its values mean.
+        # A range takes a text only as the name of one of its values.
         if ready.kind == "slider" or (ready.type == "range" and not NUMBER.search(text)):
             at, is_it = await Slider(self.tab, self.input, self.index).move_to(text)
             return FieldValue(value=text if is_it else f"{at.value:g}", scale=str(at))
         if ready.kind == "picker":
             return await self._set_picker(text, ready)
-        # What takes its keys in a way of its own takes several lines as one only from a paste, and an editor
-        # of code closes brackets and indents lines by itself as they are typed.
+        # Several lines reach some editors unchanged only by a paste: code editors close brackets and indent
+        # lines as they are typed.
         is_code = ready.kind == "keys" or ready.code
         pastes = not slowly and (is_code or (ready.kind == "rich" and "\n" in text))
         if ready.kind == "keys":
-            # What is selected and where the caret stands is known to the editor alone.
+            # Only the editor knows its selection and caret.
             await self.press("ControlOrMeta+End" if append else "ControlOrMeta+a")
             await self._type(text, ready, slowly=slowly, pastes=pastes)
             return None
@@ -170,9 +165,9 @@ class Element:
         return await self._fill_again(text, ready, pastes=pastes)
 
     async def _fill_again(self, text: str, ready: ReadyElement, *, pastes: bool) -> FieldValue | None:
-        """Put text into a field that has made something else of it."""
+        """Put text into a field that has changed it."""
         if ready.kind == "rich":
-            # Some put their own selection back, or type beside a table or a picture that is selected, too.
+            # Some restore their own selection, or insert beside a selected table or picture.
             await self.press("ControlOrMeta+a")
             await self._type("", ready)
             if text:
@@ -180,16 +175,16 @@ class Element:
         elif text:
             await self.call("selectText")
             field = await self._at_rest(await self._type(text, ready, slowly=True), text)
-            # What is empty again has taken the text, as a box for tags does.
+            # An empty field has accepted the text, as a tag input does.
             if field is None or not field.value or field.follows(text):
                 return field
-            # One that writes its text anew with each key may take all at once.
+            # A field that rewrites its text at each key may accept all at once.
             await self.call("selectText")
             await self.input.insert(text, meant=self._place(ready))
         return await self._at_rest(await self._field(), text)
 
     async def _set_picker(self, text: str, ready: ReadyElement) -> FieldValue | None:
-        """Set a native picker, whose parts cannot be typed as one text, and tell the page by events."""
+        """Set the value of a native picker, which cannot be typed as one text, and dispatch its events."""
         await self.input.check_elements(self.index)
         self.input.did()
         was = await self._field() if ready.type in FORMS else None
@@ -203,7 +198,7 @@ class Element:
         return field
 
     async def _at_rest(self, field: FieldValue | None, text: str) -> FieldValue | None:
-        """What a field holds once it stays so: some show what was typed only with a later drawing."""
+        """What a field holds once it has stopped changing; some show typed text a frame later."""
         was = None
         while field is not None and field != was and not field.holds(text, within=True):
             was = field
@@ -214,7 +209,7 @@ class Element:
     async def _type(
         self, text: str, ready: ReadyElement, *, slowly: bool = False, pastes: bool = False
     ) -> FieldValue | None:
-        """Put text in place of what is selected, none to delete that; what the field holds then."""
+        """Replace the selection by text, or delete it if that is empty; what the field holds then."""
         if not text:
             await self.input.press("Delete")
         elif slowly or not pastes or not await self._paste(text):
@@ -228,15 +223,14 @@ class Element:
         return await self._field()
 
     def _place(self, ready: ReadyElement) -> KeyPlace:
-        """The element as the place that a text is meant for."""
+        """This element as the place that a text is meant for."""
         ref = self.tab.dom.resolve(self.index)
         return KeyPlace(ref.world, ref.document, ref.id, ready.secret)
 
     async def _paste(self, text: str) -> bool:
-        """Paste a text where the keys go; whether the page has taken it."""
+        """Paste a text at the focus; whether the page has accepted it."""
         await self.input.check_keys()
-        pasted = bool(await self.call("paste", text))
-        if pasted:
+        if pasted := bool(await self.call("paste", text)):
             self.input.did()
         return pasted
 
@@ -246,7 +240,7 @@ class Element:
         try:
             return FieldValue.model_validate(await self.call("value"))
         except (StaleElement, DialogOpen) as error:
-            # A field that sends its form when it is full may be gone by now.
+            # A field that submits its form when it is full may be gone.
             self.is_gone = isinstance(error, StaleElement)
             return None
 
@@ -256,12 +250,12 @@ class Element:
         await self.input.press(keys)
 
     async def set_checked(self, checked: bool) -> bool | None:
-        """Bring a checkbox, radio or switch into a state; whether that took a click.
+        """Check or uncheck a checkbox, radio or switch; whether that took a click.
 
-        What a person may tick that says nothing of its state is clicked once: None, nobody knows what it is.
+        An element that does not report its state is clicked once; then None.
 
         Raises:
-            NotActionable: it is no such thing, a radio was to be cleared, or the click changed nothing.
+            NotActionable: it cannot be checked, a radio cannot be cleared, or the click changed nothing.
         """
         ready = await self.ready("check")
         is_known = ready.checked is not None
@@ -289,46 +283,42 @@ class Element:
     async def drag_to(
         self, other: "Element", *, offset_x: float | None = None, offset_y: float | None = None
     ) -> None:
-        """Drag the element onto another one, by mouse; pointer handlers and HTML5 drag and drop follow it.
+        """Drag the element onto another one by the mouse, for pointer handlers and HTML5 drag and drop.
 
-        Where the two do not fit into the view together, the page is scrolled while the element is held.
-        Offsets are CSS pixels from the other's left and top edges; it may be the element itself.
+        If the two do not fit into the view together, the page is scrolled while the element is held. Offsets
+        are CSS pixels from the other's left and top edges; the other may be the element itself.
 
         Raises:
             InvalidArguments: the offset lies outside of the other's box.
         """
         _at(await other.ready("hover"), offset_x, offset_y, other)
         start = await self.ready("drag")
-        # Some move what one may drop on out of the way as soon as the drag begins.
+        # Some pages move the drop target away as soon as the drag begins.
         is_middle = offset_x is None and offset_y is None and self.tab.dom.resolve(other.index).world.is_main
         place = await other.call("place") if is_middle else None
-        hand = self.input
-        # Of both, since what is held in the air cannot be asked about any more.
-        await hand.check_elements(self.index, other.index)
-        await hand.move(start.x, start.y)
-        await hand.down()
+        mouse = self.input
+        # Both at once: during the drag nobody can be asked for consent.
+        await mouse.check_elements(self.index, other.index)
+        await mouse.move(start.x, start.y)
+        await mouse.down()
         try:
-            await hand.move(start.x + 8, start.y + 8, steps=2)
+            await mouse.move(start.x + 8, start.y + 8, steps=2)
             x, y = _at(await other.show(offset_x, offset_y), offset_x, offset_y, other)
             if place is not None and not await other.call("place"):
                 x, y = place
-            await hand.move((start.x + x) / 2, (start.y + y) / 2, steps=4)
-            await hand.move(x, y, steps=4)
-            # A drop target takes the drop only after it has seen the pointer over itself.
-            await hand.move(x, y)
+            await mouse.move((start.x + x) / 2, (start.y + y) / 2, steps=4)
+            await mouse.move(x, y, steps=4)
+            # A drop target accepts a drop only after the pointer was seen over it.
+            await mouse.move(x, y)
             if not self.tab.held:
-                # Many lists sort themselves only with the next frame.
+                # Many lists reorder only with the next frame.
                 await self.tab.ask(self.tab.dom.settle(limit=DROP_SECONDS))
-                await hand.move(x, y)
+                await mouse.move(x, y)
         finally:
-            await hand.up()
+            await mouse.up()
 
     async def set_files(self, paths: Sequence[Path]) -> None:
-        """Give files to a file input, or to whatever opens a file chooser when it is clicked.
-
-        Raises:
-            NotActionable: it takes no files, or only one.
-        """
+        """Set the files of a file input, or of the file chooser that a click opens; raises NotActionable."""
         files = [str(path) for path in paths]
         if await self.kind() == "file":
             ready = await self.ready("upload")
@@ -336,7 +326,7 @@ class Element:
                 raise NotActionable(f"{self} takes one file, not {len(files)}.")
             await self.input.check_elements(self.index)
             self.input.did()
-            # It may run where it cannot read the files of this machine.
+            # A browser that was not started here may be unable to read the files of this machine.
             is_elsewhere = not self.tab.settings.browser.starts_browser
             by_content = is_elsewhere and sum(path.stat().st_size for path in paths) <= MOST_BY_CONTENT
             await self.tab.ask(self.tab.dom.set_files(self.index, paths, by_content=by_content))
@@ -353,7 +343,7 @@ class Element:
         await chooser.set_files(files)
 
     async def drop_files(self, paths: Sequence[Path]) -> None:
-        """Drop files on the middle of the element, as if they came from a folder's window.
+        """Drop files on the middle of the element, as from a file manager.
 
         Raises:
             NotActionable: it is covered or without size.
@@ -373,7 +363,7 @@ class Element:
             raise
 
     async def show(self, offset_x: float | None = None, offset_y: float | None = None) -> ReadyElement:
-        """Scroll the element, or a point of it, into view and tell where it is; x and y are its middle."""
+        """Scroll the element, or a point of it, into view; the result has its position."""
         await self.call("scrollIntoView", offset_x, offset_y)
         return await self.ready("read")
 
@@ -392,7 +382,7 @@ class Element:
         return "select" if ready.tag == "select" or opens else "text"
 
     async def is_native_select(self) -> bool:
-        """Whether its options are in a list that the browser draws, not the page."""
+        """Whether the browser, not the page, draws the list of its options."""
         ready = await self.ready("read")
         return ready.tag == "select" and not ready.multiple
 
@@ -417,14 +407,14 @@ class Element:
             )
 
     async def _comes_true(self, checked: bool) -> bool:
-        """Whether the state is reached soon; many switches follow their click only with the next frame."""
+        """Whether the state is reached soon; many switches change only with the next frame."""
         with anyio.move_on_after(OPENING_SECONDS / 2):
             while True:
                 try:
                     if await self.call("checked") == checked:
                         return True
                 except StaleElement:
-                    # Drawn anew by its click, so the click was noticed.
+                    # The click has made the page draw it anew.
                     self.is_gone = True
                     return True
                 await anyio.sleep(POLL_SECONDS)
@@ -434,7 +424,7 @@ class Element:
 def _at(
     box: ReadyElement, offset_x: float | None, offset_y: float | None, element: Element
 ) -> tuple[float, float]:
-    """A point in an element's box, as `ReadyElement` has it: the middle, or so far from its left and top."""
+    """A point in an element's box: the middle, or at offsets from its left and top."""
     for name, offset, size in (("offset_x", offset_x, box.width), ("offset_y", offset_y, box.height)):
         if offset is not None and not 0 <= offset <= size:
             raise InvalidArguments(
@@ -447,6 +437,6 @@ def _at(
 
 
 def describe_element(node: DomNode) -> str:
-    """An element as a snapshot names it, without its states save a hint: `[4] button "" hint="trash"`."""
+    """An element as in a snapshot, with no state but a hint: `[4] button "" hint="trash"`."""
     hint = "".join(f" {state}" for state in node.states if state.startswith("hint="))
     return f"[{node.index}] {node.role or node.kind} {quoted(node.name, LONGEST_NAME)}{hint}"

@@ -1,8 +1,7 @@
-"""What a page is made to believe of the device, the place and the network that it is shown with.
+"""Emulation of devices, places and networks.
 
-The overrides belong to the session: they are put on every new tab, and back on after a browser has died. What
-Playwright can set only when a context is made (device scale, touch, user agent, locale, time zone) is
-overridden over CDP.
+The overrides belong to the session: they apply to every new tab, and again after a browser crash. What
+Playwright can set only for a new context (device scale, touch, user agent, locale, time zone) goes over CDP.
 """
 
 import contextlib
@@ -54,7 +53,7 @@ class Geolocation(Frozen):
 
 
 class Overrides(Frozen):
-    """What is overridden; None leaves a thing as the browser has it. `cpu` is how many times slower."""
+    """What is overridden; None is the browser's default. `cpu` is a slowdown factor."""
 
     device: str | None = None
     viewport: Size | None = None
@@ -74,7 +73,7 @@ class Overrides(Frozen):
 
     def __str__(self) -> str:
         return ", ".join(
-            f"{name.replace('_', ' ')} {_told(value)}" for name, value in self if value is not None
+            f"{name.replace('_', ' ')} {_described(value)}" for name, value in self if value is not None
         )
 
 
@@ -86,23 +85,21 @@ class Emulation(SessionPlugin):
         self.overrides = Overrides()
 
     async def opened(self, context: BrowserContext) -> None:
-        """Put back what belongs to the context."""
+        """Apply what belongs to the context."""
         if self.overrides != Overrides():
             await self._set_context(context, Overrides(), self.overrides)
 
     async def tab_opened(self, tab: "Tab") -> None:
-        """Put the overrides on a new tab."""
+        """Apply the overrides to a new tab."""
         if self.overrides != Overrides():
             await self._set_tab(tab, Overrides(), self.overrides)
 
     async def override(self, changes: Mapping[str, Any], *, reset: bool = False) -> Overrides:
-        """Override more, or other things, in all tabs; with `reset` nothing else from before.
-
-        Where it fails, everything is as before.
+        """Change overrides in all tabs; `reset` drops earlier ones. On failure nothing changes.
 
         Raises:
-            NotActionable: the browser was started with such a setting already.
-            InvalidArguments: the browser knows no such locale or permission.
+            NotActionable: the browser was started with such a setting.
+            InvalidArguments: the browser does not know a locale or permission.
         """
         before = self.overrides
         wanted = Overrides(**({} if reset else dict(before)) | dict(changes))
@@ -171,7 +168,7 @@ class Emulation(SessionPlugin):
         turned = (
             {"angle": 0, "type": "portraitPrimary"} if upright else {"angle": 90, "type": "landscapePrimary"}
         )
-        # Playwright knows nothing of the scale, and sets the one that the context was made with.
+        # Playwright does not know the scale, and sets that of the context.
         setting = send(
             tab.cdp,
             "Emulation.setDeviceMetricsOverride",
@@ -209,7 +206,7 @@ class Emulation(SessionPlugin):
             await tab.guarded(send(tab.cdp, method, **parameters))
 
 
-def _told(value: object) -> str:
+def _described(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, tuple):

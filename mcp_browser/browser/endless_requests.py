@@ -1,4 +1,4 @@
-"""Which requests of a tab are not waited for: what is polled, streamed, repeated or never answered."""
+"""Which requests of a tab are not waited for: polled, streamed, repeated or unanswered ones."""
 
 import re
 import time
@@ -9,31 +9,26 @@ from urllib.parse import urlsplit
 
 from mcp_browser.dom.models import AnswerReading
 
-POLLS = 3  # An address that a page has asked this often on its own is polled: nobody waits for it
-POLLS_MEANWHILE = 5  # So is one asked this often in all, if on its own at all, during an action too
-REPEATS = 2  # A question is repeated once so many of its like have been answered
-AT_ONCE = 0.2  # Within so many seconds of its answer a long poll asks again
-LONG_POLL_SECONDS = 2.0  # How long answers to such questions must have taken together
-STREAM_SECONDS = 0.25  # So long after its headers an answer is complete, or it is asked how the page reads it
-UNREAD_SECONDS = 1.0  # So long after its headers an answer is waited for that nobody is known to read
+POLLS = 3  # An address that the page has requested this often outside of actions is polled
+POLLS_MEANWHILE = 5  # The same for all its requests, if at least one was outside of actions
+REPEATS = 2  # A request is repeated once so many equal ones have been answered
+AT_ONCE = 0.2  # A long poll is sent again within so many seconds of its answer
+LONG_POLL_SECONDS = 2.0  # How long its answers must have taken in all
+STREAM_SECONDS = 0.25  # After so long since its headers, the page is asked how it reads an answer
+UNREAD_SECONDS = 1.0  # How long after its headers an answer without a known reader is waited for
 MOST_REMEMBERED = 200  # Addresses that are remembered from one page to the next
 LONGEST_PATH = 60
 STAMP = re.compile(r"\d{6,}")
 
 STREAMS = frozenset(
-    {
-        "application/json-seq",
-        "application/stream+json",
-        "multipart/x-mixed-replace",
-        "text/event-stream",
-    }
+    {"application/json-seq", "application/stream+json", "multipart/x-mixed-replace", "text/event-stream"}
 )
-"""Media types of answers that are made to go on."""
+"""Media types of endless answers."""
 
 
 @dataclass(slots=True, eq=False)
 class InFlight:
-    """A request that has not ended; `number` tells what began before what."""
+    """A request that has not ended; `number` grows with its start."""
 
     number: int
     method: str
@@ -43,14 +38,14 @@ class InFlight:
     body: str | None = None
     since: float = field(default_factory=time.monotonic)
     answered: float | None = None  # When its headers came
-    sized: bool = False  # Whether they say how long the answer is
-    streams: bool = False  # Whether they say that it goes on
-    is_repeated: bool = False  # Whether it asks again what has been answered
-    hangs: bool = False  # Whether its like was not answered before
+    sized: bool = False  # Whether they have the answer's length
+    streams: bool = False  # Whether they announce a stream
+    is_repeated: bool = False  # Whether equal requests have been answered
+    hangs: bool = False  # Whether such a request was not answered before
 
     @property
     def address(self) -> str:
-        """What is asked, whatever the question: method and URL without its query."""
+        """Method and URL without query."""
         return f"{self.method} {self.location}"
 
     @property
@@ -60,7 +55,7 @@ class InFlight:
 
     @property
     def question(self) -> tuple[str, str, str | None]:
-        """All that is asked, but for stamps that make each question another one."""
+        """Method, URL and body, without time stamps in the URL."""
         return self.method, STAMP.sub("", self.url), self.body
 
     def __str__(self) -> str:
@@ -73,7 +68,7 @@ Question = tuple[str, str, str | None]
 
 
 class EndlessRequests:
-    """Learns from a tab's requests which of them are not to be waited for."""
+    """Learns from a tab's requests which ones need not be waited for."""
 
     def __init__(self) -> None:
         self._asked_alone: Counter[str] = Counter()
@@ -83,13 +78,13 @@ class EndlessRequests:
         self._long_polls: Counter[Question] = Counter()
         self._readings: dict[str, AnswerReading] = {}
         self._learned_at = 0.0
-        # From one page to the next, in the order of their coming:
+        # Kept from one page to the next, oldest first:
         self._polled: dict[str, None] = {}
         self._hanging: dict[str, None] = {}
         self._long_polled: dict[str, None] = {}
 
     def begin_document(self) -> None:
-        """Another page: its addresses are asked anew."""
+        """Another page: count anew."""
         for address in self._asked_alone:
             if self._is_polled(address):
                 _remember(self._polled, address)
@@ -101,7 +96,7 @@ class EndlessRequests:
         self._readings.clear()
 
     def begun(self, request: InFlight, *, watched: bool, is_load: bool) -> None:
-        """A script has asked: during an action, for its new page (`is_load`), or on its own."""
+        """A script has sent a request: during an action (`watched`), while its new page loads (`is_load`)."""
         question, address = request.question, request.address
         ended, lasted = self._ended_at.get(question, (0.0, 0.0))
         if request.since - ended < AT_ONCE:
@@ -114,32 +109,32 @@ class EndlessRequests:
         (self._asked_watched if watched else self._asked_alone)[address] += 1
 
     def answered(self, request: InFlight, headers: Mapping[str, str]) -> None:
-        """The headers of an answer have come."""
+        """The headers of an answer have arrived."""
         request.answered = time.monotonic()
         request.sized = "content-length" in headers
         request.streams = headers.get("content-type", "").partition(";")[0].strip().lower() in STREAMS
 
     def ended(self, request: InFlight) -> None:
-        """An answer is complete, or will never be."""
+        """A request has ended."""
         now = time.monotonic()
         self._answers[request.question] += 1
         self._ended_at[request.question] = now, now - request.since
         self._hanging.pop(request.address, None)
 
     def given_up(self, requests: Iterable[InFlight]) -> None:
-        """These were waited for in vain: until they are answered, no load waits for them again."""
+        """These did not end in time: until they are answered, no page load waits for them again."""
         for request in requests:
             if request.answered is None:
                 request.hangs = True
                 _remember(self._hanging, request.address)
 
     def learn(self, readings: Mapping[str, AnswerReading]) -> None:
-        """How the page reads the answers of which URLs, without their queries."""
+        """Take in how the page reads the answers of URLs without queries."""
         self._readings |= readings
         self._learned_at = time.monotonic()
 
     def is_doubtful(self, request: InFlight) -> bool:
-        """Whether it depends on what the page does with the answer whether that is waited for."""
+        """Whether the page has to be asked how it reads the answer."""
         if request.kind == "script":
             return request.answered is None and time.monotonic() - request.since > STREAM_SECONDS
         answered = request.answered
@@ -148,7 +143,7 @@ class EndlessRequests:
         return answered is not None and not request.sized and time.monotonic() - answered > STREAM_SECONDS
 
     def is_endless(self, request: InFlight) -> bool:
-        """Whether the end of a request is not to be waited for."""
+        """Whether the end of a request need not be waited for."""
         if request.streams or request.is_repeated or self._is_polled(request.address):
             return True
         reading = self._readings.get(request.location)

@@ -1,4 +1,4 @@
-"""Mouse and keyboard of a tab. All input goes through here, past the gate of the action that is under way."""
+"""Mouse and keyboard of a tab. All input goes through here, and through the gate of the current action."""
 
 import asyncio
 import contextlib
@@ -18,9 +18,9 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, McpBrowserError, NotActionable
 from mcp_browser.policy import Target
 
-KEYS_HELD = 200  # How many keys go at most before it is looked where they went
-MOST_KEYS = 300  # Of a longer text for a field only the last character comes by a key
-_PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|.", re.DOTALL)  # Characters with a key of their own, or one
+KEYS_HELD = 200  # How many keys are sent at most before it is checked where they went
+MOST_KEYS = 300  # Of a longer text for a field, only the last character is sent by a key
+_PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|.", re.DOTALL)  # Characters that have keys, or one that has none
 _FIELD_PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|[^ -~]+")
 _HAS_KEY = re.compile("[ -~]")
 _ENTER = frozenset("\n\r")
@@ -45,18 +45,17 @@ _KEYS = {" ": ("Space", 32)} | {
 
 HINT = "Look with get_state, then name the field by its index (input_text)."
 
-
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
-PRESSED_SECONDS = 1.0  # How long at most a button of the mouse is held down for the page to take note
+PRESSED_SECONDS = 1.0  # How long at most a mouse button is held until the page has received the event
 _ENTER_KEYS = frozenset({"Enter", "NumpadEnter"})
 _MOVING = frozenset({"Tab", "Control", "Shift", "Alt", "Meta", "ControlOrMeta"})
 
 
 @dataclass(slots=True)
 class Typed:
-    """Where a text went: the first place and the last, and what that field holds, where that can be read."""
+    """Where a text went: the first place, the last, and what that field holds, if known."""
 
     first: KeyPlace | None = None
     last: KeyPlace | None = None
@@ -66,18 +65,17 @@ class Typed:
 class Input:
     """Mouse and keyboard of one tab. Points are CSS pixels of the view.
 
-    Keys are held to the element that has the focus, in every frame, before the page hears of them. Where the
-    focus moves of them, as in boxes that take one character each, the rest is checked anew; it goes into no
-    other document, and into no field whose content nobody is to read, unless it was meant for one. What is
-    confidential goes without keys: a script puts it in that runs in the very document. So does text where the
-    page may hear of keys before they are checked.
+    Keys are held to the focused element, in every frame, before the page receives them. If they move the
+    focus, as in boxes for one character each, the rest is checked again: it goes into no other document, and
+    into no secret field unless it was meant for one. A script in the document inserts confidential text
+    without keys, and text for pages that may receive keys before they are checked.
 
-    Each method raises what the gate raises, and what `Tab.act` does; NotActionable where the focus has moved
-    to where the rest of a text may not go, with how much went.
+    Each method raises what the gate and `Tab.act` raise; NotActionable, with how much was typed, if the focus
+    has moved where the rest of a text may not go.
     """
 
     def __init__(self, tab: TabPage) -> None:
-        """Act on a tab, past its session's gate; keys use the session's clipboard where it has its own."""
+        """Act on a tab, through its session's gate; keys use the session's own clipboard if it has one."""
         self._tab = tab
         self._services = tab.services
         self._clipboard = tab.services.limits.clipboard
@@ -92,7 +90,7 @@ class Input:
         self._tab.cursor = (x, y)
         await self._tab.act(self._tab.page.mouse.move(x, y))
         for count in range(1, clicks + 1):
-            # A page may bring something else under the mouse when it hears of it.
+            # The page may move another element under the mouse as it moves.
             if gated and not self._tab.held:
                 await self.check_at(x, y)
             await self._press(button, count)
@@ -106,14 +104,14 @@ class Input:
         await self._tab.act(self._tab.page.mouse.move(x, y, steps=steps))
 
     async def down(self, *, button: Button = "left", clicks: int = 1) -> None:
-        """Press a button of the mouse where it is."""
+        """Press a mouse button at the mouse's position."""
         if self._tab.cursor is not None:
             await self.check_at(*self._tab.cursor)
         self._pressed_at = self._tab.cursor
         await self._press(button, clicks)
 
     async def up(self, *, button: Button = "left", clicks: int = 1) -> None:
-        """Let go of it; where that is not allowed, back where it was pressed."""
+        """Release the button; if that is not allowed here, release it where it was pressed."""
         pressed_at, self._pressed_at = self._pressed_at, None
         with anyio.CancelScope(shield=True):
             try:
@@ -127,7 +125,7 @@ class Input:
                 await self._release(button, clicks)
 
     async def release_pending(self) -> None:
-        """Let go of the button that was down when a dialog opened, which is closed now."""
+        """Release the button that was down when the dialog, now closed, opened."""
         if self._unreleased is not None and not self._tab.held:
             await self._release(*self._unreleased)
 
@@ -158,18 +156,18 @@ class Input:
     ) -> Typed:
         """Type a text by keys.
 
-        Where the focus moves meanwhile, the rest goes there, but into no other document, and into no secret
-        field unless what it is `meant` for is one.
+        If the focus moves, the rest follows it, but into no other document, and into no secret field unless
+        `meant` is one.
 
         Args:
             text: the text; a line end presses Enter.
-            meant: what it is meant for; None for what has the focus.
-            breaks: line ends and tabs are put in, as all that has no key, and so is most of a long text.
-            slowly: it is looked after each key where it went.
+            meant: where it is meant to go; None for the focused element.
+            breaks: insert line ends, tabs, characters without keys and most of a long text.
+            slowly: check after each key where it went.
         """
         typed = Typed()
         done, in_vain = 0, False
-        # Under a policy each key may move the focus to what it is about.
+        # Under a policy each key is checked: it may move the focus.
         most = 1 if slowly or (self._services.gate is not None and not breaks) else KEYS_HELD
         while done < len(text) and not self._tab.held:
             piece, by_key = _piece(text, done, breaks=breaks)
@@ -195,13 +193,13 @@ class Input:
             if came < len(piece):
                 if held.gone or not held.strayed or (in_vain and not came):
                     raise _moved(done)
-                # Boxes that pass the focus on do so after each.
+                # Boxes for one character move the focus after each.
                 most = 1
             in_vain = not came
         return typed
 
     async def insert(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
-        """Put in a text at once, as an input method does; `meant` as in `type`."""
+        """Insert a text at once, as an input method does; `meant` as in `type`."""
         hold, place = await self._hold(text, 0, meant)
         typed = Typed(place, place)
         if self._goes_without_keys(text, hold):
@@ -215,7 +213,7 @@ class Input:
 
     @contextlib.asynccontextmanager
     async def holding(self, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
-        """Hold modifier keys down, and let go of them whatever happens."""
+        """Hold modifier keys down; they are released in any case."""
         keyboard = self._tab.page.keyboard
         down: list[Modifier] = []
         try:
@@ -231,15 +229,16 @@ class Input:
     # -- what comes before input, and what goes to elements without any
 
     async def check_at(self, *point: float) -> None:
-        """Ask the gate for what is at a point."""
+        """Check what is at a point with the gate."""
         if (gate := self._services.gate) is not None:
             x, y = point
             gate.check(await self._tab.ask(self._tab.dom.targets.at(x, y)))
 
     async def check_keys(self, *, enter: bool = False, letter: str = "") -> KeyPlace | None:
-        """Ask the gate for what keys come to: Enter among them, or a letter with Alt.
+        """Check the target of keys with the gate: Enter, or a letter with Alt, may have others.
 
-        Where that is, as far as it is known; None where nothing asks for it, either.
+        Returns:
+            The target, if known; None if no rule needs it.
         """
         if not self._is_ruled:
             return None
@@ -251,12 +250,12 @@ class Input:
     async def check_elements(
         self, *indexes: int, enter: bool = False, also: Sequence[tuple[str, str]] = ()
     ) -> None:
-        """Ask the gate for elements: before input that will come to them, or where none will.
+        """Check elements with the gate, before input to them or a change by script.
 
         Args:
             indexes: the elements.
             enter: whether Enter is to be pressed in them.
-            also: what goes with them: roles and names.
+            also: roles and names of what is changed with them.
         """
         if (gate := self._services.gate) is None:
             return
@@ -271,7 +270,7 @@ class Input:
         gate.check(found)
 
     def check_dialog(self, message: str, origin: str) -> None:
-        """Ask the gate for the dialog that is open, whose page cannot be asked."""
+        """Check the open dialog with the gate; its page cannot be asked."""
         if (gate := self._services.gate) is not None:
             gate.check([Target(role="dialog", name=message, origin=origin, page=origin)])
 
@@ -288,12 +287,12 @@ class Input:
         self._unreleased = None
         await self._act(self._tab.page.mouse.down(button=button, click_count=clicks))
         if self._tab.cursor is not None and not self._tab.held:
-            # Where the page is busy or has gone, the button comes up all the same.
+            # If the page is busy or gone, the button is released anyway.
             with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
                 await self._tab.ask(self._tab.dom.pressed(*self._tab.cursor), limit=PRESSED_SECONDS)
 
     async def _release(self, button: Button, clicks: int) -> None:
-        # The browser drops input while a dialog is open: that one is made up for when it closes.
+        # The browser drops input while a dialog is open: the button is released when it closes.
         self._unreleased = (button, clicks) if self._tab.held else None
         if self._unreleased is None:
             await self._act(self._tab.page.mouse.up(button=button, click_count=clicks))
@@ -316,7 +315,7 @@ class Input:
     async def _hold(
         self, text: str, done: int, meant: KeyPlace | None, *, enter: bool = False, letter: str = ""
     ) -> tuple[KeyHold, KeyPlace]:
-        """Hold keys to where the rest of a text goes, and that place."""
+        """Hold keys to the target of the rest of a text; return the hold and the target."""
         keys = self._tab.dom.keys
         hold = await self._tab.ask(keys.hold(ruled=self._is_ruled, enter=enter, letter=letter))
         place = hold.place
@@ -345,7 +344,7 @@ class Input:
         assert place is not None
         await self._tab.ask(keys.release(hold))
         put = self._tab.ask(keys.put(place, text, exactly=not confidential, secret=secret or confidential))
-        await self._act(_nothing())
+        await self._act(asyncio.sleep(0))  # A script puts it in, but it is input like any other.
         result = await put
         if result.done < len(text):
             if not result.moved:
@@ -353,7 +352,7 @@ class Input:
             raise _moved(before + result.done)
 
     async def _strike(self, text: str) -> None:
-        """Press and release the key of each character; none waits for what the page does about the last."""
+        """Press and release the key of each character, without waiting for the page in between."""
         events = (
             {"type": kind, **key_of(character), **({"text": character} if kind == "keyDown" else {})}
             for character in text
@@ -362,7 +361,7 @@ class Input:
         await asyncio.gather(*(send(self._tab.cdp, "Input.dispatchKeyEvent", **event) for event in events))
 
     async def _enter(self, hold: KeyHold, key: str) -> None:
-        """Press Enter: what it does follows only once it has come to the place, which has the focus still."""
+        """Press Enter; its character follows only if the key has reached the place, which keeps the focus."""
         cdp, place = self._tab.cdp, hold.place
         if self._services.gate is None:
             await self._act(self._tab.page.keyboard.press(key))
@@ -375,7 +374,7 @@ class Input:
         event = {"key": "Enter", "code": key, "windowsVirtualKeyCode": 13, "location": 3 * (key != "Enter")}
         dispatch = "Input.dispatchKeyEvent"
         await self._act(send(cdp, dispatch, type="rawKeyDown", **event))
-        # Frames that came meanwhile are held, too.
+        # Frames that were added since are held, too.
         if (
             not self._tab.held
             and not await self._tab.ask(self._tab.dom.keys.has_come(hold))
@@ -393,14 +392,14 @@ class Input:
         finally:
             held = HeldKeys(gone=True)
             if not self._tab.held:
-                # Also where the call is cancelled: a person may type next.
+                # Also if the call is cancelled: a person may type next.
                 with anyio.CancelScope(shield=True):
                     held = await self._tab.ask(self._tab.dom.keys.release(hold, read=read))
         return held
 
 
 def _piece(text: str, start: int, *, breaks: bool) -> tuple[str, bool]:
-    """The next part of a text, and whether it comes by keys."""
+    """The next part of a text, and whether it is sent by keys."""
     if breaks and start < len(text) - 1 and len(text) - start > MOST_KEYS:
         return text[start:-1], False
     found = (_FIELD_PIECE if breaks else _PIECE).match(text, start)
@@ -409,16 +408,12 @@ def _piece(text: str, start: int, *, breaks: bool) -> tuple[str, bool]:
 
 
 def key_of(character: str) -> dict[str, Any]:
-    """The fields of an event of the key that types a printable ASCII character, on a US keyboard."""
+    """The fields of a CDP key event for a printable ASCII character, on a US keyboard."""
     if character.isalpha():
         code, number = f"Key{character.upper()}", ord(character.upper())
     else:
         code, number = _KEYS[character]
     return {"key": character, "code": code, "windowsVirtualKeyCode": number}
-
-
-async def _nothing() -> None:
-    """Input that is a script's."""
 
 
 def _moved(done: int) -> NotActionable:

@@ -1,4 +1,4 @@
-"""The browsers of this process and the sessions that work in them, from the server's start to its end."""
+"""The browsers and sessions of this process, from the server's start to its end."""
 
 import asyncio
 import functools
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FileListener = Callable[["BrowserSession", str], None]
-"""Told the address of a file that has come or gone, and the session that it belongs to."""
-
+FileListener = Callable[["BrowserSession", str], None]  # Takes a session and the address of its file
 PageListener = Callable[["BrowserSession"], None]
 
 
@@ -31,18 +29,12 @@ class BrowserManager:
     """Owns Playwright's driver, the pool of browser contexts and the sessions of this process."""
 
     def __init__(self, settings: Settings, *, remote: bool = False) -> None:
-        """Nothing is started yet.
-
-        Args:
-            settings: the settings in force.
-            remote: the clients are on other machines: its sessions take no path of theirs for one here, and
-                tell none.
-        """
+        """Start nothing yet; `remote`: clients are on other machines, and share no paths with the server."""
         self.settings = settings
         self.remote = remote
         self._browsers = Browsers(settings, remote=remote)
         self.egress, self.pool = self._browsers.egress, self._browsers.pool
-        self._default: BrowserSession | None = None
+        self.default: BrowserSession | None = None  # The session of `default_session`, if there is one now
         self._sessions: dict[BrowserSession, None] = {}
         self._file_listeners: list[FileListener] = []
         self._page_listeners: list[PageListener] = []
@@ -50,16 +42,14 @@ class BrowserManager:
 
     @property
     def restarts(self) -> int:
-        """How many shared browsers had ended by themselves and were replaced."""
+        """How many shared browsers have ended by themselves and were replaced."""
         return self.pool.restarts
 
     async def warm(self, *, shared: bool = False) -> None:
-        """Begin to start a browser; returns when that goes on without this process's processor.
+        """Start a browser in the background: one that sessions share (`shared`), or the default session's.
 
-        With `shared` it is one that sessions share, otherwise the default session is opened.
-
-        A failure shows at the first call. Whatever else is to be imported had better wait for this: imports
-        at the same time hold each other up, and the driver then starts later.
+        A failure is raised by the first call. Import other modules after this returns: imports in parallel
+        delay the driver.
         """
         await anyio.to_thread.run_sync(import_playwright)
 
@@ -70,36 +60,30 @@ class BrowserManager:
                     await self.ready()
                     return
                 if self.settings.browser.connect is not None:
-                    # Its user may be asked to allow it: not before something is wanted of it.
-                    return
+                    return  # Connecting may ask the browser's user: not before the first call.
                 session = await self.default_session()
                 await session.ensure_open()
             except ActionError as error:
                 logger.info("The browser could not be started yet: %s", error)
 
         begin(start())
-        # The driver is started meanwhile.
+        # The driver starts in parallel.
         await anyio.to_thread.run_sync(import_module, "mcp_browser.browser.session")
 
     async def start(self) -> None:
-        """Start Playwright's driver and see to it that there is a browser; raises BrowserNotFound."""
+        """Start Playwright's driver and check that there is a browser; raises BrowserNotFound."""
         await self._browsers.start()
 
-    @property
-    def default(self) -> "BrowserSession | None":
-        """The session that `default_session` has made, if there is one now."""
-        return self._default
-
     async def default_session(self) -> "BrowserSession":
-        """The one session of a server with one client; opened by its `ensure_open`."""
-        if self._default is None or self._default.closed:
+        """The session of a server with one client; `ensure_open` opens it."""
+        if self.default is None or self.default.closed:
             # A profile is a folder of this machine.
             elsewhere = self.settings.browser.browser_endpoint is not None
-            self._default = await self.open_session(isolated=elsewhere or self.settings.browser.isolated)
-        return self._default
+            self.default = await self.open_session(isolated=elsewhere or self.settings.browser.isolated)
+        return self.default
 
     async def ready(self) -> None:
-        """See to it that a browser runs or can be reached, for sessions to come; raises as the pool does."""
+        """Make sure that a browser runs or can be reached; raises as `ContextPool.ready` does."""
         await self.pool.ready()
 
     async def open_session(
@@ -110,17 +94,16 @@ class BrowserManager:
         limits: "SessionLimits | None" = None,
         settings: Settings | None = None,
     ) -> "BrowserSession":
-        """A new session; its browser is started by its `ensure_open`.
+        """A new session; `ensure_open` starts its browser.
 
         Args:
-            isolated: it has a clean context of its own that is deleted at its end. Otherwise it works in the
-                profile, in tabs of its own where that is shared, else as its only session; or in the browser
-                at `cdp_endpoint`.
-            context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
-            limits: what it has to share with others.
-            settings: those that hold for its client; by default the server's.
+            isolated: use a clean context that is deleted at the end. Otherwise use the profile, in separate
+                tabs if it is shared, else as its only session; or the browser at `cdp_endpoint`.
+            context_options: keyword arguments for Playwright's `new_context`; they override the settings.
+            limits: what it shares with other sessions.
+            settings: those of its client; by default the server's.
         """
-        # Imported late: it brings Playwright's classes along.
+        # Imported late: it imports Playwright's classes.
         from mcp_browser.browser.session import BrowserSession  # noqa: PLC0415
         from mcp_browser.browser.start_state import with_storage_state  # noqa: PLC0415
 
@@ -147,19 +130,19 @@ class BrowserManager:
         return tuple(self._sessions)
 
     def listen_to_files(self, listener: "FileListener") -> Callable[[], None]:
-        """Have files of any session that come and go told to `listener`; the function returned ends it."""
+        """Call `listener` for each file of a session added or removed; the function returned removes it."""
         return added(self._file_listeners, listener)
 
     def listen_to_pages(self, listener: "PageListener") -> Callable[[], None]:
-        """Have sessions that have ended told to `listener`; the function returned ends it."""
+        """Call `listener` for each session that has ended; the function returned removes it."""
         return added(self._page_listeners, listener)
 
     def listen_to_sessions(self, listener: "PageListener") -> Callable[[], None]:
-        """Have each new session told to `listener`, before it opens; the function returned ends it."""
+        """Call `listener` for each new session before it opens; the function returned removes it."""
         return added(self._session_listeners, listener)
 
     async def close(self) -> None:
-        """Close every session, browser and the driver; a browser that others started goes on."""
+        """Close every session, browser and the driver, but no browser that others started."""
         self.pool.closed = True
         await finish(self._close())
 
@@ -172,8 +155,8 @@ class BrowserManager:
 
     def _forget(self, session: "BrowserSession") -> None:
         self._sessions.pop(session, None)
-        if self._default is session:
-            self._default = None
+        if self.default is session:
+            self.default = None
         for listener in list(self._page_listeners):
             listener(session)
 

@@ -1,4 +1,4 @@
-"""What a session shows after an action, as values."""
+"""The state of a session after an action, as values."""
 
 from http import HTTPStatus
 from typing import Literal
@@ -6,16 +6,13 @@ from typing import Literal
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.text import quoted
 
-Effect = Literal["read", "input", "navigation"]  # Nothing; what a person could do with it; go elsewhere
-SHORT_PAGE = 1_500  # Characters of a page that costs less than another call to look at it
+Effect = Literal["read", "input", "navigation"]  # None; input as by a person; opening another page
+SHORT_PAGE = 1_500  # A page of so many characters costs less than another call
 LONGEST_MESSAGE = 600  # How much of a dialog's message is repeated, characters
 
 
 class TabInfo(Frozen):
-    """One open tab. `id` is stable and never used again in the session.
-
-    `lent`: it is one of the user's own, in whose browser the session works.
-    """
+    """One open tab. `id` is never reused in the session; `lent`: it is a tab of the browser's user."""
 
     id: int
     url: str
@@ -51,12 +48,11 @@ class DialogAnswer(Frozen):
 
 
 class Observation(Frozen):
-    """What the session looks like now.
+    """The state of the session now.
 
     At most one of `snapshot` and `changes` is set; neither while a dialog is open. `tabs` is filled when
-    they have changed, and beside a snapshot when there are several. `notices` are sentences about what
-    happened beside the page: a new tab, a download, a dialog, console errors, a browser that was started
-    again, what was still going on when waiting ended.
+    they have changed, and with a snapshot when there are several. `notices` are sentences about what else
+    happened: a new tab, a download, a dialog, console errors, a browser restart, unfinished requests.
     """
 
     url: str
@@ -68,7 +64,7 @@ class Observation(Frozen):
     notices: tuple[str, ...] = ()
 
     def without_page(self) -> "Observation":
-        """The same without a whole page, which a notice then names; changes and a short page stay."""
+        """The same without a whole page, which a notice names instead; changes and a short page stay."""
         if self.snapshot is None or sum(len(str(node)) for node in self.snapshot.nodes) <= SHORT_PAGE:
             return self
         status = self.snapshot.status

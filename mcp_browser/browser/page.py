@@ -1,4 +1,4 @@
-"""The page of a tab: what it is asked, unless a dialog, a crash or its end holds it."""
+"""The page of a tab: asking it, unless a dialog, a crash or its end holds it."""
 
 import asyncio
 import contextlib
@@ -6,6 +6,7 @@ import itertools
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from playwright.async_api import CDPSession, Dialog, FileChooser, Page
@@ -27,17 +28,14 @@ from mcp_browser.text import cut_address, quoted
 
 T = TypeVar("T")
 
-LOADING_SECONDS = 10.0  # How much longer a page may take to answer while its document is coming
-SENT = "sent in an address"  # By what results name what a form has written of a secret field into one
-GLANCE = 0.25  # How often it is looked whether what has begun has come to nothing, seconds
-DOCUMENTS_KEPT = 20  # After so many documents a renderer is made to collect garbage
-COLLECTING_AFTER = 0.5  # So long after the last of them has loaded, seconds
-CONTROL_SECONDS = 2.0  # Limit for what the browser itself answers, without the page
+LOADING_SECONDS = 10.0  # How much longer a page may take to answer while it loads
+SENT = "sent in an address"  # The name in results of a secret field's value that a form put into an address
+GLANCE = 0.25  # How often to check whether something that began was cancelled, seconds
+DOCUMENTS_KEPT = 20  # After so many documents a renderer collects garbage
+COLLECTING_AFTER = 0.5  # How long after the last of them has loaded, seconds
+CONTROL_SECONDS = 2.0  # Limit for answers of the browser itself, without the page
 
-_ATTACHED = "Target.attachedToTarget"
-_DETACHED = "Target.detachedFromTarget"
-_TOLD = "Target.receivedMessageFromTarget"
-# Of their own kind of session, which needs none of Playwright's, and nobody waits for them.
+# Not flattened, so that Playwright does not get these sessions; their targets do not wait for a debugger.
 _ATTACHING: Mapping[str, Any] = {
     "autoAttach": True,
     "waitForDebuggerOnStart": False,
@@ -49,15 +47,15 @@ _ATTACHING: Mapping[str, Any] = {
 class TabPage:
     """The page of one tab. `id` is the tab's.
 
-    `held` says that nothing can be asked of it: a dialog is open, it has crashed or is closed. `answered`
-    says whether it has answered anything since the last action began. `waiting` is a tool of the page's that
-    waits for the dialog, and its answer.
+    `held`: it cannot be asked, since a dialog is open, or it has crashed or is closed. `answered`: it has
+    answered since the last action began. `waiting`: a tool of the page that waits for the dialog, and its
+    result.
     """
 
     def __init__(
         self, id: int, page: Page, services: SessionServices, *, on_held: Callable[[], None]
     ) -> None:
-        """Take over a page; `attach` has to follow. `on_held` is called when something begins to hold it."""
+        """Take over a page; call `attach` next. `on_held` is called when something begins to hold it."""
         settings = services.settings
         self.id = id
         self.page = page
@@ -69,13 +67,13 @@ class TabPage:
         self.answered = False
         self.held = False
         self.waiting: tuple[str, asyncio.Future[Any]] | None = None
-        self.main_frame_id: str | None = None  # In CDP; None where it is not connected to
-        self.own_metrics = False  # Whether scale or layout was overridden without Playwright's knowledge
-        self.cursor: tuple[float, float] | None = None  # Where the mouse was put last, CSS pixels
+        self.main_frame_id: str | None = None  # In CDP; None if not connected
+        self.own_metrics = False  # Whether scale or layout was overridden unknown to Playwright
+        self.cursor: tuple[float, float] | None = None  # Last position of the mouse, CSS pixels
         self.before_input: Callable[[], Awaitable[None]] | None = None
         self.activity = Activity(page)
         self.console = Console(
-            page, tell=settings.console_told, redactor=services.redactor, flooded=self._on_flood
+            page, report=settings.console_told, redactor=services.redactor, flooded=self._on_flood
         )
         self.dom = DomService(
             page,
@@ -93,8 +91,8 @@ class TabPage:
         self._cdp: CDPSession | None = None
         self._workers: Workers | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
-        self._drawn = 0  # Number of the document that has answered since its DOM was complete
-        # Listening from the start keeps the system's own dialog away, which nobody could answer.
+        self._drawn = 0  # Number of the last document that has answered with its DOM complete
+        # A listener keeps the system's own dialog from opening, which nobody could answer.
         page.on("filechooser", self._on_file_chooser)
         page.on("close", lambda _page: self.gone())
         page.on("crash", lambda _page: self.crash())
@@ -107,16 +105,16 @@ class TabPage:
 
     @property
     def status(self) -> int | None:
-        """HTTP status of the document, where it came over HTTP."""
+        """HTTP status of the document; None if it did not come over HTTP."""
         return self.activity.status
 
     @property
     def cdp(self) -> CDPSession:
-        """The connection to the browser.
+        """The CDP session of the tab.
 
         Raises:
             BrowserUnavailable: there is none: the tab is gone, or has just been opened.
-            DialogOpen: there is none, since a dialog has been open from its start.
+            DialogOpen: there is none, since a dialog has been open from the start.
         """
         if self._cdp is not None:
             return self._cdp
@@ -125,7 +123,7 @@ class TabPage:
         raise BrowserUnavailable(f"Tab {self.id} does not answer yet.", hint="Try again.")
 
     async def attach(self) -> None:
-        """Connect to what the browser tells about the tab over CDP."""
+        """Connect to the tab over CDP, and follow its events."""
 
         def follow(take: Callable[[dict[str, Any], str | None], None]) -> Callable[[dict[str, Any]], None]:
             return lambda event: take(event, self.main_frame_id)
@@ -144,8 +142,7 @@ class TabPage:
             self._workers = Workers(cdp)
             await asyncio.gather(send(cdp, "Page.enable"), self._workers.follow())
         except PlaywrightError:
-            # Gone already.
-            return
+            return  # The tab is gone already.
 
     # -- what holds it
 
@@ -157,7 +154,7 @@ class TabPage:
         return DialogInfo(kind=dialog.type, message=dialog.message, default_value=dialog.default_value)
 
     def why_held(self) -> ActionError:
-        """The error for what cannot be done while the tab is held."""
+        """The error for an action while the tab is held."""
         if self.crashed:
             return BrowserUnavailable(
                 f"The page {self.url} crashed.",
@@ -168,7 +165,7 @@ class TabPage:
         return BrowserUnavailable(f"Tab {self.id} was closed.", hint="Look with get_state what is open now.")
 
     def dialog_opened(self, dialog: Dialog) -> None:
-        """A dialog has opened; it stays so until it is answered, or its page goes."""
+        """A dialog has opened."""
         self._dialog = dialog
         self.dialogs.append(DialogAnswer(kind=dialog.type, message=dialog.message[:LONGEST_MESSAGE]))
         self._begin_hold()
@@ -180,14 +177,14 @@ class TabPage:
         self.dialog_closed()
 
     def dialog_closed(self) -> None:
-        """No dialog is open any more."""
+        """The dialog is closed."""
         self._dialog = None
         if self.held and not self.closed and not self.crashed:
             self.held = False
             self._hold = asyncio.get_running_loop().create_future()
 
     def crash(self) -> None:
-        """The page has crashed, or is as lost as if it had."""
+        """The page has crashed, or cannot be used any more."""
         self.crashed = True
         self._begin_hold()
 
@@ -204,11 +201,11 @@ class TabPage:
         self._on_held()
 
     async def answer_dialog(self, accept: bool, text: str | None = None) -> None:
-        """Answer the dialog that is open: `text` goes to a prompt, which else gets its default.
+        """Answer the open dialog; `text` is for a prompt, by default its default value.
 
         Raises:
             NotFound: none is open.
-            DeadlineExceeded: the browser has not taken the answer within the action's limit.
+            DeadlineExceeded: the browser has not accepted the answer within the action's limit.
         """
         dialog = self._dialog
         if dialog is None:
@@ -229,21 +226,21 @@ class TabPage:
                 hint="Look with get_state.",
             ) from error
 
-    # -- what is asked of it
+    # -- asking the page
 
     async def guarded(
         self, work: Awaitable[T], limit: float | None = None, patience: Callable[[], float] = float
     ) -> T:
-        """The outcome of something asked of the page, unless a dialog, a crash or its end comes in between.
+        """The result of a request to the page, unless a dialog, a crash or its end interrupts it.
 
         Args:
-            work: what is asked.
-            limit: how many seconds it may take; None for no end.
-            patience: how many more it may take, asked once `limit` is over.
+            work: the request.
+            limit: how many seconds it may take; None for no limit.
+            patience: how many more seconds it may take, asked once `limit` is over.
 
         Raises:
             TimeoutError: it takes longer.
-            DialogOpen: a dialog is open, or has opened before it was done.
+            DialogOpen: a dialog is open, or has opened before the result.
             BrowserUnavailable: the page has crashed or was closed.
         """
         task = asyncio.ensure_future(work)
@@ -261,15 +258,15 @@ class TabPage:
             raise TimeoutError
         finally:
             if not task.done():
-                # How it ends nobody asks any more.
+                # Its outcome is not needed any more.
                 task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
                 task.cancel()
 
     async def act(self, work: Awaitable[object]) -> None:
-        """Carry out mouse or keyboard input; returns at once where it opens a dialog or closes the page.
+        """Carry out mouse or keyboard input; return at once if it opens a dialog or closes the page.
 
         Raises:
-            DeadlineExceeded: the page does not answer to it.
+            DeadlineExceeded: the page does not answer.
             BrowserUnavailable: the page has crashed.
         """
         if self.before_input is not None:
@@ -290,12 +287,12 @@ class TabPage:
                 raise
 
     async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T:
-        """The outcome of something asked of the page within `limit` seconds (the action's limit by default).
+        """The result of a request to the page within `limit` seconds (by default the action's limit).
 
-        A large page has longer, and one that is still loading.
+        A large page, and one that is still loading, may take longer.
 
         Raises:
-            DialogOpen: a dialog is open, or has opened before it was done.
+            DialogOpen: a dialog is open, or has opened before the result.
             DeadlineExceeded: the page does not answer.
             BrowserUnavailable: the page has crashed or was closed.
         """
@@ -321,7 +318,7 @@ class TabPage:
         return answer
 
     def _on_load(self, _page: Page) -> None:
-        # A renderer keeps the documents that are gone until its scripts need memory, and ours need little.
+        # A renderer keeps old documents until its scripts need memory, and ours need little.
         if self._cdp is not None and self.activity.document_number - self._collected >= DOCUMENTS_KEPT:
             self._collected = self.activity.document_number
             begin(self._collect_garbage(self._cdp))
@@ -332,7 +329,7 @@ class TabPage:
             await send(cdp, "HeapProfiler.collectGarbage")
 
     async def rest(self, since: int, index: int, *, limit: float) -> None:
-        """Wait until what began after a mark of `watch` has ended, and an element's frame shows it."""
+        """Wait until all that began after a mark of `watch` has ended, and an element's frame shows it."""
         deadline = time.monotonic() + limit
         while not self.held and (left := deadline - time.monotonic()) > 0:
             if self.activity.begun_since(since):
@@ -345,17 +342,17 @@ class TabPage:
     def _patience(self) -> float:
         """How much longer than others the page may take, seconds."""
         call = self.settings.limits.call_timeout
-        # What is still to come of the call, its result above all, needs time, too.
+        # The rest of the call, above all its result, needs time, too.
         loading = min(LOADING_SECONDS, call / 6) if self._is_coming else 0.0
         return min(self.dom.deadline + loading + self.console.deadline, call / 2)
 
     @property
     def _is_coming(self) -> bool:
-        """Whether the document is loading, or has not been drawn since."""
+        """Whether the document is loading, or has not answered since it was complete."""
         return self.activity.loading or self._drawn != self.activity.document_number
 
     async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None:
-        """The file chooser that input opens within `limit` seconds; None where none."""
+        """The file chooser that input opens within `limit` seconds; None if none opens."""
         self._choosing = asyncio.get_running_loop().create_future()
         try:
             await opening
@@ -374,10 +371,10 @@ class TabPage:
         elif not self._choosing.done():
             self._choosing.set_result(chooser)
 
-    # -- what is asked of the browser
+    # -- asking the browser
 
     async def refresh_title(self) -> bool:
-        """Ask the browser for the title; it answers even while the page is held. False where it is gone."""
+        """Ask the browser for the title; it answers even while the page is held. False if the tab is gone."""
         if self._cdp is None:
             return not self.closed
         try:
@@ -389,13 +386,13 @@ class TabPage:
             return False
         self.main_frame_id = info["targetId"]
         title, url = str(info["title"]), str(info["url"])
-        # Chromium puts the address where there is no title.
+        # Without a title, Chromium returns the address.
         has_none = title.rstrip("/") in (url.rstrip("/"), url.partition("://")[2].rstrip("/"))
         self.title = "" if has_none else title
         return True
 
     async def control(self, method: str) -> dict[str, Any] | None:
-        """Ask the browser something about the tab; None where it gives no answer."""
+        """Send the browser a command about the tab; None if it does not answer."""
         if self._cdp is None:
             return None
         try:
@@ -413,32 +410,26 @@ class TabPage:
 
 
 class Workers:
-    """What runs for one page in threads and processes of its own."""
+    """The workers of one page, and the frames in other processes that may have some."""
 
     def __init__(self, cdp: CDPSession) -> None:
-        """`cdp` speaks to the page; `follow` has to be called."""
+        """`cdp` is the page's session; call `follow` next."""
         self._cdp = cdp
         self._numbers = itertools.count(1)
-        self._workers: set[tuple[str, ...]] = set()  # The sessions that lead to each
+        self._workers: set[tuple[str, ...]] = set()  # By the sessions that lead to each
 
     async def follow(self) -> None:
-        """Bound what each of them may write from now on, as soon as it begins."""
-        for method in (_ATTACHED, _DETACHED, _TOLD):
-            self._hear(method)
+        """Limit the console messages of each worker as soon as it starts."""
+        for name in ("attachedToTarget", "detachedFromTarget", "receivedMessageFromTarget"):
+            self._cdp.on(f"Target.{name}", partial(self._on_event, f"Target.{name}"))
         await send(self._cdp, "Target.setAutoAttach", **_ATTACHING)
 
     async def break_off(self) -> None:
-        """Stop the scripts that run in workers at this moment; what these wait for goes on."""
+        """Stop the scripts that run in workers at this moment; later events start them again."""
         await asyncio.gather(*(self._post(path, "Runtime.terminateExecution") for path in self._workers))
 
-    def _hear(self, method: str) -> None:
-        def take(event: dict[str, Any]) -> None:
-            self._on_event(method, event, ())
-
-        self._cdp.on(method, take)
-
-    def _on_event(self, method: str, event: Mapping[str, Any], path: tuple[str, ...]) -> None:
-        """Take in what the target that `path` leads to tells of one below it."""
+    def _on_event(self, method: str, event: Mapping[str, Any], path: tuple[str, ...] = ()) -> None:
+        """Take in an event of the target that `path` leads to, about a target below it."""
         below = (*path, str(event.get("sessionId")))
         match method:
             case "Target.attachedToTarget":
@@ -446,24 +437,24 @@ class Workers:
             case "Target.detachedFromTarget":
                 self._workers = {known for known in self._workers if known[: len(below)] != below}
             case "Target.receivedMessageFromTarget":
-                told = json.loads(event["message"])
-                self._on_event(told.get("method", ""), told.get("params", {}), below)
+                message = json.loads(event["message"])
+                self._on_event(message.get("method", ""), message.get("params", {}), below)
             case _:
                 pass
 
     async def _limit(self, kind: str, path: tuple[str, ...]) -> None:
         if kind == "worker":
             self._workers.add(path)
-            # A loop at its very beginning is faster than this: that is broken off.
+            # A worker that loops from its start gets no limits: it is stopped when it floods the console.
             await self._post(path, "Runtime.evaluate", expression=limits_script())
         await self._post(path, "Target.setAutoAttach", **_ATTACHING)
 
     async def _post(self, path: tuple[str, ...], method: str, **parameters: Any) -> None:
-        """Send a command to the target that these sessions lead to; its answer is not waited for."""
+        """Send a command to the target that these sessions lead to, without waiting for its answer."""
         for session in reversed(path):
             message = json.dumps({"id": next(self._numbers), "method": method, "params": parameters})
             method, parameters = "Target.sendMessageToTarget", {"sessionId": session, "message": message}
         try:
             await send(self._cdp, method, **parameters)
         except PlaywrightError:
-            return  # It has ended.
+            return  # The target has ended.

@@ -1,4 +1,4 @@
-"""What a tab has going on, from the browser's own events: even while a script holds the page."""
+"""Requests and navigations of a tab, by the browser's events: even while a script blocks the page."""
 
 import asyncio
 import hashlib
@@ -17,12 +17,13 @@ from mcp_browser.browser.retention import EndedRequests
 from mcp_browser.dom.models import AnswerReading
 
 AWAITED = frozenset({"document", "fetch", "script", "xhr"})
-"""Kinds of requests whose end is waited for; pictures, media, pings and sockets go on by themselves."""
+"""Kinds of requests whose end is waited for, unlike pictures, media, pings and sockets."""
 
-REQUEST_GRACE = 0.5  # How long the request of a navigation that a page asked for may take, seconds
-RUN_SECONDS = 0.05  # How long a script that has come takes to begin, seconds; the browser does not tell
-SOON = 1.0  # A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed
-NO_CONTENT = (204, 205)  # HTTP statuses of answers after which the page that asked stays
+REQUEST_GRACE = 0.5  # How long the request of a navigation may take to begin, seconds
+RUN_SECONDS = 0.05  # How long a loaded script takes to start, seconds; there is no event for it
+SOON = 1.0  # A `<meta http-equiv=refresh>` within so many seconds is waited for
+NAVIGATED = ("http", "https", "file", "blob", "data", "about")  # Schemes of addresses that open a page
+NO_CONTENT = (204, 205)  # HTTP statuses of answers that leave the current page open
 
 
 class Activity:
@@ -39,16 +40,17 @@ class Activity:
         self._starting = False
         self._scheduled_until = 0.0
         self._answered: Response | None = None
-        self._last_status: int | None = None
+        # HTTP status of the last answer to a request for a new document, even if it opened no page.
+        self.answered_status: int | None = None
         self._address = page.url.partition("#")[0]
-        self.came = 0  # Number of the last script or answer that has come
-        self.changed_at = 0.0  # When something began or ended last
-        self.watched = False  # Whether an action is under way; else what a page asks for is its own doing
+        self.came = 0  # Number of the last script or answer that has arrived
+        self.changed_at = 0.0  # When something last began or ended
+        self.watched = False  # Whether an action is under way
         self._watched_from = 0
-        self.windows_opening = 0  # How many windows the page has asked for that are not there yet
+        self.windows_opening = 0  # How many windows that the page has requested are not open yet
         self.document_number = 0  # Grows with each new document in the tab
         self.frames_number = 0  # Grows with each new document in a frame of the page
-        self.loading = False  # Whether the document has begun and its DOM is not complete yet
+        self.loading = False  # Whether the document has begun but its DOM is not complete
         self.status: int | None = None  # HTTP status of the document
         self._sockets: set[WebSocket] = set()
         self._ended = EndedRequests()
@@ -62,17 +64,17 @@ class Activity:
 
     @property
     def has_socket(self) -> bool:
-        """Whether a web socket is open, as the browser says."""
+        """Whether a web socket is open."""
         return any(not socket.is_closed() for socket in self._sockets)
 
     def watch(self) -> int:
-        """An action begins: return a number between what has begun so far and what begins from now on."""
+        """An action begins: return a mark, a number before those of all that begins from now on."""
         self.watched = True
         self._watched_from = self.document_number
         return next(self._numbers)
 
     def in_flight(self, since: int) -> list[InFlight]:
-        """The awaited requests that began after the mark `since` and may end, oldest first."""
+        """The requests to wait for that began after the mark `since`, oldest first."""
         return [
             request
             for request in self._in_flight.values()
@@ -80,24 +82,24 @@ class Activity:
         ]
 
     def doubtful(self, since: int) -> bool:
-        """Whether it depends on how the page reads an answer whether that is waited for."""
+        """Whether the page has to be asked how it reads an answer."""
         return any(self._endless.is_doubtful(request) for request in self.in_flight(since))
 
     def _on_socket(self, socket: WebSocket) -> None:
         self._sockets = {known for known in self._sockets if not known.is_closed()} | {socket}
 
     def learn(self, readings: Mapping[str, AnswerReading]) -> None:
-        """How the page reads the answers of which URLs, without their queries."""
+        """Take in how the page reads the answers of URLs without queries."""
         self._endless.learn(readings)
 
     def give_up(self, since: int) -> list[InFlight]:
-        """The requests that were waited for in vain; those without an answer are not waited for again."""
+        """Stop waiting for requests, and return them; those without an answer are not waited for again."""
         requests = self.in_flight(since)
         self._endless.given_up(requests)
         return requests
 
     def navigating(self, since: int) -> bool:
-        """Whether the tab is on its way to another document, by something that began after the mark."""
+        """Whether a navigation that began after the mark is under way."""
         if any(request.of_page and request.number > since for request in self._in_flight.values()):
             return True
         if self._requested_number > since and self._requested():
@@ -108,7 +110,7 @@ class Activity:
         return self._starting or time.monotonic() - self._requested_at < REQUEST_GRACE
 
     def navigating_for(self) -> float | None:
-        """For how many seconds the tab has been on its way to another document; None where it is not."""
+        """For how many seconds a navigation has been under way; None if none is."""
         if not self._in_flight and not self._requested_at and not self._starting:
             return None
         now = time.monotonic()
@@ -118,20 +120,15 @@ class Activity:
         return now - min(since) if since else None
 
     def begun_since(self, since: int) -> bool:
-        """Whether anything awaited that began after the mark is still going on."""
+        """Whether anything to wait for that began after the mark is under way."""
         if self.loading or self.windows_opening:
             return True
-        if (
-            not self._in_flight
-            and not self._requested_at
-            and not self._starting
-            and not self._scheduled_until
-        ):
+        if not (self._in_flight or self._requested_at or self._starting or self._scheduled_until):
             return False
         return self.navigating(since) or bool(self.in_flight(since))
 
     def only_answers(self, since: int) -> bool:
-        """Whether an action has opened a document, and only questions without an answer still go on."""
+        """Whether an action has opened a document, and all that is left are unanswered fetches."""
         going_on = self.in_flight(since)
         return (
             self.watched
@@ -145,34 +142,27 @@ class Activity:
         await self._wakeup.wait(limit)
 
     def wake(self) -> None:
-        """Tell those who wait that something has changed."""
+        """Wake the waiters: something has changed."""
         self.changed_at = time.monotonic()
         self._wakeup.wake()
 
     def navigation_requested(self, event: dict[str, Any], main_frame: str | None) -> None:
-        """Take in CDP's `Page.frameRequestedNavigation`: it comes before the request does."""
+        """Take in CDP's `Page.frameRequestedNavigation`: it precedes the request."""
         if event.get("disposition") != "currentTab" or event.get("frameId") != main_frame:
             return
-        if urlsplit(str(event.get("url", ""))).scheme not in (
-            "http",
-            "https",
-            "file",
-            "blob",
-            "data",
-            "about",
-        ):
+        if urlsplit(str(event.get("url", ""))).scheme not in NAVIGATED:
             return
         self._requested_at = time.monotonic()
         self._requested_number = next(self._numbers)
         self.wake()
 
     def navigation_started(self, event: dict[str, Any], main_frame: str | None) -> None:
-        """Take in CDP's `Page.frameStartedNavigating`: the request comes when all frames agree."""
+        """Take in CDP's `Page.frameStartedNavigating`: the request follows when all frames agree."""
         if event.get("frameId") == main_frame and self._requested_at:
             self._starting = "sameDocument" not in str(event.get("navigationType"))
 
     def loading_stopped(self, event: dict[str, Any], main_frame: str | None) -> None:
-        """Take in CDP's `Page.frameStoppedLoading`: what was about to be asked for will not be."""
+        """Take in CDP's `Page.frameStoppedLoading`: a requested navigation was cancelled."""
         if event.get("frameId") == main_frame and self._starting:
             self._forget_request()
             self.wake()
@@ -182,39 +172,33 @@ class Activity:
         self._starting = False
 
     def navigation_scheduled(self, event: dict[str, Any], main_frame: str | None) -> None:
-        """Take in CDP's `Page.frameScheduledNavigation`: a form is to be sent, or the page goes on soon."""
+        """Take in CDP's `Page.frameScheduledNavigation`: a form submission, or a refresh."""
         delay = float(event.get("delay", 0))
         if event.get("frameId") != main_frame or delay > SOON:
             return
         if "Refresh" in str(event.get("reason")) and event.get("url") == self._page.url:
-            # A page that loads itself again and again is polling.
-            return
+            return  # A page that reloads itself is polling.
         self._scheduled_until = time.monotonic() + delay + REQUEST_GRACE
         self.wake()
 
     def navigation_unscheduled(self, event: dict[str, Any], main_frame: str | None) -> None:
-        """Take in CDP's `Page.frameClearedScheduledNavigation`: it has begun, or will not."""
+        """Take in CDP's `Page.frameClearedScheduledNavigation`: it has begun, or was cancelled."""
         if event.get("frameId") == main_frame:
             self._scheduled_until = 0.0
             self.wake()
 
-    @property
-    def answered_status(self) -> int | None:
-        """HTTP status of the answer to the last request for a new document, also where it became no page."""
-        return self._last_status
-
     def window_opening(self) -> None:
-        """The page is about to open a window; it takes a moment until there is a tab."""
+        """The page is opening a window; its tab follows a moment later."""
         self.windows_opening += 1
         self.wake()
 
     def window_opened(self) -> None:
-        """A window that the page has asked for is there, or it has become a download."""
+        """A window that the page has requested is open, or was a download."""
         self.windows_opening = max(0, self.windows_opening - 1)
         self.wake()
 
     def forget_navigation(self) -> None:
-        """A navigation has come to nothing: it was a download, or it was stopped."""
+        """A navigation has opened no page: it was a download, or was stopped."""
         self._forget_request()
         self._scheduled_until = 0.0
         for request in [request for request, known in self._in_flight.items() if known.of_page]:
@@ -225,17 +209,13 @@ class Activity:
         kind = request.resource_type
         of_page = kind == "document" and self._is_of_page(request)
         if of_page:
-            # A redirect is one request after another; only the last one counts.
+            # Of the requests of a redirect only the last one counts.
             for known in list(self._redirected_from(request)):
                 self._in_flight.pop(known, None)
             self._forget_request()
-            self._last_status = None
+            self.answered_status = None
         asked = InFlight(
-            number=next(self._numbers),
-            method=request.method,
-            url=request.url,
-            kind=kind,
-            of_page=of_page,
+            number=next(self._numbers), method=request.method, url=request.url, kind=kind, of_page=of_page
         )
         self._in_flight[request] = asked
         if kind in ("fetch", "xhr"):
@@ -271,11 +251,11 @@ class Activity:
         if known is not None and known.of_page:
             answered, self._answered = self._answered, None
             if answered is not None and answered.request == request and answered.status not in NO_CONTENT:
-                # An answer that becomes no page is a file; the news of the download is on its way.
+                # An answer that opens no page is a file; the event of the download follows.
                 self._requested_at = time.monotonic()
                 self._requested_number = known.number
         if known is not None and known.answered is None:
-            # It has no end of its own: the page was left, or nothing answers.
+            # It was not answered: the page was left, or the server is unreachable.
             del self._in_flight[request]
             self._ended.add(request)
             self.wake()
@@ -285,7 +265,7 @@ class Activity:
     def _on_response(self, response: Response) -> None:
         if response.request.resource_type == "document" and self._is_of_page(response.request):
             self._answered = response
-            self._last_status = response.status
+            self.answered_status = response.status
         known = self._in_flight.get(response.request)
         if known is not None:
             self._endless.answered(known, response.headers)
@@ -300,7 +280,7 @@ class Activity:
         address = frame.url.partition("#")[0]
         if answered is not None and answered.url.partition("#")[0] == address:
             self.status = answered.status
-            # It is the page now, although more of it may be on its way.
+            # It is the page now, although it may not be complete.
             self._in_flight.pop(answered.request, None)
             self._begin_document()
         elif not address.startswith(("http:", "https:")) and address != self._address:
@@ -315,7 +295,7 @@ class Activity:
         self.document_number += 1
         self.loading = True
         self._endless.begin_document()
-        # The requests of the document before are nobody's any more; not all of them are told to have failed.
+        # Requests of the previous document are dropped; not all of them are reported as failed.
         for request in [request for request, known in self._in_flight.items() if not known.of_page]:
             del self._in_flight[request]
 
@@ -327,8 +307,7 @@ class Activity:
         try:
             return request.is_navigation_request() and request.frame == self._page.main_frame
         except PlaywrightError:
-            # The frame of a navigation request may not be known yet: only a new page's is so.
-            return True
+            return True  # The frame is not known yet: only that of a new page.
 
 
 def _body_of(request: Request) -> str | None:

@@ -1,4 +1,4 @@
-"""The tools that a page offers by WebMCP, https://webmachinelearning.github.io/webmcp/."""
+"""The tools that pages offer by WebMCP, https://webmachinelearning.github.io/webmcp/."""
 
 import contextlib
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ class PageTools(SessionPlugin):
     def __init__(self, session: "BrowserSession") -> None:
         self._session = session
         self._offered: dict[int, dict[_Key, None]] = {}
-        self._told: dict[int, frozenset[_Key]] = {}
+        self._reported: dict[int, frozenset[_Key]] = {}
 
     async def tab_opened(self, tab: "Tab") -> None:
         """Listen to a tab; a browser without WebMCP offers nothing."""
@@ -37,7 +37,7 @@ class PageTools(SessionPlugin):
         listeners = {
             "WebMCP.toolsAdded": self._added,
             "WebMCP.toolsRemoved": self._removed,
-            # The tools of a document that goes are not said to be removed.
+            # Tools of a document that is left are not reported as removed.
             "Page.frameNavigated": self._navigated,
             "Page.frameDetached": self._detached,
         }
@@ -50,24 +50,25 @@ class PageTools(SessionPlugin):
     def tab_closed(self, tab: "Tab") -> None:
         """Forget a tab."""
         self._offered.pop(tab.id, None)
-        self._told.pop(tab.id, None)
+        self._reported.pop(tab.id, None)
 
     def notices(self) -> Iterable[str]:
-        """What has changed about the tools of the current tab."""
+        """A sentence if the tools of the current tab have changed."""
         tab = self._session.tab_in_use
         if tab is None:
             return
         offered = frozenset(self._offered.get(tab.id, ()))
-        if offered == self._told.get(tab.id, frozenset()):
+        if offered == self._reported.get(tab.id, frozenset()):
             return
-        self._told[tab.id] = offered
+        self._reported[tab.id] = offered
         if not offered:
             yield "The page offers no tools any more."
             return
         names = list(dict.fromkeys(name for _, name in self._offered[tab.id]))
-        told = ", ".join(quoted(cut(one_line(name, LONGEST_NAME), LONGEST_NAME)) for name in names[:NAMED])
+        named = ", ".join(quoted(cut(one_line(name, LONGEST_NAME), LONGEST_NAME)) for name in names[:NAMED])
         more = ", …" if len(names) > NAMED else ""
-        yield f"{counted(len(offered), 'tool')} of the page: {told}{more}; list_page_tools has their schemas."
+        count = counted(len(offered), "tool")
+        yield f"{count} of the page: {named}{more}; list_page_tools has their schemas."
 
     def _added(self, tab: int, event: Mapping[str, Any]) -> None:
         offered = self._offered.get(tab, {})

@@ -1,4 +1,4 @@
-"""Screenshots made fit for a model: labels, size, format. Pure functions on image bytes."""
+"""Screenshots prepared for a model: labels, size, format. Pure functions on image bytes."""
 
 import io
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ LOWEST_QUALITY = 40
 
 _COLOURS = ("#c2185b", "#1565c0", "#2e7d32", "#6a1b9a", "#d84315", "#00695c", "#4e342e", "#283593")
 
+# Corners of the cursor, pixels from its tip
 _ARROW = ((0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12))
-"""Corners of the cursor, pixels from its tip."""
 
 
 class Picture(Frozen):
@@ -49,10 +49,10 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     cursor: tuple[float, float] | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Picture:
-    """Draw labels and a cursor on a screenshot, bring its longest side to `max_side` pixels, and encode it.
+    """Draw labels and a cursor on a screenshot, shrink its longest side to `max_side` pixels, and encode it.
 
     The quality (1 to 100), then the size, is lowered until it has at most `max_bytes`. `css_width` is the
-    screenshot's width in CSS pixels, the unit of labels and cursor; else that is its own pixels.
+    screenshot's width in CSS pixels, the unit of labels and cursor; by default they are in its pixels.
     """
     from PIL import Image  # noqa: PLC0415
 
@@ -120,7 +120,7 @@ def draw_labels(image: "Image.Image", labels: Sequence[Box], *, scale: float) ->
         text = str(label.index)
         box = draw.textbbox((0, 0), text, font=font)
         width, height = box[2] - box[0] + 4, box[3] - box[1] + 4
-        # Inside the frame where it is big enough for the element to stay readable, else above it.
+        # Inside the frame if the element stays readable, else above it.
         roomy = bottom - top >= 2.5 * height
         tag_left = min(max(0, right - width if roomy else left), image.width - width)
         tag_top = min(max(0, top if roomy else top - height), image.height - height)
@@ -144,7 +144,7 @@ def _encoded(image: "Image.Image", *, format: PictureFormat, quality: int, max_b
         if format != "png" and quality > LOWEST_QUALITY:
             quality = max(LOWEST_QUALITY, quality - 20)
         else:
-            # The length of an encoding grows about as its area.
+            # The length of an encoding is roughly proportional to the area.
             image = _resized(image, max(0.3, 0.95 * (max_bytes / len(data)) ** 0.5))
 
 
@@ -167,7 +167,7 @@ def _resized(image: "Image.Image", factor: float) -> "Image.Image":
     return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)  # pyright: ignore[reportUnknownMemberType] - numpy types in its signature
 
 
-FADED = 0.75  # How much of what is the same is taken away on the picture of the difference
+FADED = 0.75  # How much equal pixels are faded in the picture of the difference
 MARK = (214, 0, 64)
 
 
@@ -194,8 +194,8 @@ class PictureDifference:
 def compare_pictures(before: bytes, after: bytes, *, threshold: float) -> PictureDifference:
     """Compare two pictures pixel by pixel, from their upper left corners.
 
-    A pixel differs where a colour channel does by more than `threshold`, a share of its range; one that only
-    the larger picture has differs, too.
+    A pixel differs if a colour channel does by more than `threshold`, a share of its range, or if only the
+    larger picture has it.
 
     Raises:
         OSError: one of them is no picture.
@@ -208,7 +208,7 @@ def compare_pictures(before: bytes, after: bytes, *, threshold: float) -> Pictur
         old, new = _on_canvas(first, size), _on_canvas(second, size)
     red, green, blue, alpha = ImageChops.difference(old, new).split()
     most = ImageChops.lighter(ImageChops.lighter(red, green), ImageChops.lighter(blue, alpha))
-    # Pillow leaves a type within open.
+    # Pillow's type is incomplete.
     differs: Image.Image = cast("Any", most).point(
         [255 if value > threshold * 255 else 0 for value in range(256)]
     )

@@ -1,4 +1,4 @@
-"""One clear sentence from any error of Playwright's."""
+"""Clear sentences for Playwright's errors."""
 
 import re
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ from mcp_browser.errors import (
     StaleElement,
 )
 
-_NETWORK_CODE = re.compile(r"(?:net::(ERR_\w+)|(NS_ERROR_\w+))")
+_NETWORK_CODE = re.compile(r"net::(ERR_\w+)")
 _DETACHED = re.compile(r"not attached to the DOM|node is detached", re.IGNORECASE)
 
 _REASONS = {
@@ -68,14 +68,6 @@ _REASONS = {
     "ERR_UNKNOWN_URL_SCHEME": ("browsers do not open {scheme}: addresses", "Use an https:// address."),
     "ERR_DISALLOWED_URL_SCHEME": ("browsers do not open {scheme}: addresses", "Use an https:// address."),
     "ERR_ABORTED": ("loading was aborted", "Try again, or look with get_state."),
-    "NS_ERROR_UNKNOWN_HOST": (
-        "the host name {host} is not known (DNS)",
-        "Check the spelling, or use search_web.",
-    ),
-    "NS_ERROR_CONNECTION_REFUSED": (
-        "nothing answers at {host} (connection refused)",
-        "Is the server running?",
-    ),
 }
 _CERTIFICATE_REASONS = {
     "ERR_CERT_AUTHORITY_INVALID": "it is not signed by a known authority",
@@ -87,9 +79,9 @@ _CERTIFICATE_REASONS = {
 
 
 def network_code(error: BaseException) -> str | None:
-    """The browser's code for a failed load, such as `ERR_NAME_NOT_RESOLVED`, where the error has one."""
+    """The browser's code for a failed load, such as `ERR_NAME_NOT_RESOLVED`, if the error has one."""
     found = _NETWORK_CODE.search(str(error))
-    return (found[1] or found[2]) if found else None
+    return found[1] if found else None
 
 
 def navigation_error(url: str, code: str) -> NavigationError:
@@ -113,7 +105,7 @@ def navigation_error(url: str, code: str) -> NavigationError:
 
 
 def as_action_error(error: PlaywrightError, *, doing: str) -> ActionError:  # noqa: PLR0911 (a table of cases)
-    """What Playwright's error says, in one clear sentence; `doing` is such as "taking a screenshot"."""
+    """A clear error for one of Playwright's; `doing` is a phrase such as "taking a screenshot"."""
     message = plain_message(error)
     if is_crashed(error):
         return BrowserUnavailable(
@@ -146,7 +138,7 @@ def as_action_error(error: PlaywrightError, *, doing: str) -> ActionError:  # no
 
 
 def own_refusal(error: PlaywrightError) -> NotActionable | None:
-    """What is said of a command that a browser of the user's own is not given; None for other errors."""
+    """The error for a command that is refused in the user's own browser; None for other errors."""
     if OWN_REFUSAL not in error.message:
         return None
     return NotActionable(

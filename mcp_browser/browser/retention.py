@@ -11,8 +11,7 @@ RETAINED = 20  # Of how many ended requests of a tab the objects are kept, about
 RETAINED_SECONDS = 10.0  # And of those that ended so recently
 DISPOSAL = {"_parent", "_guid", "_connection", "_objects"}  # What Playwright needs to dispose of an object
 
-in_use: WeakSet[Request] = WeakSet()
-"""Requests of which somebody asks the browser more."""
+in_use: WeakSet[Request] = WeakSet()  # Requests of which somebody asks the browser more
 
 
 class EndedRequests:

@@ -257,8 +257,7 @@ class BrowserSession(SessionLife):
         self._lost_tabs.moved = None
         self._observations.withdraw(text)
         raise NotFound(
-            text,
-            hint=f"Nothing was done. The current tab is {self.current_tab}: look with get_state first.",
+            text, hint=f"Nothing was done. The current tab is {self.current_tab}: look with get_state first."
         )
 
     async def observe(self, scope: ActionScope) -> Observation:

@@ -27,10 +27,7 @@ from mcp_browser.browser.tabs import CLOSING_SECONDS, LostTabs, Tabs
 from mcp_browser.browser.takeover import Takeover
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.dom.scripts import hook_script
-from mcp_browser.errors import (
-    ActionError,
-    BrowserUnavailable,
-)
+from mcp_browser.errors import ActionError, BrowserUnavailable
 from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.privacy.hiding import Hidden
 from mcp_browser.settings import Settings
@@ -41,8 +38,7 @@ if TYPE_CHECKING:
     from mcp_browser.dom.models import Size
 
 
-MOST_NOTICES = 50
-"""How many different sentences one result tells beside what is bounded already."""
+MOST_NOTICES = 50  # How many different sentences one result tells beside what is bounded already
 
 
 class ObservationBuilder:

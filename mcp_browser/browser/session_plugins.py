@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ATTACHING_SECONDS = 5.0
-"""How long a plugin may take for a context or a tab."""
-
+ATTACHING_SECONDS = 5.0  # How long a plugin may take for a context or a tab
 ENDING_SECONDS = 30.0
 """How long a plugin may take to end what it has under way, such as a file that is being written."""
 

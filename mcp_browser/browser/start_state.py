@@ -19,12 +19,7 @@ Cookie = dict[str, Any]  # As Playwright's `add_cookies` takes it
 _HTTP_ONLY = "#HttpOnly_"  # Begins the line of a cookie that scripts may not read
 _FIELDS = 7
 
-_SAME_SITE = {
-    "strict": "Strict",
-    "lax": "Lax",
-    "none": "None",
-    "no_restriction": "None",
-}
+_SAME_SITE = {"strict": "Strict", "lax": "Lax", "none": "None", "no_restriction": "None"}
 """Playwright's words for SameSite, by those of cookie files; for others the browser's default holds."""
 
 

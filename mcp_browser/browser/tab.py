@@ -342,12 +342,7 @@ class Tab(TabPage):
         return Shot(raw, covers, full_page=full_page, clip=part)
 
     async def _capture(
-        self,
-        *,
-        full_page: bool,
-        clip: "FloatRect | None",
-        kind: Literal["jpeg", "png"] | None,
-        limit: float,
+        self, *, full_page: bool, clip: "FloatRect | None", kind: Literal["jpeg", "png"] | None, limit: float
     ) -> bytes:
         if kind is None:
             kind = "jpeg" if self.settings.screenshots.screenshot_format == "jpeg" else "png"

@@ -97,19 +97,12 @@ class LostTabs:
         return text
 
 
-ATTACHING_SECONDS = 2.0
-"""How long a new tab may take to be connected to before it is worked in all the same."""
-
-CLOSING_SECONDS = 0.05
-"""How long after its tabs a browser that ends is heard to have ended."""
-
-OPENING_SECONDS = 5.0
-"""How long a new page may take to be there."""
-
+ATTACHING_SECONDS = 2.0  # How long a new tab may take to be connected to before it is worked in all the same
+CLOSING_SECONDS = 0.05  # How long after its tabs a browser that ends is heard to have ended
+OPENING_SECONDS = 5.0  # How long a new page may take to be there
 OPENING_TRIES = 3
 
-FLOOD = 50
-"""How many tabs beyond the limit a page may open before it is closed."""
+FLOOD = 50  # How many tabs beyond the limit a page may open before it is closed
 
 
 class Tabs:
@@ -128,8 +121,7 @@ class Tabs:
         """
         self.switched = Condition()
         self.current: Tab | None = None
-        self.lent: Collection[str] = ()
-        """Ids of the targets that are tabs of the user's."""
+        self.lent: Collection[str] = ()  # Ids of the targets that are tabs of the user's
         self._services = services
         self._plugins = plugins
         self._lost_tabs = lost_tabs

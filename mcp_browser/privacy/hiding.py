@@ -124,8 +124,7 @@ class _Form(NamedTuple):
     least: int = 0
 
 
-_Forms = tuple[tuple[str, tuple[_Form, ...]], ...]
-"""Forms by a part of theirs that no encoding changes."""
+_Forms = tuple[tuple[str, tuple[_Form, ...]], ...]  # Forms by a part of theirs that no encoding changes
 
 
 @functools.lru_cache(maxsize=4096)

@@ -11,13 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
-from mcp_browser.privacy.addresses import (
-    MARK,
-    is_plainly_secret,
-    names_secret,
-    redact_addresses,
-    words_of,
-)
+from mcp_browser.privacy.addresses import MARK, is_plainly_secret, names_secret, redact_addresses, words_of
 
 SHORTEST = 6  # A secret shorter than this is taken out only where its name stands, characters
 LONG = 8  # A secret this long is taken out wherever it stands, even where it could be a word, characters

@@ -152,7 +152,7 @@ async def test_another_level_than_those_there_are_is_refused(hand: Hand) -> None
 async def test_a_setting_says_what_is_told_of_the_console(
     page: Page, tell: Literal["all", "errors", "none"], told: str | None
 ) -> None:
-    heard = Console(page, tell=tell)
+    heard = Console(page, report=tell)
     await page.set_content(SPOKEN)
     await page.evaluate("0")
 

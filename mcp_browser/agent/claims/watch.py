@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from mcp_browser.agent.record.evidence import LONGEST_FIELD, Evidence, FileRecord, Sent
-from mcp_browser.browser.network.exchange import Exchange, tell
+from mcp_browser.browser.network.exchange import Exchange, redact
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.text import cut
@@ -84,7 +84,7 @@ class ActionWatch:
         return [one for one in made if one in kept], sum(one not in kept for one in others)
 
     def _as_sent(self, exchange: Exchange) -> Sent:
-        redacted = tell(exchange, None, self._session.redactor())
+        redacted = redact(exchange, None, self._session.redactor())
         kind = next((value for name, value in redacted.request_headers if name.lower() == "content-type"), "")
         body = redacted.request_body or (UNREADABLE if "multipart/" in kind else "")
         fields = tuple(_fields(body, kind))

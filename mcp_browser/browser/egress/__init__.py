@@ -1,1 +1,1 @@
-"""The browser's way out: a proxy on this machine that connects only where the settings allow it."""
+"""The egress proxy: it runs on this machine and connects only where the settings allow it."""

@@ -1,4 +1,4 @@
-"""Connections to where a policy allows them: straight, or through an upstream proxy."""
+"""Connections that a policy allows: direct, or through an upstream proxy."""
 
 import asyncio
 import base64
@@ -23,28 +23,17 @@ from mcp_browser.hosts import IpAddress, Origin, address_in
 if TYPE_CHECKING:
     from python_socks.async_.asyncio.v2 import Proxy
 
-CONNECT_SECONDS = 20.0
-"""How long a destination, or an upstream proxy, may take to be connected to, seconds."""
-
-NEXT_SECONDS = 3.0
-"""How long an address may take before the next one is tried, where a name has several, seconds."""
-
+CONNECT_SECONDS = 20.0  # How long a destination, or an upstream proxy, may take to be connected to, seconds
+NEXT_SECONDS = 3.0  # How long an address of a name may take before the next one is tried, seconds
 LOOK_UP_SECONDS = 10.0
-KEPT_SECONDS = 30.0
-"""How long the addresses of a name are kept, seconds: what is connected to is what was checked."""
-
+KEPT_SECONDS = 30.0  # How long the addresses of a name are kept, so that the checked ones are used, seconds
 KEPT_NAMES = 1000
-LOOK_UPS = 16
-"""How many names are looked up at a time."""
-
-STREAM_LIMIT = 2**18
-"""Most bytes of a stream that wait to be read."""
-
+LOOK_UPS = 16  # How many names are looked up at a time
+STREAM_LIMIT = 2**18  # Most bytes of a stream that wait to be read
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Dial = Callable[[str, int], Awaitable[Streams]]
 Headers = list[tuple[bytes, bytes]]
-Resolve = Callable[[str], Awaitable[list[IpAddress]]]
-"""Looks up a name; raises OSError where it is not known."""
+Resolve = Callable[[str], Awaitable[list[IpAddress]]]  # Looks up a name; raises OSError where it is not known
 
 
 @dataclass(slots=True)
@@ -65,14 +54,10 @@ class UpstreamFailed(OSError):
 
 
 class Dialer:
-    """Connects to destinations, by the addresses that it has checked."""
+    """Connects to destinations by addresses that it has checked."""
 
     def __init__(self, upstream: str | None = None) -> None:
-        """Nothing is connected to yet.
-
-        Args:
-            upstream: address of the proxy that all connections are made through, as the setting has it.
-        """
+        """Connect through the proxy `upstream`, an address as in the setting `proxy`, if there is one."""
         self.resolve: Resolve = NameCache(look_up)
         self.dial: Dial = dial
         self._upstream = (
@@ -93,8 +78,7 @@ class Dialer:
     async def connect_for_requests(self, to: Origin, policy: EgressPolicy) -> Connection:
         """A connection for plain HTTP requests; raises as `connect` does.
 
-        An HTTP proxy before us gets whole requests, as it expects them, where their hosts need no check: it
-        looks the names up itself.
+        An upstream HTTP proxy gets whole requests, and looks up the names itself, if no check is needed.
         """
         upstream = self._upstream
         if upstream is None or upstream.scheme.startswith("socks") or policy.checks_addresses(to):
@@ -112,7 +96,7 @@ class Dialer:
         return Connection(*streams, by_proxy=_credentials(upstream))
 
     async def _checked(self, to: Origin, policy: EgressPolicy) -> list[str]:
-        """What to connect to: the addresses that may be; or the name, for the upstream proxy to look up."""
+        """What to connect to: the allowed addresses, or the name for the upstream proxy to look up."""
         checks = policy.checks_addresses(to)
         if self._upstream is not None and not checks:
             return [to.host]
@@ -124,7 +108,7 @@ class Dialer:
         except socket.gaierror:
             if self._upstream is None:
                 raise
-            # Whoever is asked for the name itself would lead it anywhere.
+            # The upstream proxy could resolve the name to any address.
             why = f"{to.host} is not known here, and --proxy is asked for checked addresses only"
             raise EgressRefused(policy.private_refusal(to, why)) from None
         if refusal := policy.refusal_of(to, found):
@@ -135,7 +119,7 @@ class Dialer:
         return list(map(str, allowed))
 
     async def _to_first(self, hosts: list[str], port: int) -> Streams:
-        """A connection to the first address that takes one."""
+        """A connection to the first address that accepts one."""
         *others, last = hosts
         for host in others:
             with contextlib.suppress(OSError):
@@ -174,7 +158,7 @@ class Dialer:
 
 
 class NameCache:
-    """Looks each name up once in a while, and once for all who want it meanwhile."""
+    """Looks up each name once in `KEPT_SECONDS`, for all callers."""
 
     def __init__(self, look_up: Resolve) -> None:
         self._look_up = look_up
@@ -208,7 +192,7 @@ async def look_up(host: str) -> list[IpAddress]:
 
 
 def network_code_of(error: Exception) -> str:
-    """The browser's code for what kept a connection from being made."""
+    """The browser's code for why a connection could not be made."""
     if isinstance(error, OSError) and error.errno in _UNREACHABLE:
         return "ERR_ADDRESS_UNREACHABLE"
     return next(

@@ -21,21 +21,16 @@ from mcp_browser.text import cut_address
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-NAME = "mcp-browser-egress"
-"""The only host that the browsers themselves can reach: they know it for this proxy's address."""
-
+NAME = "mcp-browser-egress"  # The only host name that the browsers resolve: to the proxy's address
 SHOWN = 5  # How many patterns of a list a message names
-REMEMBERED = 200
-"""How many hosts a session remembers why they could not be connected to."""
-TOLD = 3
-"""How many blocked hosts a notice names."""
-
-KEPT_SECONDS = 30.0  # How long this machine's own addresses are taken for what they were
+REMEMBERED = 200  # For how many hosts a session remembers why a connection failed
+NAMED = 3  # How many blocked hosts a notice names
+KEPT_SECONDS = 30.0  # How long this machine's own addresses are cached, seconds
 
 
 @dataclass(frozen=True, slots=True)
 class EgressRefusal:
-    """Why a destination is not connected to: the flag of the rule, and a sentence that names it."""
+    """Why a connection is refused: the rule's flag, the destination, and sentences for the model."""
 
     rule: str
     destination: Origin
@@ -46,14 +41,14 @@ class EgressRefusal:
         return f"blocked by {self.rule}: {self.why}"
 
     def error(self, url: str) -> BlockedUrl:
-        """The error for an address that could not be opened for this reason."""
+        """The error for an address that was refused, or that led to the refused destination."""
         itself = Origin.of(url) == self.destination
         there = "is" if itself else f"leads to {self.destination.authority}, which is"
         return BlockedUrl(f"{cut_address(url)} {there} {self}.", hint=self.hint)
 
 
 class EgressRefused(Exception):
-    """A destination is not connected to."""
+    """The policy does not allow a connection."""
 
     def __init__(self, refusal: EgressRefusal) -> None:
         super().__init__(str(refusal))
@@ -64,7 +59,7 @@ class EgressRefused(Exception):
 class EgressPolicy:
     """Which destinations a session's browser may connect to.
 
-    What is blocked stays so although it is allowed, too. Without `allow` everything is that is not blocked.
+    `block` wins over `allow`. Without `allow`, all that is not blocked is allowed.
     """
 
     allow: tuple[HostPattern, ...] = ()
@@ -74,14 +69,14 @@ class EgressPolicy:
 
     @classmethod
     def of(cls, settings: EgressSettings, *, remote: bool) -> "EgressPolicy":
-        """What settings say; `remote`: for clients on other machines, whom this network is closed to."""
+        """The policy of the settings; `remote`: for clients on other machines."""
         patterns = (settings.allow_domains, settings.block_domains, settings.allow_private)
         allow, block, private = (tuple(map(HostPattern.parse, texts)) for texts in patterns)
         blocks = settings.blocks_private(remote=remote)
         return cls(allow=allow, block=block, block_private=blocks, allow_private=private)
 
     def refusal(self, to: Origin) -> EgressRefusal | None:
-        """Why a destination is not connected to, as far as it shows before its name is looked up."""
+        """Why a destination is refused, by what is known before its name is looked up."""
         written, host = addresses_written(to.host), to.authority
         if blocking := next((pattern for pattern in self.block if pattern.matches(to, written)), None):
             why = f"{host} is on the list" + (f" ({blocking.text})" if blocking.text != host else "")
@@ -97,7 +92,7 @@ class EgressPolicy:
         return None
 
     def refusal_of(self, to: Origin, addresses: Iterable[IpAddress]) -> EgressRefusal | None:
-        """Why a destination is not connected to although its name passed: where the name leads."""
+        """Why a destination whose name is allowed is refused: by its addresses."""
         for address in addresses:
             if blocking := next((one for one in self.block if one.matches(to, (address,))), None):
                 why = f"{to.authority} leads to an address on the list ({blocking.text})"
@@ -105,32 +100,28 @@ class EgressPolicy:
         return None
 
     def checks_addresses(self, to: Origin) -> bool:
-        """Whether the addresses behind a destination have to be public."""
+        """Whether the addresses of a destination have to be public."""
         written = addresses_written(to.host)
         return self.block_private and not any(one.matches(to, written) for one in self.allow_private)
 
     def public(self, addresses: Iterable[IpAddress]) -> list[IpAddress]:
-        """Those of the addresses that are public."""
+        """The public ones among the addresses."""
         return [address for address in addresses if not _kind(address)]
 
     def private_refusal(self, to: Origin, why: str) -> EgressRefusal:
-        """The refusal of a destination that the public network does not lead to."""
+        """The refusal of a destination that is not on the public network."""
         host = f"[{to.host}]" if ":" in to.host else to.host
         return EgressRefusal(
             "--block-private", to, why, f"The setting --allow-private {host} lifts the rule for it."
         )
 
     def leads_to(self, to: Origin, addresses: Iterable[IpAddress]) -> EgressRefusal:
-        """The refusal of a name none of whose addresses is public. Which they are is not told."""
+        """The refusal of a name without public addresses; it does not contain the addresses."""
         kind = _kind(next(iter(addresses))) or "no public address"
         return self.private_refusal(to, f"{to.host} leads to {kind}")
 
     def check_url(self, url: str) -> None:
-        """Refuse an address before it is opened; those that are not on the network pass.
-
-        Raises:
-            BlockedUrl: it is not allowed; the message names the rule.
-        """
+        """Raise BlockedUrl, which names the rule, if an address is not allowed; `data:` and the like pass."""
         to = Origin.of(url)
         refusal = self.refusal(to) if to is not None else None
         if refusal is not None:
@@ -138,9 +129,9 @@ class EgressPolicy:
 
 
 class ProxySession:
-    """What lets the browser context of one session through, and what it was refused.
+    """The proxy's access for one session, and what it was refused.
 
-    `user` and `password` are what its browser says to the proxy.
+    `user` and `password` are the credentials that its browser sends to the proxy.
     """
 
     def __init__(self, policy: EgressPolicy, forget: "Callable[[ProxySession], None]") -> None:
@@ -148,25 +139,24 @@ class ProxySession:
         self._forget = forget
         self.user = secrets.token_hex(8)
         self.password = secrets.token_urlsafe(24)
-        self.greeted = asyncio.Event()
-        """Set once its browser has said who it is."""
+        self.greeted = asyncio.Event()  # Set once its browser has logged in
         self._why: OrderedDict[Origin, tuple[float, EgressRefusal | str]] = OrderedDict()
-        self._untold: dict[str, EgressRefusal] = {}
+        self._unreported: dict[str, EgressRefusal] = {}
         self._more = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def header(self) -> bytes:
-        """The value of `Proxy-Authorization` that it is known by."""
+        """The value of `Proxy-Authorization` that identifies it."""
         return b"Basic " + base64.b64encode(f"{self.user}:{self.password}".encode())
 
     def failed(self, to: Origin, why: EgressRefusal | str) -> None:
-        """Remember why a destination was not connected to: a refusal, or the browser's code for it."""
+        """Remember why a connection failed: a refusal, or the browser's code for it."""
         _, known = self._why.get(to, (0.0, None))
         if isinstance(why, EgressRefusal) and not isinstance(known, EgressRefusal):
-            if len(self._untold) < TOLD:
-                self._untold[to.authority] = why
-            elif to.authority not in self._untold:
+            if len(self._unreported) < NAMED:
+                self._unreported[to.authority] = why
+            elif to.authority not in self._unreported:
                 self._more += 1
         self._why[to] = (time.monotonic(), why)
         self._why.move_to_end(to)
@@ -176,9 +166,7 @@ class ProxySession:
     def why_failed(self, url: str, *, since: float) -> BlockedUrl | str | None:
         """Why an address, or one that it led to, could not be opened: an error, or the browser's code.
 
-        Args:
-            url: the address.
-            since: only what happened from then on counts, on the monotonic clock.
+        Only failures after `since`, a time of the monotonic clock, count.
         """
         to = Origin.of(url)
         at, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
@@ -186,20 +174,20 @@ class ProxySession:
             later = ((at, why) for at, why in reversed(self._why.values()) if at >= since)
             why = next((why for _, why in later if isinstance(why, EgressRefusal)), None)
         if isinstance(why, EgressRefusal):
-            self._untold.pop(why.destination.authority, None)
+            self._unreported.pop(why.destination.authority, None)
             return why.error(url)
         return why
 
     def page_failed(self, url: str) -> None:
-        """Report again why, where it was a page that was blocked, and not a part of one."""
+        """Report the refusal again, since it blocked a page and not a part of one."""
         to = Origin.of(url)
         _, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
         if to is not None and isinstance(why, EgressRefusal):
-            self._untold[to.authority] = why
+            self._unreported[to.authority] = why
 
     def notices(self) -> tuple[str, ...]:
-        """A sentence about the hosts that were blocked since the last one."""
-        refusals, self._untold = list(self._untold.values()), {}
+        """A sentence about the hosts that were blocked since the last call."""
+        refusals, self._unreported = list(self._unreported.values()), {}
         more, self._more = self._more, 0
         if not refusals:
             return ()
@@ -207,12 +195,12 @@ class ProxySession:
         return (f"Blocked: {named}{f'; and {more} more' if more else ''}.",)
 
     def follow(self, task: "asyncio.Task[None]") -> None:
-        """End this connection with the pass."""
+        """Cancel this connection's task when the session ends."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def end(self) -> None:
-        """Let nothing through any more, and break off what is open."""
+        """Refuse all further requests, and close open connections."""
         self._forget(self)
         for task in self._tasks:
             task.cancel()
@@ -227,8 +215,8 @@ def _kind(address: IpAddress) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _own_addresses(_time: int) -> frozenset[IpAddress]:
-    """The addresses of this machine: what it serves there may be meant for itself only."""
-    # Imported late: only those who restrict something need it.
+    """The addresses of this machine, whose services may be private."""
+    # Imported late: it is needed only if connections are restricted.
     import psutil  # noqa: PLC0415
 
     return frozenset(
@@ -243,24 +231,17 @@ LOGIN_SECONDS = 10.0
 
 
 async def log_in(context: "BrowserContext", admitted: "ProxySession") -> None:
-    """Make the context known to the proxy by an empty page, which stays; raises BrowserUnavailable."""
+    """Log the context in to the proxy by an empty page, which stays open; raises BrowserUnavailable."""
     page = context.pages[0] if context.pages else await context.new_page()
     cdp = await context.new_cdp_session(page)
-    credentials = {
-        "response": "ProvideCredentials",
-        "username": admitted.user,
-        "password": admitted.password,
-    }
+    credentials = {"response": "ProvideCredentials", "username": admitted.user, "password": admitted.password}
 
     def go_on(event: dict[str, Any]) -> None:
         begin(send(cdp, "Fetch.continueRequest", requestId=event["requestId"]))
 
     def answer(event: dict[str, Any]) -> None:
-        begin(
-            send(
-                cdp, "Fetch.continueWithAuth", requestId=event["requestId"], authChallengeResponse=credentials
-            )
-        )
+        given = {"requestId": event["requestId"], "authChallengeResponse": credentials}
+        begin(send(cdp, "Fetch.continueWithAuth", **given))
 
     cdp.on("Fetch.requestPaused", go_on)
     cdp.on("Fetch.authRequired", answer)
@@ -268,7 +249,7 @@ async def log_in(context: "BrowserContext", admitted: "ProxySession") -> None:
     try:
         async with asyncio.timeout(LOGIN_SECONDS):
             await send(cdp, "Fetch.enable", handleAuthRequests=True, patterns=[{"urlPattern": "*"}])
-            # Answered without content, so that the page stays what it is.
+            # The answer is 204, so that the page stays as it is.
             await send(cdp, "Page.navigate", url=f"http://{NAME}/")
             await admitted.greeted.wait()
             await send(cdp, "Fetch.disable")

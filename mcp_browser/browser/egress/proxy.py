@@ -1,4 +1,4 @@
-"""The proxy that all connections of the browsers go through; it listens on this machine only."""
+"""The proxy for all connections of the browsers; it listens on this machine only."""
 
 import asyncio
 import contextlib
@@ -15,14 +15,9 @@ from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
 
 READ_SIZE = 2**16
-HEAD_SECONDS = 300.0
-"""How long a connection may wait for its next request, seconds: as long as Chromium keeps it."""
-
+HEAD_SECONDS = 300.0  # How long a connection waits for its next request, as in Chromium, seconds
 TLS_HANDSHAKE = 0x16  # First byte of a TLS connection
-
-LINGER_SECONDS = 10.0
-"""How long a tunnel stays of which one end is closed, seconds."""
-
+LINGER_SECONDS = 10.0  # How long a tunnel stays open after one end has closed, seconds
 _HOP_BY_HOP = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
     b"upgrade".split()
@@ -39,7 +34,7 @@ class ProxyConnection:
         dialer: Dialer,
         pass_of: Callable[[bytes], ProxySession | None],
     ) -> None:
-        """`pass_of` finds the pass that credentials stand for."""
+        """`pass_of` finds the session that credentials belong to."""
         self._dialer = dialer
         self._pass_of = pass_of
         self._browser = _Peer(
@@ -51,7 +46,7 @@ class ProxyConnection:
         self._by_proxy: Headers | None = None
 
     async def run(self) -> None:
-        """Answer requests until the browser or the proxy has had enough."""
+        """Answer requests until the browser or the proxy closes the connection."""
         try:
             while await self._next():
                 pass
@@ -125,11 +120,11 @@ class ProxyConnection:
         refusals: list[EgressRefusal | None],
         destinations: tuple[Origin, Origin],
     ) -> None:
-        """Pass bytes on both ways until both ends have closed, or one has broken off."""
+        """Pass bytes both ways until both ends have closed, or one has failed."""
         browser = self._browser
         first = browser.http.trailing_data[0]
         if any(refusals):
-            # Only with TLS, or only without: what it is shows in the first byte.
+            # Only TLS, or only plain HTTP, is allowed: the first byte shows which it is.
             first = first or await browser.reader.read(READ_SIZE)
             plain = first[:1] != bytes([TLS_HANDSHAKE])
             refusal = refusals[plain]
@@ -161,11 +156,11 @@ class ProxyConnection:
             admitted.failed(to, refused.refusal)
         except (OSError, h11.ProtocolError) as error:
             admitted.failed(to, network_code_of(error))
-        # Without an answer the browser tells of an error, and no page reads one of ours.
+        # Without an answer the browser reports an error; no page can read one of ours.
         return False
 
     async def _reach(self, admitted: ProxySession, to: Origin) -> "_Peer":
-        """The connection to the site: that of the request before where it leads there, too."""
+        """The connection to the site, reused from the previous request if it leads there."""
         site = self._site
         if site is not None and self._site_is == to and site.may_go_on():
             return site
@@ -177,7 +172,7 @@ class ProxyConnection:
         return self._site
 
     async def _pass_on(self, request: h11.Request, site: "_Peer") -> bool:
-        """Send the request on, and the answer back; whether both sides may go on."""
+        """Forward the request and return the answer; whether both connections stay usable."""
         headers = _end_to_end(request.headers.raw_items())
         target = request.target
         if self._by_proxy is not None:
@@ -196,7 +191,7 @@ class ProxyConnection:
             await self._pass_back(site)
             if sending is not None:
                 if not sending.done():
-                    return False  # Nobody waits for the rest of what the browser has to say.
+                    return False  # The rest of the request is not needed.
                 await sending
         finally:
             if sending is not None:
@@ -206,7 +201,7 @@ class ProxyConnection:
         return self._browser.next_cycle()
 
     async def _pass_back(self, site: "_Peer") -> None:
-        """Pass the answer back as it comes; what comes at once goes at once."""
+        """Pass the answer back as it arrives, flushing whenever no more is available."""
         while True:
             event = site.event_at_hand()
             if event is None:
@@ -237,7 +232,7 @@ class ProxyConnection:
     # -- both
 
     async def _refuse(self, status: int, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
-        """An answer of the proxy's own, after which it closes the connection."""
+        """Send the proxy's own answer, which ends the connection."""
         closing = [*headers, (b"Connection", b"close"), (b"Content-Length", b"0")]
         if status == 204:  # noqa: PLR2004 - No Content
             closing.pop()
@@ -251,7 +246,7 @@ class ProxyConnection:
 
 
 class _Peer:
-    """One end that speaks HTTP."""
+    """One HTTP connection: the browser's or the site's."""
 
     def __init__(
         self, http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -262,7 +257,7 @@ class _Peer:
         self._to_send: list[bytes] = []
 
     def event_at_hand(self) -> object:
-        """What has come already, None where more has to; raises h11.ProtocolError where it is no HTTP."""
+        """The next event received, None until there is more data; raises h11.ProtocolError."""
         event = self.http.next_event()
         return None if event is h11.NEED_DATA else event
 
@@ -280,7 +275,7 @@ class _Peer:
             self._to_send.append(data)
 
     async def flush(self) -> None:
-        """Send what was put, and wait where the other end is slow to take it."""
+        """Send what was put; wait if the other end is slow to read."""
         if self._to_send:
             data, self._to_send = b"".join(self._to_send), []
             self.writer.write(data)
@@ -294,7 +289,7 @@ class _Peer:
         return self.http.our_state is h11.IDLE and not self.reader.at_eof() and not self.writer.is_closing()
 
     def next_cycle(self) -> bool:
-        """Get ready for another request; whether that is possible."""
+        """Prepare for another request; whether that is possible."""
         if self.http.our_state is not h11.DONE or self.http.their_state is not h11.DONE:
             return False
         self.http.start_next_cycle()
@@ -314,7 +309,7 @@ def _header(request: h11.Request, name: bytes) -> bytes:
 
 
 def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers that are meant for the other end, and not for the next hop."""
+    """The headers without those meant for the next hop only."""
     kept = list(headers)
     named = {
         token.strip().lower()
@@ -329,14 +324,10 @@ logger = logging.getLogger(__name__)
 
 
 class EgressProxy:
-    """Listens on a port of this machine, from the first browser to the server's end."""
+    """Listens on a port of this machine, from the start of the first browser to the server's end."""
 
     def __init__(self, upstream: str | None = None) -> None:
-        """It does not listen yet.
-
-        Args:
-            upstream: address of the proxy that it connects through, as the setting has it.
-        """
+        """Do not listen yet; `upstream` is the address of the proxy to connect through, if any."""
         self.dialer = Dialer(upstream)
         self._passes: dict[bytes, ProxySession] = {}
         self._server: asyncio.Server | None = None
@@ -345,40 +336,36 @@ class EgressProxy:
 
     @property
     def port(self) -> int:
-        """Where it listens, once it was started."""
+        """The port that it listens on, once started."""
         assert self._server is not None, "not started"
         return self._server.sockets[0].getsockname()[1]
 
     async def browser_proxy(self) -> dict[str, str]:
-        """What Playwright's `proxy` is to be; from then on it listens."""
+        """The value for Playwright's option `proxy`; starts to listen."""
         if self._server is None:
             await self._start()
         return {"server": f"http://{NAME}:{self.port}"}
 
     def browser_args(self) -> list[str]:
-        """Switches that leave a Chromium no other way out; they come last, which is what counts."""
+        """Switches that leave Chromium no other connections; placed last, they win."""
         return [
-            # No name is looked up, and no address taken, but by the proxy.
+            # Chromium resolves no other name and connects to no other address.
             f"--host-resolver-rules=MAP {NAME} 127.0.0.1, MAP * ~NOTFOUND",
             "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
             "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         ]
 
     def admit(self, settings: EgressSettings, *, remote: bool) -> ProxySession:
-        """A pass for the browser contexts of one session; `ProxySession.end` ends it.
-
-        `remote`: its client is on another machine.
-        """
-        admitted = ProxySession(EgressPolicy.of(settings, remote=remote), self.forget)
+        """Access for one session until `ProxySession.end`; `remote`: its client is on another machine."""
+        admitted = ProxySession(EgressPolicy.of(settings, remote=remote), self._forget)
         self._passes[admitted.header] = admitted
         return admitted
 
-    def forget(self, admitted: ProxySession) -> None:
-        """Let a pass through no more."""
+    def _forget(self, admitted: ProxySession) -> None:
         self._passes.pop(admitted.header, None)
 
     async def close(self) -> None:
-        """Listen no more, and break off every connection."""
+        """Stop listening, and close every connection."""
         if self._server is not None:
             self._server.close()
         for task in list(self._connections):
@@ -396,7 +383,7 @@ class EgressProxy:
         try:
             await ProxyConnection(reader, writer, self.dialer, self._passes.get).run()
         except asyncio.CancelledError:
-            pass  # The pass or the proxy has ended.
+            pass  # The session or the proxy has ended.
         except (OSError, EOFError):
             logger.debug("A connection through the proxy broke off", exc_info=True)
         except Exception:

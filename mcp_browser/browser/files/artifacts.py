@@ -1,8 +1,7 @@
-"""Files that a session has made: downloads, PDFs, pictures in full size, page archives, recordings.
+"""Files that a session has made: downloads, PDFs, full-size pictures, page archives, recordings.
 
-Each is a whole file with a name, a size and an address, `browser://KEY/files/NUMBER/NAME`, under which the
-client that owns the session can read it. KEY is the session's and cannot be guessed; the address stays for as
-long as the session keeps the file.
+Each has an address, `browser://KEY/files/NUMBER/NAME`, by which the client that owns the session can read it
+as long as the session keeps it. KEY belongs to the session and cannot be guessed.
 """
 
 import asyncio
@@ -45,15 +44,15 @@ class _Member(Protocol):
 
 
 class ClientDisk:
-    """The files of one client: of its living sessions, and what earlier ones have left behind."""
+    """The files of one client: those of its open sessions, and those left by earlier ones."""
 
     def __init__(self, *, most: int, folder: Path | None, refuses: bool = True) -> None:
-        """Let them take `most` bytes.
+        """Limit the files to `most` bytes.
 
         Args:
             most: bytes.
-            folder: the client's own in the output folder, where files stay when a session ends.
-            refuses: a file is refused where no other one can go for it. Otherwise sessions keep theirs.
+            folder: the client's own output folder, where files stay after a session.
+            refuses: refuse a file if deleting others makes no room. Otherwise sessions keep theirs.
         """
         self._most = most
         self._folder = folder
@@ -61,15 +60,15 @@ class ClientDisk:
         self._members: list[_Member] = []
 
     def join(self, member: _Member) -> None:
-        """A session of the client begins."""
+        """Add a session of the client."""
         self._members.append(member)
 
     def leave(self, member: _Member) -> None:
-        """A session has ended."""
+        """Remove a session that has ended."""
         self._members.remove(member)
 
     def make_room(self, size: int, member: _Member, path: Path) -> None:
-        """Let older files go for a new one at `path`: what ended sessions have left, then the session's own.
+        """Delete older files for a new one at `path`: those of ended sessions, then the session's own.
 
         Raises:
             OSError: that is not enough.
@@ -100,16 +99,14 @@ class ClientDisk:
 
 
 URI = re.compile(r"browser://(?P<key>[\w.-]+)/files/(?P<number>[0-9]{1,9})(?:/[^/?#]*)?")
-"""The address of a file; its last part, the name, is there for people."""
+"""The address of a file; its last part, the name, is for people."""
 
 BYTES_A_MEGABYTE = 1_000_000
-
 IN_CLEAR = "It may contain secrets in the clear; only the server's user can read it (mode 0600)."
-"""What the result says of a file that contains what the browser contains."""
 
 
 class Artifact(Frozen):
-    """A whole file of a session. `size` in bytes; `place` is how its client can name it: path or address."""
+    """A complete file of a session. `size` in bytes; `place` is its path or address for the client."""
 
     number: int
     uri: str
@@ -122,7 +119,7 @@ class Artifact(Frozen):
 
 
 class PendingArtifact(Frozen):
-    """A file that is not whole yet: its name, address and path are taken."""
+    """A file that is not complete yet; its name, address and path are reserved."""
 
     number: int
     uri: str
@@ -132,7 +129,7 @@ class PendingArtifact(Frozen):
     place: str
 
 
-Listener = Callable[[str], None]  # Told the address of a file that has come or gone
+Listener = Callable[[str], None]  # Takes the address of a file that was added or removed
 
 
 class Artifacts:
@@ -149,11 +146,11 @@ class Artifacts:
         disk: ClientDisk | None = None,
         hidden: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """No file yet, and no folder; `notice` takes sentences about files that were removed.
+        """Make no folder yet; `notice` takes sentences about files that were removed.
 
-        For `remote` clients, on other machines, files have addresses but no paths. Addresses begin with the
-        name of the `replica`, the server's among several, so that a proxy can tell. `output_dir` is the
-        client's own, instead of the settings'; `disk` what its sessions share. Names lack `hidden` values.
+        For `remote` clients files have addresses but no paths. Addresses begin with the name of the
+        `replica`, so that a proxy can route them. `output_dir` is the client's own, instead of the settings';
+        `disk` is what its sessions share. `hidden` values are removed from names.
         """
         self.key = (f"{replica}." if replica else "") + secrets.token_hex(8)
         self.remote = remote
@@ -174,7 +171,7 @@ class Artifacts:
 
     @property
     def folder(self) -> Path:
-        """Where the files are: the output folder, or a temporary one that ends with the session."""
+        """The folder of the files: the output folder, or a temporary one that is deleted with the session."""
         if self._output_dir is not None:
             return self._output_dir
         if self._temporary is None:
@@ -186,29 +183,29 @@ class Artifacts:
 
     @property
     def size(self) -> int:
-        """What they take, those given to pages included, bytes."""
+        """The bytes of all files, including those given to pages."""
         return sum(artifact.size for artifact in self._kept.values()) + sum(self._staged.values())
 
     def holds(self, path: Path) -> bool:
-        """Whether a file is one of them, or will be."""
+        """Whether a path belongs to one of the files, complete or not."""
         return any(path == one.path for one in (*self._kept.values(), *self._pending.values()))
 
     def drop_oldest(self) -> bool:
-        """Delete the oldest file; False where there is none."""
+        """Delete the oldest file; False if there is none."""
         if not self._kept:
             return False
         oldest = self._kept.pop(next(iter(self._kept)))
         oldest.path.unlink(missing_ok=True)
         self._notice(f"{oldest.name} was removed, to make room on the disk.")
-        self._tell(oldest.uri)
+        self._notify(oldest.uri)
         return True
 
     def files(self) -> list[Artifact]:
-        """The files there are, oldest first."""
+        """All files, oldest first."""
         return list(self._kept.values())
 
     def named(self, name: str) -> Artifact:
-        """The file at an address or path, or the newest one of a name; raises NotFound."""
+        """The file of an address or path, or the newest one of a name; raises NotFound."""
         if name.startswith("browser://"):
             return self.find(name)
         for artifact in reversed(self._kept.values()):
@@ -218,7 +215,7 @@ class Artifacts:
         raise NotFound(f"The session has no file {name[:300]}.", hint=f"It has: {there_are[:1000]}.")
 
     def find(self, uri: str) -> Artifact:
-        """The file at an address; raises NotFound, which says whether it is gone or not whole yet."""
+        """The file of an address; raises NotFound, which says whether it is gone or incomplete."""
         match = URI.fullmatch(uri)
         number = int(match["number"]) if match is not None and match["key"] == self.key else 0
         if artifact := self._kept.get(number):
@@ -234,9 +231,9 @@ class Artifacts:
     def reserve(
         self, name: str, *, kind: str = "file", suffix: str = "", default: str = "file"
     ) -> PendingArtifact:
-        """Take a name, a number and a path for a file that is yet to be written there.
+        """Reserve a name, a number and a path for a file that is still to be written.
 
-        The name is made safe, and numbered where it is taken; where nothing is left of it, it is `default`.
+        The name is made safe, and numbered if it is taken; `default` replaces an empty one.
 
         Raises:
             OSError: the folder cannot be written to.
@@ -251,25 +248,24 @@ class Artifacts:
         return pending
 
     def complete(self, pending: PendingArtifact, *, mime_type: str | None = None) -> Artifact:
-        """Take in a reserved file that is whole now; by default its type goes by its name. Raises OSError."""
+        """Add a reserved file that is written now; its type is by default its name's. Raises OSError."""
         size = pending.path.stat().st_size
-        # Whoever wrote it may have given it the permissions of another file.
-        pending.path.chmod(OWNERS_FILE)
+        pending.path.chmod(OWNERS_FILE)  # A copy may have the permissions of another file.
         if self._disk is not None:
             self._disk.make_room(size, self, pending.path)
         guessed = mime_type or mimetypes.guess_type(pending.name)[0] or "application/octet-stream"
         artifact = Artifact(**pending.model_dump(), mime_type=guessed, size=size)
         del self._pending[pending.number]
         self._kept[pending.number] = artifact
-        self._tell(artifact.uri)
+        self._notify(artifact.uri)
         self._make_room()
         return artifact
 
     def abandon(self, pending: PendingArtifact) -> None:
-        """Give up a reserved file that did not become whole."""
+        """Delete a reserved file that was not completed."""
         self._pending.pop(pending.number, None)
         pending.path.unlink(missing_ok=True)
-        self._tell(pending.uri)
+        self._notify(pending.uri)
 
     async def add(  # noqa: PLR0913 - options, all by keyword
         self,
@@ -281,7 +277,7 @@ class Artifacts:
         suffix: str = "",
         default: str = "file",
     ) -> Artifact:
-        """Take in bytes, or a whole file, which is moved; type by its name. Raises OSError."""
+        """Add bytes, or a file, which is moved; its type is by default that of its name. Raises OSError."""
         pending = self.reserve(name, kind=kind, suffix=suffix, default=default)
         try:
             if isinstance(content, bytes):
@@ -294,9 +290,9 @@ class Artifacts:
             raise
 
     async def stage(self, content: bytes, name: str) -> Path:
-        """Write a file for pages to take, under this very name if it is safe. It ends with the session.
+        """Write a file for pages to take, by this name if it is safe; it is deleted with the session.
 
-        It is none of the session's files. The oldest ones go where all take more than files may.
+        It is not one of `files`. The oldest such files are deleted if all exceed the size limit.
 
         Raises:
             OSError: it cannot be written.
@@ -314,7 +310,7 @@ class Artifacts:
         return path
 
     def why_not_written(self, error: OSError) -> str:
-        """Why a file could not be written, with the folder where the client may know of it."""
+        """Why a file could not be written, with the folder unless the client is remote."""
         where = "" if self.remote else f" in {self._output_dir or tempfile.gettempdir()}"
         return f"could not be written{where} ({error.strerror or error})"
 
@@ -324,7 +320,7 @@ class Artifacts:
         return NotActionable(f"The file {self.why_not_written(error)}.", hint=hint)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Have files that come and go told to `listener`; the function returned ends it."""
+        """Call `listener` for each file added or removed; the function returned removes it."""
         return added(self._listeners, listener)
 
     async def close(self) -> None:
@@ -334,7 +330,7 @@ class Artifacts:
         gone = self.files()
         self._kept.clear()
         for artifact in gone:
-            self._tell(artifact.uri)
+            self._notify(artifact.uri)
         self._listeners.clear()
         if self._disk is not None:
             self._disk.leave(self)
@@ -345,7 +341,7 @@ class Artifacts:
             await asyncio.to_thread(folder.remove)
 
     def _make_room(self) -> None:
-        """Let go of the oldest files where there are too many; the newest one stays whatever its size."""
+        """Remove the oldest files if there are too many; the newest one always stays."""
         most = self._settings.max_files_size * BYTES_A_MEGABYTE
         size = sum(artifact.size for artifact in self._kept.values())
         while len(self._kept) > 1 and (len(self._kept) > self._settings.max_files or size > most):
@@ -354,7 +350,7 @@ class Artifacts:
             if self._output_dir is None:
                 oldest.path.unlink(missing_ok=True)
                 self._notice(f"{oldest.name} was removed. {self._bounds()}")
-            self._tell(oldest.uri)
+            self._notify(oldest.uri)
 
     def _bounds(self) -> str:
         return (
@@ -362,6 +358,6 @@ class Artifacts:
             f"{self._settings.max_files_size} MB in all."
         )
 
-    def _tell(self, uri: str) -> None:
+    def _notify(self, uri: str) -> None:
         for listener in list(self._listeners):
             listener(uri)

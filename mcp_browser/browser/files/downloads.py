@@ -1,4 +1,4 @@
-"""Files that pages give to the browser: saved under safe names, and told."""
+"""Downloads: saved by safe names, and reported."""
 
 import asyncio
 import contextlib
@@ -29,10 +29,10 @@ class _TooLargeError(Exception):
 
 
 class DownloadInfo(Frozen):
-    """A file that a page has given: `size` in bytes once it is saved, `error` where it could not be.
+    """A download: `size` in bytes once it is saved, `error` if it could not be.
 
-    `place` is how the client can name it, a path or an address; `uri` its address, `path` where it is or is
-    to be. All three are empty where not even a name could be taken for it.
+    `place` is its path or address for the client, `uri` its address, `path` where it is saved. All three are
+    empty if no name could be reserved for it.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Downloads:
         self._notice = notice
         self._infos: list[DownloadInfo] = []
         self.saving: dict[int, asyncio.Task[None]] = {}
-        self._told_under_way: set[int] = set()
+        self._reported_under_way: set[int] = set()
         self.ended: list[DownloadInfo] = []
         self.brought: list[DownloadInfo] = []
         self._changed = Condition()
@@ -75,7 +75,7 @@ class Downloads:
         return len(self._infos)
 
     def infos(self) -> list[DownloadInfo]:
-        """Every download of the session as it stands."""
+        """All downloads of the session, with their current state."""
         return list(self._infos)
 
     def start(self, download: Download, activity: Activity | None) -> None:
@@ -98,20 +98,20 @@ class Downloads:
         self.saving[number] = asyncio.create_task(self._save(number, download, pending))
 
     async def wait(self, *, limit: float) -> None:
-        """Wait for those under way, `limit` seconds at most; those that go on are told, once."""
+        """Wait for those under way, `limit` seconds at most; report each that is not finished, once."""
         if self.saving:
             await asyncio.wait(set(self.saving.values()), timeout=max(0.0, limit))
-        for number in self.saving.keys() - self._told_under_way:
-            self._told_under_way.add(number)
+        for number in self.saving.keys() - self._reported_under_way:
+            self._reported_under_way.add(number)
             self._notice(str(self._infos[number]))
 
     async def wait_for_end(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.
 
-        What the last action has brought, or was not told yet, counts, too.
+        Those of the last action, and those not reported yet, count too.
 
         Raises:
-            DeadlineExceeded: none began, or one goes on.
+            DeadlineExceeded: none began, or one is not finished.
         """
         with anyio.move_on_after(limit):
             while self.saving or not (self.ended or self.brought):
@@ -127,13 +127,13 @@ class Downloads:
         raise DeadlineExceeded(f"No download began within {limit:g} s.", hint="Click what starts it first.")
 
     def take_ended(self, *, acted: bool) -> list[DownloadInfo]:
-        """Those that have ended since this was asked last; `acted`: by an action that was no mere look."""
+        """Those that have ended since the last call; `acted`: the action did more than read."""
         ended, self.ended = self.ended, []
         self.brought = [*([] if acted else self.brought), *ended]
         return ended
 
     async def close(self) -> None:
-        """Give up those under way."""
+        """Cancel those under way."""
         saving = list(self.saving.values())
         for task in saving:
             task.cancel()
@@ -163,7 +163,7 @@ class Downloads:
         self._end(number, info)
 
     async def _watch(self, number: int, download: Download) -> None:
-        """Wait for the end of a download, and stop it where it grows too large; raises _TooLargeError."""
+        """Wait for the end of a download; stop it and raise _TooLargeError if it grows too large."""
         path = _growing_file(download)
         ending = asyncio.ensure_future(download.failure())
         try:
@@ -201,14 +201,14 @@ async def _delete(download: Download) -> None:
 
 
 def _growing_file(download: Download) -> Path | None:
-    """Where the browser writes a download meanwhile; None where Playwright does not tell."""
+    """Where the browser writes a download; None if Playwright does not have it."""
     with contextlib.suppress(AttributeError, KeyError, TypeError):
         return Path(cast("Any", download)._impl_obj._artifact._initializer["absolutePath"])
     return None
 
 
 def _size_of(path: Path | None) -> int:
-    """The size of what has come so far; 0 where that is on another machine."""
+    """The size so far; 0 if the file is on another machine."""
     for each in (path, path.with_name(f"{path.name}.crdownload")) if path is not None else ():
         with contextlib.suppress(OSError):
             return each.stat().st_size
@@ -216,7 +216,7 @@ def _size_of(path: Path | None) -> int:
 
 
 def _plain_cause(error: PlaywrightError) -> str:
-    """What went wrong; where it was a file, without the paths that the driver tells of."""
+    """The cause of an error, without the paths in messages of the driver."""
     message = plain_message(error)
     found = re.search(r"\bE[A-Z]+: ([^,]+), \w+ '", message)
     return f"it could not be saved ({found[1]})" if found is not None else message

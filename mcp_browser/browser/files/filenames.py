@@ -1,4 +1,4 @@
-"""Files whose names come from the web: safe in every file system, never leading out; and written whole."""
+"""Safe file names from names of pages and models, and atomic writing."""
 
 import os
 import re
@@ -10,23 +10,19 @@ from mcp_browser.text import clean_text
 LONGEST_NAME = 120
 LONGEST_STEM = 200  # Bytes of a name before its suffix: file systems take 255 in all
 LONGEST_SUFFIX = 20
-OWNERS_FILE, OWNERS_FOLDER = 0o600, 0o700  # Only the server's user gets at the files of sessions
+OWNERS_FILE, OWNERS_FOLDER = 0o600, 0o700  # Only the server's user can read the files of sessions
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\u202a-\u202e\u2066-\u2069\ud800-\udfff]+')
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
-
-
-_ENDINGS = (".tar.gz", ".spec.ts")
-"""Suffixes of two parts, which programs go by."""
+_ENDINGS = (".tar.gz", ".spec.ts")  # Suffixes of two parts
 
 
 def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
-    """A file name made of what a page or a model suggests.
+    """A file name made of a suggested one.
 
-    Whatever could lead out of a folder or trouble a file system is left out. It is at most `LONGEST_NAME`
-    characters long and ends with `suffix`; `default` stands for a name of which nothing is left.
+    Separators and characters that a file system may refuse are removed. The name has at most `LONGEST_NAME`
+    characters and ends with `suffix`; `default` replaces an empty one.
     """
-    # A folder in front is no part of the name, and a name such as `..` is none.
     name = clean_text(_UNSAFE.sub("-", name)).strip(" .-")
     if suffix and name.lower().endswith(suffix.lower()):
         name = name[: -len(suffix)]
@@ -39,19 +35,16 @@ def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, where they are missing, for its user alone; raises OSError."""
+    """Make a folder and missing parents, accessible by the user only; raises OSError."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(mode=OWNERS_FOLDER, exist_ok=True)
 
 
 def take_free_path(folder: Path, name: str) -> Path:
-    """An empty new file right in `folder`, which is made where it is missing.
+    """Create an empty file in `folder`, which is made if missing; raises OSError.
 
-    `name` is a safe one; where there is such a file already, a number is put before its suffix. Making the
-    file takes the name at once, for another session may ask for it.
-
-    Raises:
-        OSError: the folder cannot be written to.
+    `name` is a safe one; if it is taken, a number is put before its suffix. Creating the file reserves the
+    name, since another session may ask for it.
     """
     make_folder(folder)
     suffix = next((ending for ending in _ENDINGS if name.endswith(ending)), Path(name).suffix)
@@ -68,7 +61,7 @@ def take_free_path(folder: Path, name: str) -> Path:
 
 
 def size_text(size: int) -> str:
-    """A size in bytes as people read it."""
+    """A size in bytes for people, such as `1.5 MB`."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= factor:
             return f"{size / factor:.1f} {unit}"
@@ -76,12 +69,8 @@ def size_text(size: int) -> str:
 
 
 def write_whole(path: Path, content: bytes, *, durable: bool = False) -> None:
-    """Write a file; a `durable` one is on the disk when this returns.
-
-    Raises:
-        OSError: it cannot be written; what was there stays.
-    """
-    # Beside it first, so that nobody ever meets half of it, or all of it under open permissions.
+    """Replace a file atomically; a `durable` one is synced to disk. Raises OSError: the old file stays."""
+    # A temporary file beside it: no reader sees half of it, or all of it with open permissions.
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -1,4 +1,4 @@
-"""Paths of this machine, which clients on others have no business with."""
+"""Removal of this machine's paths from texts for remote clients."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ HIDDEN = "(a file of the server)"
 
 
 class ServerPaths:
-    """Leaves the server's own paths out of what a client on another machine is told."""
+    """Hides the server's paths in texts for clients on other machines."""
 
     def __init__(self, settings: Settings) -> None:
         browser, files, agent = settings.browser, settings.files, settings.agent
@@ -21,12 +21,12 @@ class ServerPaths:
             *(browser.executable and browser.executable.parent, agent.tasks_dir, agent.secrets),
         )
         roots = {str(path.absolute()) for path in known if path is not None}
-        # The longest first, for one may lie in another; `/` alone is none.
+        # The longest first, since one may contain another; `/` alone is not hidden.
         names = [re.escape(root) for root in sorted(roots, key=len, reverse=True) if len(root) > 1]
         self._paths = re.compile(
             rf"(?<![\w.:/-])(?:{'|'.join(names)})(?:[/\\][^\s'\"`]*[^\s'\"`.,;:)])?(?![\w-])"
         )
 
     def hide(self, text: str, *, known: str) -> str:
-        """The text without them; what is in the text `known`, the client has said itself."""
+        """The text without server paths, except those that the client itself gave in `known`."""
         return self._paths.sub(lambda found: found[0] if found[0] in known else HIDDEN, text)

@@ -1,4 +1,4 @@
-"""A request and its response as they may be told: without secrets, bodies as text where they are text."""
+"""A request with its response, and the same without secrets, with bodies as text."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _TEXTUAL = re.compile(r"text/|json|xml|javascript|x-www-form-urlencoded|multipar
 
 @dataclass(frozen=True, slots=True)
 class SocketMessage:
-    """One message of a web socket; `sent` by the page or received by it; at `time`, seconds since 1970."""
+    """One message of a web socket, `sent` or received by the page; `time` in seconds since 1970."""
 
     sent: bool
     text: str
@@ -30,10 +30,10 @@ class SocketMessage:
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """A request and what came of it. Sizes in bytes, `duration` in seconds, moments in seconds since 1970.
+    """A request and its response. Sizes in bytes, `duration` in seconds, times in seconds since 1970.
 
-    `source` is where the answer came from where that was not the network: `cache`, `service worker`,
-    `mocked by route 1`. `failure` is the browser's reason, such as `net::ERR_CONNECTION_REFUSED`.
+    `source` says where the answer came from if not from the network: `cache`, `service worker`, `mock 1`.
+    `failure` is the browser's reason, such as `net::ERR_CONNECTION_REFUSED`.
     """
 
     id: int
@@ -72,12 +72,12 @@ class Exchange:
 
     @property
     def weight(self) -> int:
-        """How many bytes of bodies it holds."""
+        """The bytes of its bodies."""
         return len(self.request_body or b"") + len(self.response_body or b"")
 
 
-class ToldExchange(NamedTuple):
-    """What may be told. A body that is no text is None; so is one that is not there."""
+class RedactedExchange(NamedTuple):
+    """What may be shown of an exchange. A body is None if it is not text, or missing."""
 
     url: str
     request_headers: list[tuple[str, str]]
@@ -88,7 +88,7 @@ class ToldExchange(NamedTuple):
 
 
 def secrets_sent(exchanges: Iterable[Exchange]) -> frozenset[str]:
-    """The secrets that went over the wire under their names, whichever request shows them elsewhere, too."""
+    """The secrets that exchanges contain under their names; other requests may repeat them elsewhere."""
     found: set[str] = set()
     for exchange in exchanges:
         if exchange.secrets is None:
@@ -96,7 +96,7 @@ def secrets_sent(exchanges: Iterable[Exchange]) -> frozenset[str]:
             redactor.url(exchange.url)
             redactor.headers(exchange.request_headers)
             redactor.headers(exchange.response_headers)
-            kind = _type_of(exchange.request_headers)
+            kind = header(exchange.request_headers, "content-type")
             redactor.body(as_text(exchange.request_body, kind) or "", kind)
             if not exchange.done or exchange.gathering is not None:
                 found |= redactor.known
@@ -106,14 +106,14 @@ def secrets_sent(exchanges: Iterable[Exchange]) -> frozenset[str]:
     return frozenset(found)
 
 
-def tell(exchange: Exchange, body: bytes | None, redactor: Redactor) -> ToldExchange:
-    """An exchange, with its response's body, as it may be told."""
-    request_type = _type_of(exchange.request_headers)
+def redact(exchange: Exchange, body: bytes | None, redactor: Redactor) -> RedactedExchange:
+    """What may be shown of an exchange with this response body."""
+    request_type = header(exchange.request_headers, "content-type")
     request_body = as_text(exchange.request_body, request_type)
     response_body = as_text(body, exchange.mime_type)
 
-    def told() -> ToldExchange:
-        return ToldExchange(
+    def redacted() -> RedactedExchange:
+        return RedactedExchange(
             url=redactor.url(exchange.url),
             request_headers=redactor.headers(exchange.request_headers),
             response_headers=redactor.headers(exchange.response_headers),
@@ -125,13 +125,13 @@ def tell(exchange: Exchange, body: bytes | None, redactor: Redactor) -> ToldExch
         )
 
     known = redactor.known
-    first = told()
-    # What one part gives away may stand in a part before it.
-    return first if redactor.known == known else told()
+    first = redacted()
+    # A secret found in one part may also be in a part before it.
+    return first if redactor.known == known else redacted()
 
 
 def as_text(body: bytes | None, mime_type: str) -> str | None:
-    """A body as text, or None where it is none: a picture, a font, an archive."""
+    """A body as text; None if it is not text, such as a picture, a font or an archive."""
     if body is None:
         return None
     charset = _CHARSET.search(mime_type)
@@ -142,5 +142,6 @@ def as_text(body: bytes | None, mime_type: str) -> str | None:
     return text if "\0" not in text else None
 
 
-def _type_of(headers: list[tuple[str, str]]) -> str:
-    return next((value for name, value in headers if name.lower() == "content-type"), "")
+def header(headers: list[tuple[str, str]], wanted: str) -> str:
+    """The first value of a header, whose name is `wanted` in lower case; empty if there is none."""
+    return next((value for name, value in headers if name.lower() == wanted), "")

@@ -7,22 +7,22 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from mcp_browser.browser.network.exchange import Exchange, ToldExchange
+from mcp_browser.browser.network.exchange import Exchange, RedactedExchange, header
 
-UNKNOWN = -1  # How HAR writes a size or a time that nobody knows
+UNKNOWN = -1  # HAR's value for an unknown size or time
 Har = dict[str, Any]
 
 
 def make_har(
-    exchanges: Iterable[tuple[Exchange, ToldExchange]], *, browser: str, titles: dict[int, str]
+    exchanges: Iterable[tuple[Exchange, RedactedExchange]], *, browser: str, titles: dict[int, str]
 ) -> Har:
-    """An archive of these requests, with what may be told of them; `titles` by the ids of tabs."""
+    """An archive of these requests, with their redacted forms; `titles` by the ids of tabs."""
     entries: list[Har] = []
     began: dict[int, float] = {}
-    for exchange, told in exchanges:
+    for exchange, shown in exchanges:
         if exchange.tab is not None:
             began.setdefault(exchange.tab, exchange.started)
-        entries.append(_entry(exchange, told))
+        entries.append(_entry(exchange, shown))
     name, _, number = browser.partition("/")
     return {
         "log": {
@@ -43,13 +43,13 @@ def make_har(
     }
 
 
-def _entry(exchange: Exchange, told: ToldExchange) -> Har:
+def _entry(exchange: Exchange, shown: RedactedExchange) -> Har:
     timings = _timings(exchange)
     entry: Har = {
         "startedDateTime": _time(exchange.started),
         "time": sum(value for name, value in timings.items() if value >= 0 and name != "ssl"),
-        "request": _request(exchange, told),
-        "response": _response(exchange, told),
+        "request": _request(exchange, shown),
+        "response": _response(exchange, shown),
         "cache": {},
         "timings": timings,
         "_resourceType": exchange.kind,
@@ -69,47 +69,41 @@ def _entry(exchange: Exchange, told: ToldExchange) -> Har:
                 "opcode": 2 if frame.binary else 1,
                 "data": text,
             }
-            for frame, text in zip(exchange.frames, told.frames, strict=True)
+            for frame, text in zip(exchange.frames, shown.frames, strict=True)
         ]
     return entry
 
 
-def _request(exchange: Exchange, told: ToldExchange) -> Har:
+def _request(exchange: Exchange, shown: RedactedExchange) -> Har:
     request: Har = {
         "method": exchange.method,
-        "url": told.url,
+        "url": shown.url,
         "httpVersion": exchange.http_version or "unknown",
-        "cookies": _cookies(told.request_headers),
-        "headers": _headers(told.request_headers),
-        "queryString": [
-            {"name": name, "value": value}
-            for name, value in parse_qsl(urlsplit(told.url).query, keep_blank_values=True)
-        ],
+        "cookies": _cookies(shown.request_headers),
+        "headers": _named(shown.request_headers),
+        "queryString": _named(parse_qsl(urlsplit(shown.url).query, keep_blank_values=True)),
         "headersSize": UNKNOWN,
         "bodySize": exchange.request_size,
     }
     if exchange.request_size:
-        kind = _header(told.request_headers, "content-type")
-        data: Har = {"mimeType": kind, "text": told.request_body or ""}
-        if told.request_body is None:
+        kind = header(shown.request_headers, "content-type")
+        data: Har = {"mimeType": kind, "text": shown.request_body or ""}
+        if shown.request_body is None:
             data["comment"] = "The body is not text, or not kept any more."
         elif kind.startswith("application/x-www-form-urlencoded"):
-            data["params"] = [
-                {"name": name, "value": value}
-                for name, value in parse_qsl(told.request_body, keep_blank_values=True)
-            ]
+            data["params"] = _named(parse_qsl(shown.request_body, keep_blank_values=True))
         request["postData"] = data
     return request
 
 
-def _response(exchange: Exchange, told: ToldExchange) -> Har:
+def _response(exchange: Exchange, shown: RedactedExchange) -> Har:
     body = exchange.response_body
     content: Har = {
         "size": len(body) if body is not None else exchange.size or 0,
         "mimeType": exchange.mime_type or "x-unknown",
     }
-    if told.response_body is not None:
-        content["text"] = told.response_body
+    if shown.response_body is not None:
+        content["text"] = shown.response_body
     elif exchange.status is not None:
         content["comment"] = "The body is not text, or was not to be had any more."
     return {
@@ -117,17 +111,17 @@ def _response(exchange: Exchange, told: ToldExchange) -> Har:
         "status": exchange.status or 0,
         "statusText": exchange.status_text,
         "httpVersion": exchange.http_version or "unknown",
-        "cookies": _set_cookies(told.response_headers),
-        "headers": _headers(told.response_headers),
+        "cookies": _set_cookies(shown.response_headers),
+        "headers": _named(shown.response_headers),
         "content": content,
-        "redirectURL": _header(told.response_headers, "location"),
+        "redirectURL": header(shown.response_headers, "location"),
         "headersSize": UNKNOWN,
         "bodySize": exchange.size if exchange.size is not None else (0 if exchange.source else UNKNOWN),
     }
 
 
 def _timings(exchange: Exchange) -> dict[str, float]:
-    """Milliseconds in each phase; -1 where there was no such phase."""
+    """Milliseconds of each phase; -1 for a phase that did not occur."""
     points = exchange.timing
 
     def between(start: str, end: str) -> float:
@@ -152,17 +146,13 @@ def _timings(exchange: Exchange) -> dict[str, float]:
     }
 
 
-def _headers(headers: list[tuple[str, str]]) -> list[Har]:
-    return [{"name": name, "value": value} for name, value in headers]
-
-
-def _header(headers: list[tuple[str, str]], wanted: str) -> str:
-    return next((value for name, value in headers if name.lower() == wanted), "")
+def _named(pairs: Iterable[tuple[str, str]]) -> list[Har]:
+    return [{"name": name, "value": value} for name, value in pairs]
 
 
 def _cookies(headers: list[tuple[str, str]]) -> list[Har]:
-    pairs = [pair.partition("=") for pair in _header(headers, "cookie").split(";") if "=" in pair]
-    return [{"name": name.strip(), "value": value.strip()} for name, _, value in pairs]
+    pairs = [pair.partition("=") for pair in header(headers, "cookie").split(";") if "=" in pair]
+    return _named((name.strip(), value.strip()) for name, _, value in pairs)
 
 
 def _set_cookies(headers: list[tuple[str, str]]) -> list[Har]:

@@ -1,8 +1,7 @@
-"""What the browser asks the network for: every request of a session's tabs, frames and workers.
+"""The network log: every request of a session's tabs, frames and workers.
 
-The log keeps the newest requests and, as far as there is room, their bodies. A page's own data (documents,
-fetches) is taken in as it comes, since Chromium forgets it with the page; of anything else the browser is
-asked when somebody wants to know.
+It keeps the newest requests and, within a limit, their bodies. Bodies of a page's own data (documents,
+fetches) are read as they arrive, since Chromium drops them with the page; others are read on demand.
 """
 
 import asyncio
@@ -26,19 +25,19 @@ if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
 KEPT = 1_000  # How many requests are kept
-ASKABLE = 200  # Of how many the browser is still asked
-BODY_BYTES = 1_000_000  # Largest body that is taken in as it comes, bytes
-BODIES_BYTES = 24_000_000  # How much all bodies that are kept have together, bytes
+ASKABLE = 200  # For how many of them the browser is still asked
+BODY_BYTES = 1_000_000  # Largest body that is read as it arrives, bytes
+BODIES_BYTES = 24_000_000  # Largest size of all bodies that are kept, bytes
 LONGEST_URL = 8_000
 FRAME_LENGTH = 2_000
-DETAIL_SECONDS = 3.0  # How long the browser may take to tell of a request, seconds
-CATCHING_UP_SECONDS = 1.0  # How long is waited for what is just being learnt, seconds
-BODY_SECONDS = 20.0  # How long it may take to hand over a long body, seconds
-DATA = frozenset(("document", "xhr", "fetch", "ping", "eventsource", "other"))  # Looked at as they come
+DETAIL_SECONDS = 3.0  # How long the browser may take to return a request's details, seconds
+CATCHING_UP_SECONDS = 1.0  # How long to wait for details that are being read, seconds
+BODY_SECONDS = 20.0  # How long the browser may take to return a long body, seconds
+DATA = frozenset(("document", "xhr", "fetch", "ping", "eventsource", "other"))  # Kinds read as they arrive
 
 
 class NetworkLog(SessionPlugin):
-    """The requests of a session, oldest first. `dropped` is how many older ones are not kept any more."""
+    """The requests of a session, oldest first. `dropped` counts older ones that are not kept any more."""
 
     def __init__(self, session: "BrowserSession") -> None:
         self._session = session
@@ -50,7 +49,7 @@ class NetworkLog(SessionPlugin):
         self._wakeup = Condition()
         self._tasks: set[asyncio.Task[None]] = set()
         self.dropped = 0
-        self.since: float | None = None  # Beginning of the recording where pages were there, since 1970
+        self.since: float | None = None  # When recording began if pages were open before, seconds since 1970
 
     # -- for actions
 
@@ -68,19 +67,19 @@ class NetworkLog(SessionPlugin):
         raise NotFound(f"There is no request {number}.", hint=hint)
 
     async def complete(self, exchange: Exchange) -> None:
-        """Learn what the browser still can tell about a request: headers, sizes, a body that is not long."""
+        """Read what the browser still has of a request: headers, sizes, a short body."""
         if exchange.gathering is not None:
             await asyncio.wait({exchange.gathering}, timeout=DETAIL_SECONDS)
         elif exchange.request is not None:
             await self._gather(exchange)
 
     async def caught_up(self) -> None:
-        """Wait a moment for what is being learnt of requests that have just ended."""
+        """Wait a moment for the details of requests that have just ended."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CATCHING_UP_SECONDS)
 
     async def body(self, exchange: Exchange) -> bytes | None:
-        """The whole body of a response, however long; None where there is none, or it is gone."""
+        """The whole body of a response, of any length; None if there is none, or it is gone."""
         if exchange.response_body is not None or exchange.response is None or not _has_body(exchange):
             return exchange.response_body
         with contextlib.suppress(PlaywrightError, TimeoutError):
@@ -89,11 +88,11 @@ class NetworkLog(SessionPlugin):
         return None
 
     async def change(self, *, limit: float) -> None:
-        """Wait until something is heard from the network, `limit` seconds at most."""
+        """Wait for the next network event, `limit` seconds at most."""
         await self._wakeup.wait(limit)
 
     def mark(self, request: Request, source: str) -> None:
-        """Note where the answer to a request comes from, before it comes."""
+        """Note where the answer to a request will come from."""
         exchange = self._by_request.get(request)
         if exchange is not None:
             exchange.source = source
@@ -101,7 +100,7 @@ class NetworkLog(SessionPlugin):
             self._marks[request] = source
 
     def secrets(self) -> frozenset[str]:
-        """The secrets that went over the wire under their names."""
+        """The secrets that requests and responses contain under their names."""
         return secrets_sent(self.exchanges())
 
     # -- as a plugin
@@ -121,7 +120,7 @@ class NetworkLog(SessionPlugin):
             self._on_page(page)
 
     async def closed(self) -> None:
-        """Stop asking."""
+        """Cancel what is being read."""
         for task in self._tasks:
             task.cancel()
         self._by_request.clear()
@@ -133,8 +132,7 @@ class NetworkLog(SessionPlugin):
 
     def _on_request(self, request: Request) -> None:
         if request.url.startswith(("data:", "blob:")):
-            # They never reach the network, and can be as long as they like.
-            return
+            return  # They never reach the network, and may be very long.
         before = self._by_request.get(request.redirected_from) if request.redirected_from else None
         exchange = self._add(
             Exchange(
@@ -188,7 +186,7 @@ class NetworkLog(SessionPlugin):
     def _on_failed(self, request: Request) -> None:
         exchange = self._ended(request)
         if exchange is not None:
-            # A document that becomes a download, or an answer without content, "fails" with its status.
+            # A download, or an answer without content, also "fails" with its status.
             exchange.failure = request.failure or "failed"
             exchange.answered_at = time.time()
             self._wakeup.wake()
@@ -258,7 +256,7 @@ class NetworkLog(SessionPlugin):
         return exchange
 
     def _weigh(self, more: int) -> None:
-        """Make room for a body: the oldest ones are let go, with what could bring them back."""
+        """Count a body; drop the oldest ones above the limit, with the objects to read them again."""
         self._weight += more
         if self._weight <= BODIES_BYTES:
             return
@@ -269,7 +267,7 @@ class NetworkLog(SessionPlugin):
                 self._let_go(exchange)
 
     def _let_go(self, exchange: Exchange) -> None:
-        """Give up Playwright's objects, which hold what was posted, too."""
+        """Release Playwright's objects, which also hold posted data."""
         if exchange.request is not None:
             self._by_request.pop(exchange.request, None)
             in_use.discard(exchange.request)
@@ -281,7 +279,7 @@ class NetworkLog(SessionPlugin):
         task.add_done_callback(self._tasks.discard)
 
     async def _gather(self, exchange: Exchange, *, last: bool = False) -> None:
-        """Learn headers, sizes and a short body; `last`: no body, and Playwright's objects are let go."""
+        """Read headers, sizes and a short body; `last`: no body, and release Playwright's objects."""
         request, response = exchange.request, exchange.response
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(DETAIL_SECONDS):
@@ -300,20 +298,18 @@ class NetworkLog(SessionPlugin):
 
     async def _measure(self, exchange: Exchange, request: Request) -> None:
         if exchange.source.startswith("mock"):
-            # Chromium counts something else here; the body itself tells.
-            return
+            return  # Chromium's size is another one; the body has the right one.
         size = (await request.sizes())["responseBodySize"]
         if size >= 0:
             exchange.size = size
         else:
-            # Nothing was transferred, not even headers.
-            exchange.source = exchange.source or "cache"
+            exchange.source = exchange.source or "cache"  # Nothing was transferred, not even headers.
 
     async def _keep_body(self, exchange: Exchange, response: Response) -> None:
         if not _has_body(exchange) or exchange.response_body is not None:
             return
-        told = dict(exchange.response_headers).get("content-length", "")
-        if max(exchange.size or 0, int(told) if told.isdigit() else 0) > BODY_BYTES:
+        announced = dict(exchange.response_headers).get("content-length", "")
+        if max(exchange.size or 0, int(announced) if announced.isdigit() else 0) > BODY_BYTES:
             return
         body = await response.body()
         if len(body) <= BODY_BYTES and exchange.id in self._kept:
@@ -326,8 +322,7 @@ class NetworkLog(SessionPlugin):
         try:
             return self._tab_of_page(request.frame.page)
         except PlaywrightError:
-            # A service worker's, or the first request of a page that is about to be.
-            return None
+            return None  # A request of a service worker, or the first one of a new page.
 
     def _tab_of_page(self, page: Page) -> int | None:
         return next((tab.id for tab in self._session.tabs.values() if tab.page is page), None)

@@ -1,7 +1,4 @@
-"""Requests that are answered here instead of by the network, or not at all.
-
-Playwright holds up every request of the pages while there are routes; without any it does not.
-"""
+"""Requests that are mocked or blocked. While there are routes, Playwright intercepts every request."""
 
 import asyncio
 import contextlib
@@ -30,14 +27,10 @@ LONGEST_URL = 20_000  # How much of an address is looked at, characters
 
 
 class UrlPattern:
-    """Which addresses are meant.
-
-    `/api/` is a part of an address; in `/api/*.json`, a glob, `*` is anything; `re:v\\d+/` is a regular
-    expression, found anywhere.
-    """
+    """An address pattern: a part (`/api/`), a glob (`/api/*.json`) or a regular expression (`re:v\\d+/`)."""
 
     def __init__(self, text: str) -> None:
-        """Read a pattern. Raises InvalidArguments: it is empty, too long, or no regular expression."""
+        """Parse a pattern. Raises InvalidArguments: it is empty, too long, or no regular expression."""
         if not text or len(text) > LONGEST:
             raise InvalidArguments(f"A URL pattern has 1 to {LONGEST} characters.")
         self.text = text
@@ -50,12 +43,12 @@ class UrlPattern:
         return self.text
 
     def matches(self, url: str) -> bool:
-        """Whether an address is meant."""
+        """Whether an address matches."""
         return self.regex.search(url[:LONGEST_URL]) is not None
 
 
 def _source(text: str) -> str:
-    """The expression for a pattern; Python and JavaScript read it alike."""
+    """The regular expression of a pattern, valid in Python and JavaScript."""
     if text.startswith("re:"):
         return text[3:]
     if "*" not in text:
@@ -81,7 +74,7 @@ class MockAnswer:
 
 @dataclass(slots=True, eq=False)
 class MockRule:
-    """A route: requests to these addresses get this answer, or none. `left` is None where it has no end."""
+    """A route: matching requests get this answer, or are blocked. `left` is None if uses are not limited."""
 
     id: int
     pattern: UrlPattern
@@ -99,7 +92,7 @@ class MockRule:
 
 
 class Routes(SessionPlugin):
-    """The routes of a session; where several fit a request, the newest one counts."""
+    """The routes of a session; of several that match, the newest one applies."""
 
     def __init__(self, session: "BrowserSession") -> None:
         self._session = session
@@ -109,13 +102,13 @@ class Routes(SessionPlugin):
         self._log: NetworkLog | None = None
 
     def rules(self) -> list[MockRule]:
-        """The routes there are, oldest first."""
+        """All routes, oldest first."""
         return list(self._rules.values())
 
     async def add(
         self, pattern: UrlPattern, *, method: str | None, answer: MockAnswer | None, times: int | None
     ) -> MockRule:
-        """Answer requests, or block them where there is no answer; raises InvalidArguments."""
+        """Answer requests, or block them if there is no answer; raises InvalidArguments."""
         if len(self._rules) >= MOST:
             raise InvalidArguments(f"There are {MOST} routes already.", hint="Remove some with remove_route.")
         self._log = await self._session.plugin(NetworkLog)
@@ -129,7 +122,7 @@ class Routes(SessionPlugin):
         return rule
 
     async def remove(self, number: int | None) -> list[MockRule]:
-        """Remove one route, or all; those that were removed. Raises NotFound: there is no such route."""
+        """Remove one route, or all, and return them. Raises NotFound: there is no such route."""
         if number is not None and number not in self._rules:
             there = "; ".join(map(str, self._rules.values())) or "none"
             raise NotFound(f"There is no route {number}.", hint=f"Routes: {there}.")
@@ -139,13 +132,13 @@ class Routes(SessionPlugin):
         return gone
 
     async def opened(self, context: BrowserContext) -> None:
-        """Route what comes from a new context, too."""
+        """Add the routes to a new context."""
         for rule in self._rules.values():
             await self._put(rule, context)
 
     async def _put(self, rule: MockRule, context: BrowserContext) -> None:
         async def handle(route: Route, request: Request) -> None:
-            # A request whose page goes meanwhile needs no answer.
+            # A request whose page is gone needs no answer.
             with contextlib.suppress(PlaywrightError):
                 await self._handle(rule, route, request)
 
@@ -164,7 +157,7 @@ class Routes(SessionPlugin):
     async def _handle(self, rule: MockRule, route: Route, request: Request) -> None:
         fits = rule.method in (None, request.method) and rule.left != 0
         if not fits or not may_show(request.url, self._session.settings):
-            # What may not be opened goes its usual way, and is refused there: no mock stands in for it.
+            # An address that may not be opened is not mocked: it is refused as usual.
             await route.fallback()
             return
         rule.used += 1
@@ -185,7 +178,7 @@ class Routes(SessionPlugin):
 
 
 def _allow_origin(headers: Mapping[str, str], origin: str | None) -> dict[str, str]:
-    """The headers of a mock, readable by a page of another site: it stands in for a server that allows it."""
+    """The headers of a mock, with those that let pages of other sites read it."""
     named = {name.lower() for name in headers}
     if origin is None or "access-control-allow-origin" in named:
         return {**headers}

@@ -106,10 +106,7 @@ _WINDOWS_PLACES = {
     "chromium": ("Chromium/Application/chrome.exe",),
     "msedge": ("Microsoft/Edge/Application/msedge.exe",),
 }
-_PLAYWRIGHT_FOLDERS = {
-    "chromium": "chromium",
-    "chromium-headless-shell": "chromium_headless_shell",
-}
+_PLAYWRIGHT_FOLDERS = {"chromium": "chromium", "chromium-headless-shell": "chromium_headless_shell"}
 _PLAYWRIGHT_EXECUTABLES = {
     "chromium": ("chrome-linux*/chrome", "chrome-mac*/*.app/Contents/MacOS/*", "chrome-win*/chrome.exe"),
     "chromium-headless-shell": (

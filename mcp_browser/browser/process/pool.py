@@ -26,17 +26,14 @@ if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressProxy, ProxySession
 
 
-OPENING_SECONDS = 10.0
-"""How long a browser may take to open a context before it counts as stuck, seconds."""
-
+OPENING_SECONDS = 10.0  # How long a browser may take to open a context before it counts as stuck, seconds
 OPENINGS = max(2, os.cpu_count() or 0)
 """How many sessions and tabs are opened at a time: more of them only hold each other up."""
 
 _SETTING_OF = {"device_scale_factor": "device_scale", "screen": "viewport"}
 """Settings that go before what a device has, by Playwright's names where these are others."""
 
-Ended = Literal["browser", "driver"]
-"""What has ended, with all contexts in it."""
+Ended = Literal["browser", "driver"]  # What has ended, with all contexts in it
 
 
 @dataclass(eq=False, slots=True)
@@ -73,10 +70,8 @@ class ContextPool:
 
     def __init__(self, settings: Settings, launcher: Launcher) -> None:
         """Nothing is started yet."""
-        self.restarts = 0
-        """How many shared browsers had ended by themselves and were replaced."""
-        self.contexts = 0
-        """How many contexts are lent, being opened or being closed."""
+        self.restarts = 0  # How many shared browsers had ended by themselves and were replaced
+        self.contexts = 0  # How many contexts are lent, being opened or being closed
         self.openings = asyncio.Semaphore(OPENINGS)
         self.context_options = context_options(settings.browser)
         """Keyword arguments of `new_context` for all sessions; with the device's, once there is a context."""
@@ -90,8 +85,7 @@ class ContextPool:
         self._attached: Browser | None = None
         self._attach = SingleFlight(self._connect)
         self._profile_is_lent = False
-        self.closed = False
-        """Whether it lends nothing any more."""
+        self.closed = False  # Whether it lends nothing any more
         launcher.on_driver_end = self._driver_ended
 
     @property

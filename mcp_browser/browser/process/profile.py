@@ -33,8 +33,7 @@ else:
 OWN_LOCK = ".mcp-browser.lock"
 CHROMIUM_LOCK = "SingletonLock"
 CHROMIUM_FILES = (CHROMIUM_LOCK, "SingletonSocket", "SingletonCookie")
-ENDING_SECONDS = 5.0
-"""How long a browser whose server has gone may take to end, seconds."""
+ENDING_SECONDS = 5.0  # How long a browser whose server has gone may take to end, seconds
 
 
 @dataclass(frozen=True, slots=True)

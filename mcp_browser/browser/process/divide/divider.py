@@ -61,8 +61,7 @@ class Divider(ABC):
 
     def __init__(self, to_browser: Callable[[bytes], None]) -> None:
         """Start to follow the browser's tabs; `to_browser` takes one message."""
-        self.clients: list[DividerClient] = []
-        """Those that want tabs, in the order in which they came."""
+        self.clients: list[DividerClient] = []  # Those that want tabs, in the order in which they came
         self._to_browser = to_browser
         self._gone: WeakSet[DividerClient] = WeakSet()
         self._asked: dict[int, PendingCommand] = {}

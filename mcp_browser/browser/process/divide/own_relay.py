@@ -174,23 +174,14 @@ def _written(wanted: str) -> Iterator[tuple[float, OwnBrowser]]:
 
 logger = logging.getLogger(__name__)
 
-ANSWER_SECONDS = 30.0
-"""How long a call waits for the user to allow the connection; the question itself stays."""
-
-ALLOWING_SECONDS = 600.0
-"""How long the user has to allow it before it is asked for anew."""
-
+ANSWER_SECONDS = 30.0  # How long a call waits for the user to allow the connection; the question itself stays
+ALLOWING_SECONDS = 600.0  # How long the user has to allow it before it is asked for anew
 CLOSING_SECONDS = 2.0
 
 # What goes over the wire may be secret: it is in no log.
 _wire = logging.getLogger(f"{__name__}.wire")
 _wire.setLevel(logging.WARNING)
-OPTIONS: dict[str, Any] = {
-    "max_size": None,
-    "compression": None,
-    "ping_interval": None,
-    "logger": _wire,
-}
+OPTIONS: dict[str, Any] = {"max_size": None, "compression": None, "ping_interval": None, "logger": _wire}
 
 
 class WebSocketEnd:

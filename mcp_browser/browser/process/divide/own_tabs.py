@@ -41,8 +41,7 @@ class OwnTabs(Divider):
             may_use: whether a tab of the user's with this address is lent.
             copy: copies a file that has been downloaded, the first path, to the second, and then calls.
         """
-        self.lent: set[str] = set()
-        """The targets that are the user's and lent."""
+        self.lent: set[str] = set()  # The targets that are the user's and lent
         self._may_use = may_use
         self._copy = copy
         self._pages: dict[str, str] = {}

@@ -17,9 +17,7 @@ from pathlib import Path
 
 from mcp_browser.browser.process.divide.divider import Leaving, SharedTabs
 
-CLOSING_SECONDS = 5.0
-"""How long the browser may take to close before it is killed."""
-
+CLOSING_SECONDS = 5.0  # How long the browser may take to close before it is killed
 MOST_UNREAD = 256_000_000
 """How many bytes may be left unread at the other end of a pipe before that counts as gone."""
 

@@ -23,9 +23,7 @@ CHROMIUM_LOCK = "SingletonLock"
 SOCKET = ".mcp-browser.socket"
 LOG = ".mcp-browser.log"
 DOWNLOADS = ".mcp-browser-downloads"
-START_SECONDS = 15.0
-"""How long a broker may take to start, or to end before another one starts."""
-
+START_SECONDS = 15.0  # How long a broker may take to start, or to end before another one starts
 FAILED = 1
 _TO_BROWSER, _FROM_BROWSER = 3, 4
 _ROOT = os.path.abspath(__file__).rsplit(os.sep + "mcp_browser" + os.sep, 1)[0]
