@@ -77,11 +77,6 @@ def as_data(exchange: Exchange, redactor: Redactor) -> dict[str, Any]:
     }
 
 
-def describe(exchange: Exchange, redacted: RedactedExchange, *, body: bytes | None, limit: int) -> str:
-    """All of a request and its response, bodies cut to `limit` characters."""
-    return "\n".join(_lines(exchange, redacted, body, limit))
-
-
 def body_name(url: str, mime_type: str) -> str:
     """A file name for a response's body, from its redacted address and its type."""
     name = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2] or "body"
@@ -91,6 +86,7 @@ def body_name(url: str, mime_type: str) -> str:
 
 
 def _lines(exchange: Exchange, redacted: RedactedExchange, body: bytes | None, limit: int) -> Iterator[str]:
+    """A request and its response, bodies cut to `limit` characters."""
     where = "a service worker" if exchange.by_worker else f"tab {exchange.tab}" if exchange.tab else "no tab"
     yield f"{exchange.method} {redacted.url} ({exchange.kind}, {where})"
     yield _summary(exchange)
@@ -268,7 +264,7 @@ async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParam
         )
     return ActionResult(
         extracted_content=f"Request {exchange.id}:",
-        page_content=describe(exchange, redacted, body=body, limit=limit),
+        page_content="\n".join(_lines(exchange, redacted, body, limit)),
         attachments=tuple(attachments),
     )
 
@@ -293,8 +289,8 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
         while not exchange.done:
             await log.change(limit=ENDING_SECONDS)
     await log.complete(exchange)
-    redacted = redact(exchange, exchange.response_body, ctx.session.redactor())
     redactor = ctx.session.redactor()
+    redacted = redact(exchange, exchange.response_body, redactor)
     lines = [one_line(exchange, redactor, tab=ctx.tab.id, page=ctx.tab.url)]
     if redacted.response_body:
         more = "…" if len(redacted.response_body) > PREVIEW else ""
