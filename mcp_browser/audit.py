@@ -127,9 +127,7 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
         logger.error("The audit log %s cannot be written: %s", self.baseFilename, sys.exc_info()[1])
 
 
-@functools.cache
-def _open_log(path: Path, size: int) -> AuditLog:
-    return AuditLog(path, size)
+_open_log = functools.cache(AuditLog)
 
 
 def audit_log_of(settings: Settings) -> AuditLog | None:

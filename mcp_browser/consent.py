@@ -1,4 +1,4 @@
-"""Holds an action back until a person has said yes to it, where the policy wants that."""
+"""Consent: an action waits until a person has said yes to it, if the policy wants that."""
 
 import hashlib
 import json
@@ -19,13 +19,10 @@ from mcp_browser.text import clean_text, cut, cut_address, quoted
 
 T = TypeVar("T")
 
-LONGEST_NAME = 80  # How much of an element's name a person is shown, characters
+LONGEST_NAME = 80  # How much of an element's name a question shows, characters
 LONGEST_ARGUMENTS = 600
 MOST_NAMED = 5  # How many elements one question names
-
-SAID_NO = "Do not try another way; ask the person what they want instead."
-MOST_ROUNDS = 5  # How often one call asks, where each time something else is in its way
-
+MOST_ROUNDS = 5  # How many questions one call may ask
 HOW_TO_CONFIRM = (
     "The person can do it in the browser's window, use a client that can ask its person (MCP's elicitation), "
     "or whoever runs the server can change the policy."
@@ -34,22 +31,22 @@ HOW_TO_CONFIRM = (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a person is asked, and what a yes allows: `keys` name rules, elements and the page."""
+    """A question for a person, and what a yes allows: `keys` identify rules, elements and the page."""
 
     question: str
     keys: frozenset[str]
 
 
 class Paused(Protocol):
-    """A list of actions that waits for an answer; it goes on, or is ended where that is a no."""
+    """A list of actions that waits for an answer; a no ends it."""
 
     refused: bool
 
 
 class ConsentNeeded(McpBrowserError):
-    """Once a person says yes, the action is carried out anew, with the keys; nothing of it has been done.
+    """A person has to say yes; then the action, of which nothing was done, is repeated with the keys.
 
-    A list of actions of which some were done is `paused`, and then goes on instead.
+    A list of actions that was partly done is `paused` instead, and resumes.
     """
 
     paused: Paused | None = None
@@ -60,10 +57,10 @@ class ConsentNeeded(McpBrowserError):
 
 
 Ask = Callable[[str], Awaitable[bool | None]]
-"""Asks a person: their yes or no, or None where nobody can be asked."""
+"""Asks a person: yes or no; None if nobody can be asked."""
 
 Act = Callable[[Collection[str] | None, Paused | None], Awaitable[T]]
-"""Carries out an action, given the keys of what a person has said yes to, or lets a paused one go on."""
+"""Carries out an action, with the keys that a person has said yes to, or resumes a paused one."""
 
 
 async def with_consent(act: Act[T], ask: Ask) -> T:
@@ -91,12 +88,13 @@ async def nobody(_question: str) -> None:
 
 
 def refused() -> Refused:
-    """The error for what a person does not want."""
-    return Refused("The person was asked and has not said yes; nothing was done.", hint=SAID_NO)
+    """The error for an action that a person does not want."""
+    hint = "Do not try another way; ask the person what they want instead."
+    return Refused("The person was asked and has not said yes; nothing was done.", hint=hint)
 
 
 class PolicyGate:
-    """The gate of one action: asks the policy of all that it is about to act on."""
+    """The gate of one action: checks its targets against the policy."""
 
     def __init__(
         self,
@@ -105,7 +103,7 @@ class PolicyGate:
         session: BrowserSession,
         granted: Collection[str] | None,
     ) -> None:
-        """Guard an action; `granted` are keys that a person has said yes to, None where nobody can be."""
+        """Guard an action; `granted` are the keys of a person's yes, None if nobody can be asked."""
         self._policy = policy
         self._action = action
         self._session = session
@@ -114,7 +112,7 @@ class PolicyGate:
         self._has_acted = False
 
     def begin(self, arguments: Mapping[str, Any]) -> None:
-        """Check what can be known before the action runs; raises ConsentNeeded, Refused."""
+        """Check what is known before the action runs; raises ConsentNeeded, Refused."""
         self._arguments = arguments
         if self._action.reach == "elements":
             return
@@ -132,7 +130,7 @@ class PolicyGate:
         self.check(targets)
 
     def check(self, targets: Sequence[Target]) -> None:
-        """Let the action act on all of these.
+        """Check whether the action may act on all of these.
 
         Raises:
             ConsentNeeded: a person has to say yes first.
@@ -170,7 +168,7 @@ class PolicyGate:
         raise ConsentNeeded(Wanted(f"Allow {what}?{because}{self._details()}", frozenset(asked)))
 
     def passed(self) -> None:
-        """Input has gone through."""
+        """Input was sent."""
         self._has_acted = True
 
     @property
@@ -190,12 +188,11 @@ class PolicyGate:
             for target in targets:
                 role, name = target.shown or (target.role, target.name)
                 if role is not None:
-                    # Its name may say something else than what a person sees of it.
+                    # The name may differ from the visible text.
                     shows = target.text if target.text and plain(target.text) not in plain(name) else ""
                     name, shows = self._hidden(name), self._hidden(shows)
-                    names[f"{role} {_quoted(name)}" + (f" that shows {_quoted(shows)}" if shows else "")] = (
-                        None
-                    )
+                    seen = f" that shows {_quoted(shows)}" if shows else ""
+                    names[f"{role} {_quoted(name)}{seen}"] = None
         listed = ", ".join(list(names)[:MOST_NAMED])
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         on = f" on {listed}{more}" if names else ""
@@ -203,7 +200,7 @@ class PolicyGate:
         return f"{self._action.name}{on} at {page}"
 
     def _details(self) -> str:
-        """What a person cannot know by an element: where to, or what script."""
+        """The arguments of an action that is not about elements, such as an address or a script."""
         if self._action.reach == "elements" or not self._arguments:
             return ""
         text = self._hidden(json.dumps(dict(self._arguments), ensure_ascii=False, default=str))
@@ -218,6 +215,6 @@ def _because(rule: Rule) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A page's text in a sentence of ours: one line, bounded, in quotes, without what cannot be seen."""
+    """A page's text for a question: one bounded line in quotes, without invisible characters."""
     seen = (c for c in name if c.isspace() or unicodedata.category(c) not in ("Cf", "Co", "Cn"))
     return quoted("".join(seen), LONGEST_NAME)

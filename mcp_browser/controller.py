@@ -1,4 +1,4 @@
-"""Carries out actions: the front of the pipeline."""
+"""Carries out actions through the pipeline."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -34,9 +34,9 @@ class Controller:
     """Carries out every action by the one pipeline, for the MCP server, the agent and programs."""
 
     def __init__(self, registry: Registry | None = None, settings: Settings | None = None) -> None:
-        """Carry out the actions of `registry`, by default all that come with the package.
+        """Carry out the actions of `registry`, by default all of the package.
 
-        Without `settings`, those of each session hold in it, its policy and its audit log among them.
+        Without `settings`, those of each session apply in it, including its policy and its audit log.
 
         Raises:
             SettingsError: the policy cannot be read, or the audit log cannot be written.
@@ -47,7 +47,7 @@ class Controller:
 
     @property
     def settings(self) -> Settings:
-        """The settings that hold: its own, or those of the session in which it has acted last."""
+        """The settings in force: its own, or those of the session in which it has acted last."""
         return self.rules.settings
 
     async def act(
@@ -57,8 +57,8 @@ class Controller:
     ) -> ActionResult:
         """Carry out the action that an action model names, or a mapping such as `{"go_back": {}}`.
 
-        Several are carried out as `do_actions` does, which has to be in the registry. What could not be
-        carried out is a result, too: its `error` says why and what to try.
+        Several are carried out by `do_actions`, which has to be in the registry. A failure is a result, too:
+        its `error` says why and what to try.
         """
         try:
             if isinstance(action, Sequence):
@@ -82,15 +82,14 @@ class Controller:
     ) -> ActionResult:
         """Carry out one action in a session, one at a time, and report what changed on the page.
 
-        The call ends within `limits.call_timeout` and the time that its caller asked it to wait. What
-        `prepare` gives replaces `arguments`; nothing else works in the session between it and the action.
-        `granted` are the keys of what a person has said yes to; None where nobody can be asked. `premises`
-        are those under which the action was chosen. A `paused` list of actions goes on.
+        The call ends within `limits.call_timeout` plus the time that its caller asked it to wait. The result
+        of `prepare` replaces `arguments`; nothing else runs in the session between it and the action.
+        `granted` are the keys of a person's yes; None if nobody can be asked. `premises` are those under
+        which the action was chosen. A `paused` list of actions is resumed.
 
         Raises:
-            ConsentNeeded: a person has to be asked first; only where `granted` are given.
-            ActionError: it could not be carried out; the message says why and what to try, its notices what
-                happened meanwhile.
+            ConsentNeeded: a person has to be asked first; only if `granted` are given.
+            ActionError: it failed; the message says why and what to try, its notices what else happened.
         """
         action = self.registry[name]
         if self._follows_sessions and self.rules.settings is not session.settings:
@@ -106,16 +105,16 @@ class Controller:
     async def look(
         self, name: str, arguments: Mapping[str, Any], look: Look, session: BrowserSession
     ) -> ActionResult:
-        """Carry out `look` as the action of that name, within its policy and time limit, and audited.
+        """Carry out `look` as the action of that name, with its policy, time limit and audit log.
 
         Args:
             name: an action of the package, offered or not, that only reads.
-            arguments: those that the action would have.
+            arguments: those of the action.
             look: what is done instead of it.
-            session: where; it is opened if need be.
+            session: where it is done.
 
         Raises:
-            ActionError: it cannot be seen; the message says why and what to try.
+            ActionError: it failed; the message says why and what to try.
         """
         action = default_registry()[name]
         return await self._look(Execution(action, arguments, session, self.rules, look=look))

@@ -8,7 +8,7 @@ McpBrowserError
 │   ├── ModelUnavailable     it cannot be reached, or has failed itself: again
 │   ├── ModelRefused         it will not answer this way: a key, a name, a request is wrong
 │   ├── ContextTooLong       the conversation is longer than the model takes
-│   ├── InvalidOutput        its answer is not what was asked for; the message tells the model what is wrong
+│   ├── InvalidOutput        its answer does not have the requested form; the message says why
 │   └── NoModel              no model is set up
 └── ActionError              something that the caller can mend; its message says how
     ├── InvalidArguments     the arguments do not fit the action's schema
@@ -48,7 +48,7 @@ class ModelError(McpBrowserError):
     Args:
         message: what happened, with the model's name.
         hint: what to do about it; shown after the message.
-        retry_after: when to come back, in seconds; None where the model does not say.
+        retry_after: when to try again, in seconds; None if unknown.
     """
 
     def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
@@ -78,7 +78,7 @@ class ContextTooLong(ModelError):
 
 
 class InvalidOutput(ModelError):
-    """The answer is not what was asked for; the message tells the model what is wrong with it."""
+    """The answer does not have the requested form; the message, for the model, says why."""
 
 
 class NoModel(ModelError):
@@ -92,7 +92,7 @@ class ActionError(McpBrowserError):
         message: what happened, with the element or URL concerned.
         hint: what to try next; shown after the message.
 
-    `notices` are sentences about what else happened in the session meanwhile; the controller adds them.
+    `notices` are sentences about what else happened in the session; the controller adds them.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -102,7 +102,7 @@ class ActionError(McpBrowserError):
         self.notices: tuple[str, ...] = ()
 
     def reword(self, change: Callable[[str], str]) -> None:
-        """Change all that it tells, its notices too."""
+        """Change the texts of its message, hint and notices."""
         self.message, self.hint = change(self.message), change(self.hint)
         self.notices = tuple(map(change, self.notices))
         self.args = (f"{self.message} {self.hint}".rstrip(),)

@@ -1,9 +1,8 @@
-"""Hosts, origins and patterns of them, as settings, files and addresses name them; kinds of addresses.
+"""Hosts, origins, patterns of them, and kinds of addresses.
 
-A pattern is `[scheme://]host[:port]`. The host is a name, a glob (`*.example.com` takes example.com in), an
-address or a network; the port may be `*`. What a left-out part stands for, its user says: any, for hosts to
-connect to and pages to stay on (`matches`); for the origins of secrets and policy rules what a browser takes
-for it (`matches` with `strict`).
+A pattern is `[scheme://]host[:port]`. The host is a name, a glob (`*.example.com` includes example.com), an
+address or a network; the port may be `*`. A missing part means any, for hosts to connect to and pages to stay
+on (`matches`), or the browser's default, for the origins of secrets and policy rules (`matches`, `strict`).
 """
 
 import fnmatch
@@ -22,7 +21,7 @@ PORTS = {"http": 80, "https": 443}
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _SCHEMES = {"http": "http", "ws": "http", "https": "https", "wss": "https"}
-"""What a scheme is on the wire: a WebSocket is opened over HTTP, or over TLS."""
+"""The HTTP scheme of each scheme: web sockets are opened over HTTP or HTTPS."""
 
 _SCHEME = re.compile(r"\*|[a-z][a-z0-9+.-]*")
 _HOST_AND_PORT = re.compile(
@@ -40,7 +39,7 @@ _SHARED = ipaddress.IPv4Network("100.64.0.0/10")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a page is from, or a connection leads: `scheme` is http or https, `host` a name or an address."""
+    """The origin of a page or a connection: `scheme` is http or https, `host` a name or an address."""
 
     scheme: str
     host: str
@@ -48,7 +47,7 @@ class Origin:
 
     @classmethod
     def of(cls, url: str) -> "Origin | None":
-        """The origin of an address; None where it leads nowhere on the network, or is none."""
+        """The origin of an address; None if it is not on the network, or not an address."""
         try:
             parts = urlsplit(url)
             port, host = parts.port, ascii_host(parts.hostname or "")
@@ -58,25 +57,25 @@ class Origin:
         return cls(scheme, host, port or PORTS[scheme]) if scheme and host else None
 
     def __str__(self) -> str:
-        """As browsers write it: `https://example.com:8443`."""
+        """The origin in a browser's form: `https://example.com:8443`."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}{'' if self.port == PORTS[self.scheme] else f':{self.port}'}"
 
     @property
     def authority(self) -> str:
-        """The host, and the port where it is not one that the web uses."""
+        """The host, with the port unless it is 80 or 443."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port in PORTS.values() else f"{host}:{self.port}"
 
 
 def origin_of(url: str) -> str:
-    """The origin of an address as a text; `file://` for a file, `null` where it has none."""
+    """The origin of an address as text; `file://` for a file, `null` if it has none."""
     return "file://" if url.lower().startswith("file:") else str(Origin.of(url) or "null")
 
 
 @dataclass(frozen=True, slots=True)
 class HostPattern:
-    """Hosts, as a setting names them; the module's docstring has the grammar."""
+    """A pattern of hosts; the module's docstring has the grammar."""
 
     text: str
     scheme: str | None
@@ -87,10 +86,10 @@ class HostPattern:
     @classmethod
     @functools.lru_cache(maxsize=1024)
     def parse(cls, text: str, *, any_scheme: bool = False) -> "HostPattern":
-        """Read a pattern; `any_scheme`: also one of schemes that no page has, which fits nothing, or `*`.
+        """Parse a pattern; `any_scheme` also allows `*`, and schemes without hosts, which match nothing.
 
         Raises:
-            ValueError: it is none; the message completes `must be …`.
+            ValueError: it is not a pattern; the message completes `must be …`.
         """
         scheme, separator, rest = text.strip().lower().rpartition("://")
         network, port, name = _network(rest), None, None
@@ -107,13 +106,13 @@ class HostPattern:
         return cls(text, _SCHEMES.get(scheme, scheme or None), name, network, port)
 
     def matches(self, to: Origin, addresses: Iterable[IpAddress] = (), *, strict: bool = False) -> bool:
-        """Whether it names this origin.
+        """Whether it matches this origin.
 
         Args:
-            to: the origin. Its host is taken as it is written; no name is looked up.
-            addresses: addresses that the host is known to lead to.
-            strict: a left-out scheme is https, a left-out port the scheme's own. Where both are left out,
-                any page of this machine fits.
+            to: the origin. Its host is not looked up.
+            addresses: known addresses of the host.
+            strict: a missing scheme is https, a missing port the scheme's default. Without a scheme, any page
+                of this machine matches.
         """
         loose = not strict or (self.scheme is None and to.host in THIS_MACHINE)
         scheme = self.scheme or ("*" if loose else "https")
@@ -127,7 +126,7 @@ class HostPattern:
         return fnmatch.fnmatchcase(to.host, name) or name == f"*.{to.host}"
 
     def _holds(self, address: IpAddress) -> bool:
-        """Whether an address is, or carries, one in its network."""
+        """Whether an address, or the IPv4 address in it, is in the network."""
         inner = _carried(address) if isinstance(address, ipaddress.IPv6Address) else None
         return self.network is not None and any(
             one.version == self.network.version and one in self.network for one in (address, inner) if one
@@ -135,7 +134,7 @@ class HostPattern:
 
 
 def is_on(url: str, patterns: Iterable[str]) -> bool:
-    """Whether a page is on one of these hosts; a text that is no pattern names none."""
+    """Whether a page is on one of these hosts; invalid patterns match nothing."""
     patterns, to = tuple(patterns), Origin.of(url)
     return "*" in patterns or (to is not None and any(_names(text, to) for text in patterns))
 
@@ -148,11 +147,11 @@ def _names(text: str, to: Origin) -> bool:
 
 
 def ascii_host(host: str) -> str:
-    """A name, or a glob of names, as browsers write it: lower case, Punycode (UTS 46). Raises ValueError."""
+    """A name or glob in a browser's form: lower case, Punycode (UTS 46). Raises ValueError."""
     host = host.rstrip(".").lower()
     if host.isascii():
         return host
-    # Imported late: few names need it, and its tables are large.
+    # Imported late: few names need its large tables.
     import idna  # noqa: PLC0415
 
     try:
@@ -165,21 +164,21 @@ def ascii_host(host: str) -> str:
 
 
 def address_in(host: str) -> IpAddress | None:
-    """The address that a host is, in any notation (`0x7f.1`, `[::1]`); None where it is a name."""
+    """The address in a host, in any notation (`0x7f.1`, `[::1]`); None if it is a name."""
     text = host.strip("[]").rstrip(".").lower()
     try:
         return ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         pass
     try:
-        # What the system takes for an address: octal, hexadecimal, fewer than four parts.
+        # Other notations that the system accepts: octal, hexadecimal, fewer than four parts.
         return ipaddress.ip_address(socket.inet_aton(text)) if re.fullmatch(r"[0-9a-fx.]+", text) else None
     except (OSError, ValueError):
         return None
 
 
 def addresses_written(host: str) -> tuple[IpAddress, ...]:
-    """The addresses that a host stands for without being looked up: its own, or those of localhost."""
+    """The addresses of a host that are known without a lookup: its own, or those of localhost."""
     if host == "localhost" or host.endswith(".localhost"):
         return _LOOPBACK
     address = address_in(host)
@@ -188,10 +187,7 @@ def addresses_written(host: str) -> tuple[IpAddress, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def kind_of(address: IpAddress) -> str:
-    """What makes an address one that the public network does not lead to, such as `a loopback address`.
-
-    Empty where it is a public one. An IPv6 address that carries an IPv4 address is judged by that, too.
-    """
+    """Why an address, or the IPv4 address in it, is not public: `a loopback address`; empty if it is."""
     if address in _METADATA:
         return "a cloud's metadata address"
     inner = _carried(address) if isinstance(address, ipaddress.IPv6Address) else None

@@ -1,4 +1,4 @@
-"""The steps of a call, in the order in which it passes them; `STEPS` lists them."""
+"""The steps of a call; `STEPS` lists them in order."""
 
 import logging
 import time
@@ -34,15 +34,15 @@ logger = logging.getLogger(__name__)
 
 Look = Callable[[ActionContext], Awaitable[ActionResult]]  # Reads something of a session
 Prepare = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments
-ONE_MORE_NAME = 0.5  # How long a name is waited for in a list in which one was waited for in vain, seconds
-REPORT_SECONDS = 10.0  # How much later than its last action a list may end
+ONE_MORE_NAME = 0.5  # How long to wait for a named element in a list in which another was missing, seconds
+REPORT_SECONDS = 10.0  # How much longer than its actions a list may take, seconds
 
 
 class Rules:
-    """The settings that calls are carried out under, with the policy and the audit log that they name."""
+    """The settings of calls, with their policy and audit log."""
 
     def __init__(self, settings: Settings, *, exports: bool) -> None:
-        """Follow the settings; with `exports` the actions are kept as code. Raises SettingsError."""
+        """Follow the settings; `exports`: record actions as code. Raises SettingsError."""
         self.settings = settings
         self.audit = audit_log_of(settings)
         self.policy = load_policy(settings.tools.policy) if settings.tools.policy is not None else None
@@ -55,12 +55,11 @@ class Rules:
 
 @dataclass(slots=True, eq=False)
 class Execution:
-    """An action on its way through the steps.
+    """The state of an action during the steps.
 
-    What `prepare` gives replaces `arguments` for the action itself. `granted` are the keys of what a person
-    has said yes to, None where nobody can be asked. `look` is carried out in the place of the action.
-    `premises` are those that it was chosen under. It is carried out as a `batch`, or is part of the one that
-    it is `within`, where it may be the last one.
+    The result of `prepare` replaces `arguments` for the action itself. `granted` are the keys of a person's
+    yes, None if nobody can be asked. `look` is carried out instead of the action. `premises` are those under
+    which it was chosen. `batch` is its list, `within` the list that it is part of (or the last one of).
     """
 
     action: RegisteredAction
@@ -75,7 +74,7 @@ class Execution:
     within: Batch | None = None
     is_last: bool = False
     params: BaseModel = field(init=False)
-    scope: ActionScope = field(init=False)  # What the session was like when the action began
+    scope: ActionScope = field(init=False)  # The state of the session when the action began
     has_begun: bool = False  # Whether there is a scope: the session is locked
 
 
@@ -83,7 +82,7 @@ Next = Callable[[Execution], Awaitable[ActionResult]]
 
 
 class Step(Protocol):
-    """One step: does its part before and after the steps that follow."""
+    """One step: runs before and after the steps that follow."""
 
     def __call__(self, call: Execution, next: Next) -> Awaitable[ActionResult]:
         """Return the result of the call, from `next` unless the step ends it."""
@@ -91,7 +90,7 @@ class Step(Protocol):
 
 
 async def watched(call: Execution, next: Next) -> ActionResult:
-    """Report the call and its outcome to whoever watches the session, such as the live view."""
+    """Report the call and its outcome to the session's watcher, such as the live view."""
     if call.session.watcher is None:
         return await next(call)
     report = call.session.watcher(
@@ -107,7 +106,7 @@ async def watched(call: Execution, next: Next) -> ActionResult:
 
 
 async def private(call: Execution, next: Next) -> ActionResult:
-    """Take secrets out of addresses, and server paths out of errors for a client on another machine."""
+    """Redact secrets in addresses; for a remote client, redact server paths in errors."""
     session = call.session
     redact = session.addresses.redact
     hide = partial(call.rules.paths.hide, known=repr(call.arguments)) if session.artifacts.remote else str
@@ -122,7 +121,7 @@ async def private(call: Execution, next: Next) -> ActionResult:
 
 
 async def audited(call: Execution, next: Next) -> ActionResult:
-    """Write the action and its outcome into the audit log, where there is one."""
+    """Write the action and its outcome to the audit log."""
     audit = call.rules.audit
     assert audit is not None
     consented = bool(call.granted)
@@ -132,7 +131,7 @@ async def audited(call: Execution, next: Next) -> ActionResult:
 
 
 async def timed(call: Execution, next: Next) -> ActionResult:
-    """End the call after `limits.call_timeout` and the time that its caller asked it to wait."""
+    """End the call after `limits.call_timeout` plus the time that its caller asked it to wait."""
     action, session = call.action, call.session
     call.params = action.validate(call.arguments)
     limit = call.rules.settings.limits.call_timeout
@@ -154,17 +153,17 @@ async def timed(call: Execution, next: Next) -> ActionResult:
 
 
 async def not_taken_over(call: Execution, next: Next) -> ActionResult:
-    """Wait until no person has the browser."""
+    """Wait until nobody has taken over the browser."""
     if call.session.takeover.busy:
         await call.session.takeover.let_pass()
     return await next(call)
 
 
 async def locked(call: Execution, next: Next) -> ActionResult:
-    """Hold the session for this action alone; open it if need be.
+    """Hold the session for this action alone; open it if needed.
 
-    Nobody asks before whether its browser is still there: where that has ended unnoticed, nothing has been
-    done yet, and the call begins anew in another one.
+    It is not checked whether its browser still runs: if that has ended unnoticed, nothing was done yet, and
+    the call is repeated in another browser.
     """
     for is_last in (False, True):
         try:
@@ -178,14 +177,14 @@ async def locked(call: Execution, next: Next) -> ActionResult:
 
 
 async def entered(call: Execution, next: Next) -> ActionResult:
-    """Act within a list, for which the session is held."""
+    """Act within a list, which holds the session."""
     async with call.session.action(call.action.effect, within=True) as call.scope:
         call.has_begun = True
         return await next(call)
 
 
 async def expected(call: Execution, next: Next) -> ActionResult:
-    """Refuse what was chosen for the page as it was shown, where that is another one now."""
+    """Refuse an action if the page is not as it was when the action was chosen."""
     if call.premises is not None:
         given = await call.premises.check(call.action, call.arguments)
         if given is not call.arguments:
@@ -194,7 +193,7 @@ async def expected(call: Execution, next: Next) -> ActionResult:
 
 
 async def named(call: Execution, next: Next) -> ActionResult:
-    """Find the elements that are named, as soon as they are there."""
+    """Replace names of elements by indexes, as soon as the elements are there."""
     may_name = any(isinstance(value, str | list) for value in call.arguments.values())
     if may_name and (call.batch is None or call.prepare is not None):
         limit = max(call.rules.settings.limits.action_timeout, call.action.time_of(call.params))
@@ -212,7 +211,7 @@ async def named(call: Execution, next: Next) -> ActionResult:
 
 
 async def prepared(call: Execution, next: Next) -> ActionResult:
-    """Take the arguments that hold for the page as it is now: secrets filled in, addresses restored."""
+    """Fill in secrets and restore redacted addresses in the arguments."""
     action, restored = call.action, call.session.restored
     if call.prepare is None and action.effect != "navigation":
         return await next(call)
@@ -225,7 +224,7 @@ async def prepared(call: Execution, next: Next) -> ActionResult:
 
 
 async def guarded(call: Execution, next: Next) -> ActionResult:
-    """Refuse what cannot be done now: a dialog holds the page, or the action is for other pages."""
+    """Refuse the action if a dialog holds the page, or if it is for other pages."""
     action, tab = call.action, call.session.current_tab
     if tab.held and tab.dialog is not None and not action.during_dialog:
         raise DialogOpen(f"{tab.dialog}.", hint="Answer it with handle_dialog first.")
@@ -234,7 +233,7 @@ async def guarded(call: Execution, next: Next) -> ActionResult:
 
 
 async def consented(call: Execution, next: Next) -> ActionResult:
-    """Ask the policy, where there is one, now and before each input; it may want a person's yes."""
+    """Check the policy now and before each input; it may require a person's yes."""
     assert call.rules.policy is not None
     gate = PolicyGate(call.rules.policy, call.action, call.session, call.granted)
     call.session.services.gate = gate
@@ -243,7 +242,7 @@ async def consented(call: Execution, next: Next) -> ActionResult:
 
 
 async def recorded_as_code(call: Execution, next: Next) -> ActionResult:
-    """Keep the action as Playwright's code, and add that to the result where the settings want it."""
+    """Record the action as Playwright code; add that to the result if the settings want it."""
     script = await call.session.plugin(SessionScript)
     pending = await script.before(call.action, call.arguments)
     result = await next(call)
@@ -257,7 +256,7 @@ async def recorded_as_code(call: Execution, next: Next) -> ActionResult:
 
 
 async def pictured(call: Execution, next: Next) -> ActionResult:
-    """Add a picture of the view where the action or the settings want one."""
+    """Add a picture of the view if the action or the settings want one."""
     result = await next(call)
     setting = call.rules.settings.screenshots.screenshots
     parts = [(call.action, call.params)] if call.batch is None else call.batch.parts
@@ -269,7 +268,7 @@ async def pictured(call: Execution, next: Next) -> ActionResult:
 
 
 async def observed(call: Execution, next: Next) -> ActionResult:
-    """Wait for what the action started; add what changed, the files that came, and other notices."""
+    """Wait until all that the action started has ended; add what changed, new files, and notices."""
     session = call.session
     try:
         result = await next(call)
@@ -301,7 +300,7 @@ async def observed(call: Execution, next: Next) -> ActionResult:
 
 
 async def settled(call: Execution, next: Next) -> ActionResult:
-    """Within a list: wait for what the action started, save after the last one, which is observed."""
+    """In a list: wait until all that the action started has ended; the last action is observed instead."""
     try:
         result = await next(call)
         if not call.is_last:
@@ -312,7 +311,7 @@ async def settled(call: Execution, next: Next) -> ActionResult:
 
 
 async def carried_out(call: Execution) -> ActionResult:
-    """The end: the action itself."""
+    """The last step: the action itself."""
     in_list = call.within is not None and call.within.strict
     gives_files = not in_list or call.rules.settings.tools.do_actions_all
     ctx = ActionContext(call.session, call.rules.settings, gives_files)
@@ -320,7 +319,7 @@ async def carried_out(call: Execution) -> ActionResult:
 
 
 async def looked(call: Execution) -> ActionResult:
-    """The other end: something is read in the place of the action."""
+    """The last step of a look: read something instead of the action."""
     assert call.look is not None
     await call.session.refuse_blocked()
     try:
@@ -332,7 +331,7 @@ async def looked(call: Execution) -> ActionResult:
 
 
 async def listed(call: Execution, carry_out: Next) -> ActionResult:
-    """The end of a list: each of its actions, by the steps of its own."""
+    """The last step of a list: each of its actions, by its own steps."""
     batch, session, rules = call.batch, call.session, call.rules
     assert batch is not None
     if call.prepare is not None:
@@ -371,7 +370,7 @@ PART_STEPS: tuple[Step, ...] = (
 
 
 def pipeline(steps: tuple[Step, ...], end: Next, rules: Rules) -> Next:
-    """The steps as one function, without those that the rules do not want: each is given the next one."""
+    """The steps as one function, without those that the rules do not need; each gets the next one."""
     unwanted: dict[Step, bool] = {
         audited: rules.audit is None,
         consented: rules.policy is None,
@@ -411,7 +410,7 @@ def _as_action_error(error: PlaywrightError | FrameGone, *, doing: str) -> Actio
 
 
 def _happened_since(call: Execution, error: ActionError) -> tuple[str, ...]:
-    """What a failed action has brought about all the same: another page, a dialog, and other notices."""
+    """The effects of a failed action: another page, a dialog, and other notices."""
     happened, session = [*error.notices], call.session
     now = session.tab_in_use
     if now is not None and now is call.scope.tab and now.url != call.scope.url:

@@ -8,9 +8,9 @@
     decision = "ask"                           # or "deny", or "allow"
     reason = "Orders are placed by people."
 
-What a rule leaves out, it does not ask for; without `actions` it is about all that may change something. Of
-each thing that an action acts on the first rule that fits decides, then the strictest of these decisions;
-where none fits, the action is allowed.
+A missing key matches anything; without `actions` a rule is for all actions that may change something. For
+each target of an action the first rule that fits decides; the strictest of these decisions applies. Without
+any, the action is allowed.
 """
 
 import fnmatch
@@ -28,20 +28,20 @@ from mcp_browser.hosts import HostPattern, Origin
 
 Decision = Literal["allow", "ask", "deny"]
 Reach = Literal["elements", "page", "view", "anything"]
-"""What an action acts on: elements that are known when it does, the page as a whole, only what is seen of it,
-or what nobody knows, as a script."""
+"""What an action acts on: known elements, the page as a whole, only what is visible of it, or, as a script,
+anything."""
 
 _UNSEEN = frozenset({"Cf", "Cc", "Mn", "Co", "Cn"})
-_WORDS = ("null", "file://", "*")  # Origins that are no host's, and any at all
+_WORDS = ("null", "file://", "*")  # Origins without a host, and any origin
 
 
 class Target(BaseModel):
-    """Something that an action is about to act on.
+    """A target of an action.
 
-    `text` is what an element shows, where its name says something else; `origin` that of its frame, `page`
-    that of the tab's page, `creators` those that a frame of an opaque origin (`null`) may come from. `role`
-    is None for the page as a whole. An `unknown` one cannot be looked into. `shown` is the role and name by
-    which a person knows it: that of the control that it is in.
+    `text` is an element's visible text, if its name differs; `origin` is that of its frame, `page` that of
+    the tab's page, `creators` those that a frame of an opaque origin (`null`) may come from. `role` is None
+    for the page as a whole. The content of an `unknown` target is not known. `shown` is the role and name
+    for people: those of the control that contains it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -90,7 +90,7 @@ class Rule(BaseModel):
         return bool(self.roles or self.names)
 
     def is_about(self, action: str, *, changes: bool) -> bool:
-        """Whether it is about this action; one that only reads has to be named."""
+        """Whether it is about this action; one that changes nothing has to be named."""
         if not self.actions:
             return changes
         return any(fnmatch.fnmatchcase(action, pattern) for pattern in self.actions)
@@ -98,8 +98,8 @@ class Rule(BaseModel):
     def fits(self, target: Target) -> bool:
         """Whether it is about this target, whatever the action.
 
-        Of what cannot be looked into anything may be meant: it fits, unless the rule allows. A rule that
-        allows is asked of the element's own frame alone.
+        An unknown target may be anything: it fits, unless the rule allows. A rule that allows is matched with
+        the origin of the element's own frame only.
         """
         allows = self.decision == "allow"
         origins = (target.origin,) if allows else target.origins
@@ -125,18 +125,14 @@ class Policy(BaseModel):
     rule: tuple[Rule, ...] = Field(min_length=1)
 
     def decide(self, action: str, target: Target, *, changes: bool = True) -> tuple[int, Rule] | None:
-        """The first rule that fits, and its number from 1; None where none does."""
-        return next(
-            (
-                (number, rule)
-                for number, rule in enumerate(self.rule, 1)
-                if rule.is_about(action, changes=changes) and rule.fits(target)
-            ),
-            None,
-        )
+        """The first rule that fits, with its number from 1; None if none does."""
+        for number, rule in enumerate(self.rule, 1):
+            if rule.is_about(action, changes=changes) and rule.fits(target):
+                return number, rule
+        return None
 
     def check_actions(self, known: tuple[str, ...]) -> None:
-        """Refuse a rule about actions that there are not. Raises SettingsError: naming it."""
+        """Raise SettingsError, which names the rule, if one is about unknown actions."""
         for number, rule in enumerate(self.rule, 1):
             for pattern in rule.actions:
                 if not fnmatch.filter(known, pattern):
@@ -148,7 +144,7 @@ class Policy(BaseModel):
 
 @functools.cache
 def load_policy(path: Path) -> Policy:
-    """The policy of a TOML file; it is read once. Raises SettingsError."""
+    """The policy in a TOML file, which is read once. Raises SettingsError."""
     try:
         return Policy.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
@@ -160,7 +156,7 @@ def load_policy(path: Path) -> Policy:
 
 
 def _fits(pattern: str, origin: str) -> bool:
-    """Whether a rule's pattern names an origin; a host that ends with `*` takes in all its ports."""
+    """Whether a rule's pattern matches an origin; a host that ends with `*` includes all ports."""
     if pattern.lower() in _WORDS:
         return pattern == "*" or pattern.lower() == origin
     text, to = re.sub(r"(://[^:]*\*)$", r"\1:*", pattern), Origin.of(origin)
@@ -174,7 +170,7 @@ def _fits(pattern: str, origin: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """A text as people read it: marks and what cannot be seen do not count, nor does the case."""
+    """A text as people read it: casefolded, without accents and invisible characters."""
     whole = unicodedata.normalize("NFKD", text[:2_000])
     seen = "".join(
         " " if character.isspace() else character

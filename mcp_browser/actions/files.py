@@ -156,7 +156,7 @@ async def list_files(ctx: ActionContext) -> ActionResult:
 )
 async def wait_for_download(ctx: ActionContext, params: WaitForDownloadParams) -> ActionResult:
     """Wait until downloads under way have ended, or the next one has; one just told of counts."""
-    ended = await ctx.session.wait_for_download(limit=params.timeout)
+    ended = await ctx.session.incoming.wait_for_end(limit=params.timeout)
     saved = {info.uri for info in ended if info.size is not None}
     files = [file for file in ctx.session.artifacts.files() if file.uri in saved]
     return ActionResult(extracted_content="\n".join(map(str, ended)), attachments=ctx.attach(*files))

@@ -1,4 +1,4 @@
-"""Which addresses may be opened, and what a loosely written one means."""
+"""Which addresses may be opened; completes informal ones."""
 
 import ipaddress
 import re
@@ -36,14 +36,14 @@ _REFUSED = {
 
 
 def check_url(url: str, settings: Settings, *, base: str = "") -> str:
-    """The address as it is to be opened.
+    """The complete address to open.
 
-    A bare host gets `https://`, or `http://` where it is localhost, an IP address or a one-word host with a
-    port; a path (`/cart`) is taken from `base`, the current page's address.
+    A bare host gets `https://`, or `http://` if it is localhost, an IP address or one word with a port;
+    a path (`/cart`) is relative to `base`, the current page's address.
 
     Raises:
         BlockedUrl: addresses of that kind are not opened; the message says why.
-        NavigationError: it is not an address at all.
+        NavigationError: it is not an address.
     """
     address = _INVISIBLE.sub("", url).strip()
     if not address:
@@ -61,12 +61,12 @@ def check_url(url: str, settings: Settings, *, base: str = "") -> str:
 
 
 def may_show(url: str, settings: Settings) -> bool:
-    """Whether a page that was reached (by a click, a redirect, a script) may be shown."""
+    """Whether a page that was opened by a click, a redirect or a script may be shown."""
     return settings.files.allow_file_urls or scheme_of(url) not in ("file", "view-source")
 
 
 def blocked_page(url: str) -> BlockedUrl:
-    """The error for a page that was reached but may not be shown."""
+    """The error for an open page that may not be shown."""
     return BlockedUrl(
         f"The page went to {url}, which is not allowed: {scheme_of(url)}: addresses are blocked.",
         hint="Go elsewhere with go_to_url. The setting --allow-file-urls lifts the rule for files.",

@@ -98,10 +98,7 @@ class ListField:
         return await self._element.call("attribute", "aria-autocomplete") in ("list", "both", "inline")
 
     async def close(self, *, after_choice: bool = False) -> None:
-        """Close the list if it is open, by a click on its field or by Escape.
-
-        `after_choice`: do not click where that may remove the choice.
-        """
+        """Close the list if it is open; `after_choice`: do not click where that may remove the choice."""
         with contextlib.suppress(ActionError):
             has_parts = after_choice and await self._element.call("hasParts")
             keys_only = has_parts or await self._takes_text()

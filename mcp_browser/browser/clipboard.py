@@ -19,21 +19,13 @@ _KEY_CODES = {"insert": 45, "delete": 46}
 
 _MODIFIERS = frozenset(("Control", "Shift", "Alt", "Meta"))
 
-_KEYS: Mapping[str, Command] = {
-    "Control+c": "copy",
-    "Control+x": "cut",
-    "Control+v": "paste",
-    "Control+Shift+v": "paste",
-    "Meta+c": "copy",
-    "Meta+x": "cut",
-    "Meta+v": "paste",
-    "Meta+Shift+v": "paste",
-    "Control+insert": "copy",
-    "Shift+delete": "cut",
-    "Shift+insert": "paste",
+_KEYS: Mapping[Command, str] = {
+    "copy": "Control+c Meta+c Control+insert",
+    "cut": "Control+x Meta+x Shift+delete",
+    "paste": "Control+v Control+Shift+v Meta+v Meta+Shift+v Shift+insert",
 }
 _COMMANDS: Mapping[frozenset[str], Command] = {
-    frozenset(keys.split("+")): command for keys, command in _KEYS.items()
+    frozenset(keys.split("+")): command for command, chords in _KEYS.items() for keys in chords.split()
 }
 
 

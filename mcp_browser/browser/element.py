@@ -343,11 +343,7 @@ class Element:
         await chooser.set_files(files)
 
     async def drop_files(self, paths: Sequence[Path]) -> None:
-        """Drop files on the middle of the element, as from a file manager.
-
-        Raises:
-            NotActionable: it is covered or without size.
-        """
+        """Drop files on the middle of the element; raises NotActionable: it is covered or without size."""
         cdp = self.tab.cdp
         ready = await self.ready("hover")
         await self.input.check_at(ready.x, ready.y)

@@ -154,20 +154,15 @@ class Emulation(SessionPlugin):
         await self._set_over_cdp(tab, before, wanted)
 
     async def _set_metrics(self, tab: "Tab", before: Overrides, wanted: Overrides) -> None:
-        def metrics(overrides: Overrides) -> tuple[object, ...]:
-            return overrides.viewport, overrides.scale, overrides.mobile
-
-        if metrics(wanted) == metrics(before):
+        was = before.viewport, before.scale, before.mobile
+        if (wanted.viewport, wanted.scale, wanted.mobile) == was:
             return
         own = self._session.context_settings
         size = wanted.viewport or Size(**own["viewport"])
         await tab.guarded(tab.page.set_viewport_size({"width": size.width, "height": size.height}))
         mobile = bool(wanted.mobile)
         tab.own_metrics = mobile or wanted.scale is not None
-        upright = size.height >= size.width
-        turned = (
-            {"angle": 0, "type": "portraitPrimary"} if upright else {"angle": 90, "type": "landscapePrimary"}
-        )
+        angle, kind = (0, "portraitPrimary") if size.height >= size.width else (90, "landscapePrimary")
         # Playwright does not know the scale, and sets that of the context.
         setting = send(
             tab.cdp,
@@ -176,7 +171,7 @@ class Emulation(SessionPlugin):
             height=size.height,
             deviceScaleFactor=wanted.scale or own.get("device_scale_factor", 1),
             mobile=mobile,
-            **({"screenOrientation": turned} if mobile else {}),
+            **({"screenOrientation": {"angle": angle, "type": kind}} if mobile else {}),
         )
         await tab.guarded(setting)
 

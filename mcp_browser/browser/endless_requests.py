@@ -88,11 +88,9 @@ class EndlessRequests:
         for address in self._asked_alone:
             if self._is_polled(address):
                 _remember(self._polled, address)
-        self._asked_alone.clear()
-        self._asked_watched.clear()
-        self._answers.clear()
+        for counts in (self._asked_alone, self._asked_watched, self._answers, self._long_polls):
+            counts.clear()
         self._ended_at.clear()
-        self._long_polls.clear()
         self._readings.clear()
 
     def begun(self, request: InFlight, *, watched: bool, is_load: bool) -> None:

@@ -18,7 +18,7 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, McpBrowserError, NotActionable
 from mcp_browser.policy import Target
 
-KEYS_HELD = 200  # How many keys are sent at most before it is checked where they went
+KEYS_HELD = 200  # How many keys are sent at most before their target is checked
 MOST_KEYS = 300  # Of a longer text for a field, only the last character is sent by a key
 _PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|.", re.DOTALL)  # Characters that have keys, or one that has none
 _FIELD_PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|[^ -~]+")
@@ -226,7 +226,7 @@ class Input:
                 for modifier in reversed(down):
                     await self._tab.act(keyboard.up(modifier))
 
-    # -- what comes before input, and what goes to elements without any
+    # -- checks by the gate
 
     async def check_at(self, *point: float) -> None:
         """Check what is at a point with the gate."""
@@ -235,11 +235,7 @@ class Input:
             gate.check(await self._tab.ask(self._tab.dom.targets.at(x, y)))
 
     async def check_keys(self, *, enter: bool = False, letter: str = "") -> KeyPlace | None:
-        """Check the target of keys with the gate: Enter, or a letter with Alt, may have others.
-
-        Returns:
-            The target, if known; None if no rule needs it.
-        """
+        """Check the target of keys with the gate, and return it, if a rule needs it and it is known."""
         if not self._is_ruled:
             return None
         found = await self._tab.ask(self._tab.dom.targets.of_keys(enter=enter, letter=letter))
@@ -252,10 +248,7 @@ class Input:
     ) -> None:
         """Check elements with the gate, before input to them or a change by script.
 
-        Args:
-            indexes: the elements.
-            enter: whether Enter is to be pressed in them.
-            also: roles and names of what is changed with them.
+        `enter`: Enter is to be pressed in them. `also` are roles and names of what is changed with them.
         """
         if (gate := self._services.gate) is None:
             return
@@ -302,7 +295,7 @@ class Input:
             gate.passed()
         await self._tab.act(work)
 
-    # -- keys that are held to their place
+    # -- keys that are held to their target
 
     def _is_confidential(self, text: str) -> bool:
         rule = self._services.typing_rule

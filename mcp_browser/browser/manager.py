@@ -40,11 +40,6 @@ class BrowserManager:
         self._page_listeners: list[PageListener] = []
         self._session_listeners: list[PageListener] = []
 
-    @property
-    def restarts(self) -> int:
-        """How many shared browsers have ended by themselves and were replaced."""
-        return self.pool.restarts
-
     async def warm(self, *, shared: bool = False) -> None:
         """Start a browser in the background: one that sessions share (`shared`), or the default session's.
 

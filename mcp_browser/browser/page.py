@@ -110,12 +110,7 @@ class TabPage:
 
     @property
     def cdp(self) -> CDPSession:
-        """The CDP session of the tab.
-
-        Raises:
-            BrowserUnavailable: there is none: the tab is gone, or has just been opened.
-            DialogOpen: there is none, since a dialog has been open from the start.
-        """
+        """The tab's CDP session; raises BrowserUnavailable, or DialogOpen if it opened with a dialog."""
         if self._cdp is not None:
             return self._cdp
         if self.held:

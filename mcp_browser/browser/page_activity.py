@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import itertools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -210,8 +210,10 @@ class Activity:
         of_page = kind == "document" and self._is_of_page(request)
         if of_page:
             # Of the requests of a redirect only the last one counts.
-            for known in list(self._redirected_from(request)):
-                self._in_flight.pop(known, None)
+            before = request.redirected_from
+            while before is not None:
+                self._in_flight.pop(before, None)
+                before = before.redirected_from
             self._forget_request()
             self.answered_status = None
         asked = InFlight(
@@ -223,12 +225,6 @@ class Activity:
             is_load = self.watched and self.document_number > self._watched_from
             self._endless.begun(asked, watched=self.watched, is_load=is_load)
         self.wake()
-
-    def _redirected_from(self, request: Request) -> Iterator[Request]:
-        before = request.redirected_from
-        while before is not None:
-            yield before
-            before = before.redirected_from
 
     def _on_end(self, request: Request) -> None:
         self._ended.add(request)

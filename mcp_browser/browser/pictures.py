@@ -99,9 +99,7 @@ def encode_whole(shot: Shot) -> bytes:
     with Image.open(io.BytesIO(shot.raw)) as opened:
         format, image = opened.format or "PNG", opened.convert("RGB")
     paint_over(image, shot)
-    buffer = io.BytesIO()
-    image.save(buffer, format, **({"quality": 95} if format == "JPEG" else {}))
-    return buffer.getvalue()
+    return _saved(image, format, **({"quality": 95} if format == "JPEG" else {}))
 
 
 def draw_labels(image: "Image.Image", labels: Sequence[Box], *, scale: float) -> None:
@@ -138,7 +136,8 @@ def draw_cursor(image: "Image.Image", x: float, y: float) -> None:
 
 def _encoded(image: "Image.Image", *, format: PictureFormat, quality: int, max_bytes: int) -> Picture:
     while True:
-        data = _encode(image, format, quality)
+        options = {"compress_level": 6} if format == "png" else {"quality": quality}
+        data = _saved(image, format, **options, **({"method": 2} if format == "webp" else {}))
         if len(data) <= max_bytes or max(image.size) <= SMALLEST_SIDE:
             return Picture(data=data, format=format, width=image.width, height=image.height)
         if format != "png" and quality > LOWEST_QUALITY:
@@ -148,15 +147,9 @@ def _encoded(image: "Image.Image", *, format: PictureFormat, quality: int, max_b
             image = _resized(image, max(0.3, 0.95 * (max_bytes / len(data)) ** 0.5))
 
 
-def _encode(image: "Image.Image", format: PictureFormat, quality: int) -> bytes:
+def _saved(image: "Image.Image", format: str, **options: int) -> bytes:
     buffer = io.BytesIO()
-    match format:
-        case "png":
-            image.save(buffer, "PNG", compress_level=6)
-        case "jpeg":
-            image.save(buffer, "JPEG", quality=quality)
-        case "webp":
-            image.save(buffer, "WEBP", quality=quality, method=2)
+    image.save(buffer, format, **options)
     return buffer.getvalue()
 
 
@@ -214,14 +207,12 @@ def compare_pictures(before: bytes, after: bytes, *, threshold: float) -> Pictur
     )
     shown = Image.blend(new.convert("RGB"), Image.new("RGB", size, "white"), FADED)
     shown.paste(MARK, mask=differs)
-    written = io.BytesIO()
-    shown.save(written, "PNG")
     return PictureDifference(
         pixels=differs.histogram()[255],
         total=size[0] * size[1],
         box=differs.getbbox(),
         sizes=sizes,
-        picture=written.getvalue(),
+        picture=_saved(shown, "PNG"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Recordings of a session: a video of what it shows, or a trace of what is done in it."""
+"""Recordings of a session: a video of its page, or a Playwright trace."""
 
 import asyncio
 import contextlib
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 MILLISECONDS = Fraction(1, 1000)
 BITS_A_SECOND = 1_000_000
 
+# Whether the package that encodes videos is installed: the extra `video`
 can_be_written = importlib.util.find_spec("av") is not None
-"""Whether what encodes videos is installed: the extra `video`."""
 
 
 class VideoWriter:
-    """Writes a file of VP8 in WebM; each picture stands until the next. Its methods block, and take turns."""
+    """Writes VP8 in WebM; each picture is shown until the next. Its methods block, and are thread-safe."""
 
     def __init__(self, path: Path, *, size: tuple[int, int] | None = None) -> None:
-        """Write to `path` with the first picture. `size` in pixels is by default that picture's."""
+        """Create `path` with the first picture; `size` in pixels is by default that picture's."""
         self._path = path
         self._size = size
         self._lock = threading.Lock()
@@ -52,17 +52,17 @@ class VideoWriter:
 
     @property
     def written(self) -> int:
-        """Bytes of the file so far; 0 where nothing has been shown."""
+        """Bytes of the file so far; 0 without a picture."""
         return self._path.stat().st_size if self._output is not None else 0
 
     def add(self, picture: bytes, at: float) -> None:
-        """Show a picture, in any format, from `at` seconds on; one of another shape gets black bars."""
+        """Add a picture, in any format, shown from `at` seconds on; another shape gets black bars."""
         with self._lock:
             if not self._closed:
                 self._add(picture, round(at * 1000))
 
     def close(self, at: float) -> bool:
-        """End the video `at` seconds; False where it has no picture, and so no file."""
+        """End the video `at` seconds; False if it has no picture, and so no file."""
         with self._lock:
             self._closed = True
             if self._output is None or self._last is None:
@@ -113,15 +113,15 @@ class VideoWriter:
 Kind = Literal["video", "trace"]
 
 FRAMES_A_SECOND = 10
-ASKING_SECONDS = 2.0  # How long a page may take to report what its secret fields hold
-FIRST_PICTURE_SECONDS = 5.0  # How long a video waits for its first picture when it is to end already
+ASKING_SECONDS = 2.0  # How long a page may take to report the values of its secret fields
+FIRST_PICTURE_SECONDS = 5.0  # How long a video waits for its first picture when it is stopped
 INSTEAD = "Record a video, which covers secrets, or trace a session without secrets."
 NO_ENCODER = "The package that encodes videos is not installed."
 HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mcp-browser-server[video]'."
 
 
 class _Recording:
-    """A recording under way, and the file it goes to."""
+    """A recording under way, and its file."""
 
     def __init__(self, session: "BrowserSession", file: PendingArtifact) -> None:
         self._session = session
@@ -129,12 +129,12 @@ class _Recording:
         self.file = file
 
     async def finish(self) -> None:
-        """Have the whole file written; raises ActionError where there is nothing to write, OSError."""
+        """Write the whole file; raises ActionError if there is nothing to write, OSError."""
         raise NotImplementedError
 
 
 class _Video(_Recording):
-    """Follows the tab that the session works in."""
+    """A video of the session's current tab."""
 
     def __init__(
         self, session: "BrowserSession", file: PendingArtifact, *, size: tuple[int, int] | None, fps: int
@@ -146,7 +146,7 @@ class _Video(_Recording):
         self._full = asyncio.Event()
 
     async def follow(self) -> None:
-        """Record until the video is as large as it may be."""
+        """Record until the video has reached its size limit."""
         full = asyncio.ensure_future(self._full.wait())
         try:
             while not full.done():
@@ -162,7 +162,7 @@ class _Video(_Recording):
             full.cancel()
 
     async def finish(self) -> None:
-        """End the video now; of one that had hardly begun, after its first picture."""
+        """End the video now, or after its first picture."""
         if not self._writer.written:
             with anyio.move_on_after(FIRST_PICTURE_SECONDS):
                 await self._show(once=True)
@@ -170,7 +170,7 @@ class _Video(_Recording):
             raise NotActionable("Nothing was recorded: no page was shown.", hint="Open one with go_to_url.")
 
     async def _show(self, *, once: bool = False) -> None:
-        """Write the pictures of the tab in use, until it is gone; or only one."""
+        """Write the pictures of the current tab until it is gone, or only one."""
         tab = self._session.tab_in_use
         if tab is None:
             return
@@ -188,19 +188,19 @@ class _Video(_Recording):
 
 
 class _Trace(_Recording):
-    """Playwright's trace of a context: pages, requests and input as they are."""
+    """Playwright's trace of a context, with pages, requests and input unredacted."""
 
     def __init__(self, session: "BrowserSession", file: PendingArtifact, context: BrowserContext) -> None:
         super().__init__(session, file)
         self.context = context
 
     async def begin(self) -> None:
-        """Start it, unless a secret field holds something. Pictures are left out: they cannot be redacted."""
+        """Start it, unless a secret field is filled; without pictures, which cannot be redacted."""
         await self._refuse_filled_fields()
         await self.context.tracing.start(snapshots=True, screenshots=False, sources=False)
 
     async def finish(self) -> None:
-        """Write the trace, unless a secret field holds something, or the file is too large."""
+        """Write the trace, unless a secret field is filled or the file is too large."""
         try:
             await self._refuse_filled_fields()
             await self.context.tracing.stop(path=self.file.path)
@@ -245,7 +245,7 @@ class Recordings(SessionPlugin):
         self._notices: list[str] = []
 
     async def opened(self, context: BrowserContext) -> None:
-        """Record from the start where the settings say so; a trace ends with its browser."""
+        """Record from the start if the settings want that; a trace ends with its browser."""
         trace = self._under_way.get("trace")
         if isinstance(trace, _Trace) and trace.context is not context:
             self._drop("trace")
@@ -259,16 +259,16 @@ class Recordings(SessionPlugin):
                 raise self._session.artifacts.not_written(error) from error
 
     async def tab_opened(self, tab: "Tab") -> None:
-        """Look where input goes, as long as a trace is recorded."""
+        """Check the target of input while a trace is recorded."""
         tab.before_input = partial(self._before_input, tab)
 
     def holds_secret(self) -> None:
-        """Discard a trace: the session holds a secret from now on."""
+        """Discard a trace: the session now holds a secret."""
         if "trace" in self._under_way:
             begin(self._discard("The session holds a secret"))
 
     async def _before_input(self, tab: "Tab") -> None:
-        """Discard a trace before there is input while a secret field has the focus."""
+        """Discard a trace before input to a focused secret field."""
         if "trace" in self._under_way:
             with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
                 place = await tab.ask(tab.dom.typed_at(), limit=ASKING_SECONDS)
@@ -292,11 +292,11 @@ class Recordings(SessionPlugin):
         size: tuple[int, int] | None = None,
         fps: int = FRAMES_A_SECOND,
     ) -> PendingArtifact:
-        """Begin a recording; the file that it will be.
+        """Begin a recording; return its file.
 
         Raises:
-            NotActionable: one is under way, what encodes videos is missing, the settings want no pictures, or
-                a trace would show a secret.
+            NotActionable: one is under way, the video encoder is missing, the settings forbid pictures, or a
+                trace would show a secret.
             OSError: the file cannot be written.
         """
         if running := self._under_way.get(kind):
@@ -320,7 +320,7 @@ class Recordings(SessionPlugin):
         return file
 
     async def stop(self, kind: Kind | None = None) -> list[Artifact]:
-        """End the recording of a kind, or all; the files.
+        """End the recording of a kind, or all; return the files.
 
         Raises:
             NotFound: none is under way.
@@ -336,18 +336,18 @@ class Recordings(SessionPlugin):
         return [await self._stop(one) for one in kinds]
 
     def notices(self) -> Iterable[str]:
-        """What ended without being stopped."""
-        told, self._notices = self._notices, []
-        return told
+        """Sentences about recordings that have ended without being stopped."""
+        notices, self._notices = self._notices, []
+        return notices
 
     async def leaving(self) -> None:
-        """A trace ends with its context."""
+        """End a trace, which needs its context."""
         if "trace" in self._under_way:
             await self._end("trace", "The browser was given back")
         await self._until_written()
 
     async def closed(self) -> None:
-        """Write the files whole."""
+        """End all recordings."""
         for kind in list(self._under_way):
             await self._end(kind, "The session ends")
         await self._until_written()
@@ -381,12 +381,12 @@ class Recordings(SessionPlugin):
         await self._end(kind, why)
 
     async def _until_written(self) -> None:
-        """Wait for those that end at their limits just now."""
+        """Wait for recordings that are ending at their limits."""
         if self._ending:
             await asyncio.wait(self._ending)
 
     async def _end(self, kind: Kind, why: str) -> None:
-        """Stop a recording that nobody has stopped."""
+        """End a recording, and note why."""
         try:
             artifact = await self._stop(kind)
             self._notices.append(f"{why}, so the {kind} was ended: {artifact.place}.")
@@ -414,12 +414,7 @@ class Recordings(SessionPlugin):
 
 
 def check(settings: Settings) -> None:
-    """Whether the sessions can be recorded that the settings want recorded.
-
-    Raises:
-        SettingsError: what encodes videos is missing, there are to be no pictures, there are secrets that a
-            trace would show, or the files would go with their sessions.
-    """
+    """Raise SettingsError if sessions cannot be recorded as the settings want it."""
     if settings.recording.record == "video" and not can_be_written:
         raise SettingsError(f"record: {NO_ENCODER} {HOW_TO_INSTALL}")
     if settings.recording.record == "video" and settings.screenshots.screenshots == "never":

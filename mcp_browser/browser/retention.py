@@ -1,4 +1,4 @@
-"""How long Playwright's own objects of requests are kept."""
+"""Limits how many of Playwright's request objects are kept."""
 
 import time
 from collections import deque
@@ -7,21 +7,21 @@ from weakref import WeakSet
 
 from playwright.async_api import Request
 
-RETAINED = 20  # Of how many ended requests of a tab the objects are kept, about 11 kB each
-RETAINED_SECONDS = 10.0  # And of those that ended so recently
+RETAINED = 20  # How many ended requests of a tab are kept, about 11 kB each
+RETAINED_SECONDS = 10.0  # How long recent ones are kept in any case
 DISPOSAL = {"_parent", "_guid", "_connection", "_objects"}  # What Playwright needs to dispose of an object
 
-in_use: WeakSet[Request] = WeakSet()  # Requests of which somebody asks the browser more
+in_use: WeakSet[Request] = WeakSet()  # Requests whose details may still be read
 
 
 class EndedRequests:
-    """The ended requests of a tab, oldest first. Playwright's client frees none before the 10,000th."""
+    """The ended requests of a tab, oldest first; Playwright's client keeps up to 10,000."""
 
     def __init__(self) -> None:
         self._ended: deque[tuple[float, Request]] = deque()
 
     def add(self, request: Request) -> None:
-        """Take in a request that has ended, and free what Playwright's client holds of older ones."""
+        """Add a request that has ended, and free the memory of older ones."""
         now = time.monotonic()
         self._ended.append((now, request))
         while len(self._ended) > RETAINED and self._ended[0][0] < now - RETAINED_SECONDS:

@@ -1,4 +1,4 @@
-"""What a tab shows, as pictures that come as long as somebody watches."""
+"""Pictures of a tab as it changes, while somebody watches."""
 
 import asyncio
 import base64
@@ -25,16 +25,16 @@ from mcp_browser.privacy.hiding import spellings
 from mcp_browser.privacy.pictures import Cover, Covers, Shot
 
 FRAMES_A_SECOND = 15
-LOOKING_SECONDS = 5.0  # How long a page may take to tell what is to be covered
-RETRY_SECONDS = 0.3  # When a page that did not tell is asked again
-LINGER_SECONDS = 0.5  # How long what was covered stays so: a frame may be older than it seems
-LATE_SECONDS = 1.0  # After which a look says little about the frame before it
-MOST_TRIES = 3  # Frames withheld one after another because what is to be covered moves
+LOOKING_SECONDS = 5.0  # How long a page may take to report what to cover
+RETRY_SECONDS = 0.3  # After how long a page that did not answer is asked again
+LINGER_SECONDS = 0.5  # How long a place stays covered: a frame may be older than it seems
+LATE_SECONDS = 1.0  # A slower answer says nothing about the frame before it
+MOST_TRIES = 3  # Frames withheld in a row because covered places move
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a tab shows: a JPEG, when the browser painted it (seconds since 1970), the view in CSS pixels."""
+    """A JPEG of a tab, its time (seconds since 1970), and the size of the view in CSS pixels."""
 
     data: bytes
     time: float
@@ -44,7 +44,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What is to be covered, and when it was so."""
+    """What to cover, at a time."""
 
     covers: Covers
     values: tuple[str, ...]
@@ -52,7 +52,7 @@ class _Look:
 
 
 class Watching:
-    """The frames of a tab as one who watches gets them: always the newest, those missed are left out."""
+    """The frames of a tab for one watcher: always the newest; missed ones are left out."""
 
     def __init__(self, first: Frame | None) -> None:
         self._newest: Frame | None = None
@@ -76,7 +76,7 @@ class Watching:
         raise StopAsyncIteration
 
     def give(self, frame: Frame | None) -> None:
-        """Take in a frame, unless it shows what the last one did; None is the end."""
+        """Add a frame, unless it equals the last one; None is the end."""
         if self._ended or (frame is not None and frame.data == self._shown):
             return
         self._ended = frame is None
@@ -86,11 +86,10 @@ class Watching:
 
 
 class Screencast:
-    """The pictures of one tab, for any number of watchers; without one it does nothing.
+    """The pictures of one tab, for any number of watchers; without any it does nothing.
 
-    The browser sends each frame once. Secrets, and what secret fields show, are painted over. A frame is
-    given only when it is known what was to be covered before and after it, and that this has not moved
-    meanwhile; else another one is asked for.
+    Secrets, and the content of secret fields, are painted over. A frame is given only if the places to cover
+    are known before and after it, and have not moved in between; otherwise another one is requested.
     """
 
     def __init__(self, tab: TabPage) -> None:
@@ -106,7 +105,7 @@ class Screencast:
 
     @contextlib.asynccontextmanager
     async def watch(self) -> AsyncGenerator[Watching]:
-        """The frames of the tab from now on, the one that it shows now first; raises NotActionable."""
+        """The frames of the tab from now on, the current one first; raises NotActionable."""
         if self._settings.screenshots.screenshots == "never":
             raise NotActionable("Screenshots are switched off (screenshots=never).")
         first = self._last[0] if self._last is not None and self._last[1] == self._values() else None
@@ -118,7 +117,7 @@ class Screencast:
             self._running = begin(self._run(self._tab.cdp, after=self._stopped))
             self._running.add_done_callback(self._on_end)
         elif first is None:
-            # What is shown now has not been sent, or not with all that is to be covered on it.
+            # The current frame was not sent yet, or not with all covers.
             self._news.set()
         try:
             yield watching
@@ -128,7 +127,7 @@ class Screencast:
                 self._stop()
 
     def end(self) -> None:
-        """The tab is gone: nobody gets another frame."""
+        """The tab is gone: end all iterations."""
         for watching in self._watching:
             watching.give(None)
         self._stop()
@@ -170,14 +169,14 @@ class Screencast:
                     await self._start(cdp)
                 await asyncio.sleep(max(0.0, begun + 1 / FRAMES_A_SECOND - time.monotonic()))
         except PlaywrightError:
-            return  # The tab is gone, and its end is told, or about to be.
+            return  # The tab is gone; `end` is called for that.
         finally:
             cdp.remove_listener("Page.screencastFrame", self._on_frame)
             with contextlib.suppress(PlaywrightError):
                 await send(cdp, "Page.stopScreencast")
 
     async def _start(self, cdp: CDPSession) -> None:
-        """Have the browser send what it shows now, and then what changes."""
+        """Make the browser send the current frame, then each change."""
         await send(cdp, "Page.stopScreencast")
         self._came = None
         self._news.clear()
@@ -199,9 +198,9 @@ class Screencast:
         self._news.set()
 
     async def _next(self, cdp: CDPSession, *, limit: float | None) -> dict[str, Any]:
-        """The newest frame, which is asked for where none comes within `limit` seconds."""
+        """The newest frame; it is requested if none arrives within `limit` seconds."""
         if self._unacknowledged:
-            # The browser waits for it once it has sent some.
+            # The browser waits for acknowledgements after some frames.
             await send(cdp, "Page.screencastFrameAck", sessionId=self._unacknowledged.popleft())
         while True:
             with contextlib.suppress(TimeoutError):
@@ -218,7 +217,7 @@ class Screencast:
         return tuple(form for value in self._tab.services.hidden.values() for form in spellings(value))
 
     async def _look(self) -> _Look:
-        """What is to be covered now; waits as long as the page does not tell."""
+        """What to cover now; waits until the page answers."""
         while True:
             values = self._values()
             try:
@@ -226,7 +225,7 @@ class Screencast:
                     async with asyncio.timeout(LOOKING_SECONDS):
                         covers = await self._tab.guarded(self._tab.dom.covers(values, fields=True))
                     if may_show(self._tab.url, self._settings):
-                        # How far it is scrolled says nothing of where things are in the view.
+                        # Only positions in the view are compared, not how far the page is scrolled.
                         covers = covers.model_copy(update={"scroll": (0.0, 0.0), "page": (0.0, 0.0)})
                         return _Look(covers, values, time.monotonic())
             except (ActionError, FrameGone, TimeoutError):
@@ -237,10 +236,7 @@ class Screencast:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _give(self, event: dict[str, Any], looks: Iterable[_Look]) -> bool:
-        """Give all watchers a frame, without what was to be covered around its time.
-
-        Whether more was covered than is to be from now on.
-        """
+        """Give all watchers a frame with the covers around its time; whether it has more than needed now."""
         *_, before, seen = looks
         boxes = dict.fromkeys(box for look in looks for box in look.covers.boxes)
         if before.covers != seen.covers:
@@ -250,7 +246,7 @@ class Screencast:
             shot = Shot(raw, (seen.covers.model_copy(update={"boxes": tuple(boxes)}),))
             raw = await anyio.to_thread.run_sync(encode_whole, shot)
         about = event["metadata"]
-        # In the page's own pixels, which points are counted in: a zoomed page has more or fewer of them.
+        # In the page's CSS pixels, which differ by its zoom.
         zoom = about.get("pageScaleFactor") or 1
         frame = Frame(
             data=raw,
@@ -265,7 +261,7 @@ class Screencast:
 
 
 def _is_of_the_view(event: Mapping[str, Any]) -> bool:
-    """Whether a frame has the form of the view: while the whole page is pictured, it shows all of that."""
+    """Whether a frame has the shape of the view; during a full-page screenshot it shows the whole page."""
     width, height = size_of(base64.b64decode(event["data"]))
     about = event["metadata"]
     # Its sides are rounded to pixels.
@@ -275,7 +271,7 @@ def _is_of_the_view(event: Mapping[str, Any]) -> bool:
 
 
 def _settled(*looks: _Look, begun: float) -> bool:
-    """Whether nothing that is to be covered moved between the last two looks, the last of which was quick."""
+    """Whether no covered place moved between the last two looks, and the last one was quick."""
     *_, before, after = looks
     return before.covers == after.covers and after.time - begun < LATE_SECONDS
 

@@ -1,4 +1,4 @@
-"""Rows that lists draw only when they are scrolled to: a list is scrolled until the wanted one comes."""
+"""Virtual lists, which draw rows only near the view: scroll a list until the wanted row is drawn."""
 
 import re
 import time
@@ -9,9 +9,9 @@ from typing import TypeVar
 from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.worlds import World
 
-SMALLEST_PART = 1e-4  # Of a list's length, of which it is not halved any more
-LEAST_STEPS = 16  # So often a list in order is halved, however slow the machine is
-SEEKING_SECONDS = 4.0  # How long the lists of a page are scrolled for a text, all of them
+SMALLEST_PART = 1e-4  # The part of a list's length at which bisection ends
+LEAST_STEPS = 16  # How many bisection steps there are on slow machines, too
+SEEKING_SECONDS = 4.0  # How long all lists of a page are scrolled for a text
 
 T = TypeVar("T")
 
@@ -23,16 +23,16 @@ async def scroll_for(
     seconds: float,
     thorough: bool = False,
 ) -> T | None:
-    """Scroll a list from its start until a row is found; a list in order is halved.
+    """Scroll a list from its start until a row is found; bisect a sorted list.
 
     Args:
-        wanted: what the row says.
+        wanted: the row's text.
         show: scrolls to a part of the list's length (0 to 1), or on by a view (-1); returns what was found
-            there and what the rows say, None where nothing moved.
-        seconds: how long at most, save that a list in order is halved a few times anyhow.
-        thorough: look through all of a list that seems to be in order, too.
+            there and the texts of the rows, None if nothing moved.
+        seconds: the time limit; a sorted list is bisected for `LEAST_STEPS` in any case.
+        thorough: also scroll through all of a list that seems to be sorted.
     """
-    low, high, at = 0.0, 1.0, 0.0  # Of a list in order, between which parts of its length it is
+    low, high, at = 0.0, 1.0, 0.0  # Bounds of the row in a sorted list
     by_views = False
     ends, steps = time.monotonic() + seconds, 0
     while time.monotonic() < ends or (not by_views and steps < LEAST_STEPS):
@@ -58,7 +58,7 @@ async def scroll_for(
 
 
 async def seek(tab: TabPage, text: str) -> bool:
-    """Scroll the page's lists that draw only what is seen until one has this text; else they are put back."""
+    """Scroll the page's virtual lists until one has this text; otherwise restore their positions."""
     wanted = tidy(text)
     if not wanted:
         return False
@@ -81,10 +81,10 @@ async def _show_rows(
 
 
 def tidy(text: str) -> str:
-    """A text for comparing: without case, single spaces."""
+    """A text for comparisons: casefolded, with single spaces."""
     return " ".join(text.split()).casefold()
 
 
 def _in_order(label: str) -> list[tuple[str, int]]:
-    """A label as people sort it: by its words, and by its numbers as numbers."""
+    """A sort key for a label, with its numbers as numbers."""
     return [(word, int(number or 0)) for word, number in re.findall(r"(\D+)(\d*)", f" {tidy(label)}")]

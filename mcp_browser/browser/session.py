@@ -1,4 +1,4 @@
-"""A browser session: one browser context, its tabs and its lock, and what is told of it."""
+"""A browser session: one browser context with its tabs, its lock and its observations."""
 
 import asyncio
 import contextlib
@@ -32,31 +32,31 @@ from mcp_browser.errors import (
 from mcp_browser.privacy.addresses import MARK
 
 CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
-"""Takes the name of an action that begins and its arguments without what may be secret.
+"""Takes the name and redacted arguments of an action that begins.
 
 The function that it returns takes the outcome: an `ActionResult`, or the exception that ended the action.
 """
 
 
 class BrowserSession(SessionLife):
-    """One browser context with its tabs; opens at the first call, or `async with`, which closes it, too.
+    """One browser context with its tabs; opens at the first call, or by `async with`, which also closes it.
 
-    A server's sessions are made by `BrowserManager.open_session`. One that is made without a pool stands
-    alone: it starts a browser of its own, and ends it as it is closed.
+    A server's sessions are made by `BrowserManager.open_session`. A session without a pool starts its own
+    browser, and ends it when it is closed.
     """
 
     watcher: CallWatcher | None = None
-    """Who is told of each call."""
+    """Called for each action."""
 
     doing = ""
-    """Which action of a list is being carried out."""
+    """The action of a list that is being carried out."""
 
     # -- what there is
 
     @property
     def in_own_chrome(self) -> bool:
-        """Whether it works in a browser of the user's own."""
-        return self._settings.browser.connect is not None
+        """Whether it works in the user's own browser."""
+        return self.settings.browser.connect is not None
 
     @property
     def current_tab(self) -> Tab:
@@ -75,53 +75,42 @@ class BrowserSession(SessionLife):
 
     @property
     def output_dir(self) -> Path:
-        """The folder for downloads and other files; a temporary one is made where the settings name none."""
+        """The folder for downloads and other files; a temporary one if the settings have none."""
         return self.artifacts.folder
 
     @property
     def upload_dirs(self) -> tuple[Path, ...]:
-        """The folders that files may be uploaded from; for a remote client the settings have to name them.
+        """The folders from which files may be uploaded; for a remote client, only those of the settings.
 
-        The working folder is one of them, unless all of the user's files are in it: many clients start their
-        servers in the home folder, or in `/`.
+        By default the working folder is one, unless it contains the home folder: many clients start their
+        servers there, or in `/`.
         """
-        if self._settings.files.upload_dirs or self.artifacts.remote:
-            return self._settings.files.upload_dirs
+        if self.settings.files.upload_dirs or self.artifacts.remote:
+            return self.settings.files.upload_dirs
         working = Path.cwd()
         if Path.home().resolve().is_relative_to(working):
             return (self.output_dir,)
         return (working, self.output_dir)
 
     async def plugin(self, kind: type[C]) -> C:
-        """What lives beside the pages of this session: always the same one of a class.
-
-        Made at the first call, and attached to the context and the tabs that are open.
-        """
+        """The session's plugin of a class; the first call makes it, and attaches it to the open tabs."""
         return await self._plugins.get(kind)
 
     @property
     def context_settings(self) -> Mapping[str, Any]:
-        """The keyword arguments of Playwright's `new_context` that the session's contexts are made with."""
+        """The keyword arguments of Playwright's `new_context` for this session."""
         return self._pool.context_options | dict(self.context_options)
 
-    async def devices(self) -> dict[str, dict[str, Any]]:
-        """Playwright's list of devices: keyword arguments of `new_context` by the devices' names."""
-        return await self._pool.devices()
-
     def restored(self, url: str) -> str:
-        """An address as given, or the original of one with a redacted part.
+        """An address as given, or the original of a redacted one.
 
         Raises:
-            BlockedUrl, NavigationError: it is no address that may be opened, or its original is not known.
+            BlockedUrl, NavigationError: it may not be opened, or its original is not known.
         """
         if MARK not in (url := url.replace("%5Bredacted%5D", MARK)):
             return url
         base = self._tabs.current.url if self._tabs.current else ""
-        return self.addresses.restore(check_url(url, self._settings, base=base))
-
-    def take_notices(self) -> tuple[str, ...]:
-        """The sentences that have not been told yet; they count as told now."""
-        return self._observations.take_notices()
+        return self.addresses.restore(check_url(url, self.settings, base=base))
 
     # -- opening
 
@@ -138,22 +127,21 @@ class BrowserSession(SessionLife):
         await self.close()
 
     async def ensure_open(self) -> None:
-        """Open the session, or bring back what it has lost: a dead browser, a crashed or closed tab.
+        """Open the session, or replace a dead browser, and crashed or closed tabs.
 
-        That goes on where the caller is cancelled; the next one joins it.
+        This continues if the caller is cancelled; the next caller waits for it.
 
         Raises:
             BrowserUnavailable: no browser could be found, started or reached; or the session is closed.
         """
         current = self._tabs.current
         is_open = self._state is State.OPEN and self.services.context is not None
-        # The current tab is none of the open ones once it is closed.
+        # A closed current tab is not among the open ones.
         lost = (
             current is None or current.closed or any(tab.crashed or tab.closed for tab in self.tabs.values())
         )
         if is_open and not lost and not self._tabs.attaching:
-            # The browser is not asked: news of its end come by themselves.
-            return
+            return  # The browser is not asked: there is an event for its end.
         if self.closed:
             raise self._why_ended()
         if self._opening is None or self._opening.done():
@@ -163,7 +151,7 @@ class BrowserSession(SessionLife):
     # -- tabs
 
     async def new_tab(self, url: str | None = None) -> Tab:
-        """Open a tab and switch to it. A tab whose address cannot be opened is closed again.
+        """Open a tab and switch to it; it is closed again if its address cannot be opened.
 
         Raises:
             BlockedUrl, NavigationError, DeadlineExceeded: as `Tab.goto` does.
@@ -171,7 +159,7 @@ class BrowserSession(SessionLife):
         if reason := self.limits.why_no_tab(len(self.tabs)):
             raise LimitReached(reason, hint="Close a tab with close_tab, or go on in this one.")
         before = self._tabs.current
-        address = check_url(url, self._settings, base=before.url if before else "") if url else None
+        address = check_url(url, self.settings, base=before.url if before else "") if url else None
         tab = await self._tabs.open(opener=before.id if before else None)
         self._tabs.switch_to(tab)
         if address is not None:
@@ -188,22 +176,18 @@ class BrowserSession(SessionLife):
         return tab
 
     async def switch_tab(self, tab_id: int) -> Tab:
-        """Make a tab the current one.
-
-        Raises:
-            NotFound: there is no such tab; the message lists those that there are.
-        """
+        """Make a tab the current one. Raises NotFound: there is no such tab; the message lists the tabs."""
         tab = self._tabs.by_id(tab_id)
         self._tabs.switch_to(tab)
         await tab.bring_to_front()
         return tab
 
     async def close_tab(self, tab_id: int) -> None:
-        """Close a tab. The current one gives way to its opener or the newest one, the last one to a blank.
+        """Close a tab. Its opener or the newest tab is current then, or a blank one after the last.
 
         Raises:
-            NotFound: there is no such tab; the message lists those that there are.
-            NotActionable: it is one of the user's.
+            NotFound: there is no such tab; the message lists the tabs.
+            NotActionable: it is a tab of the user.
         """
         tab = self._tabs.by_id(tab_id)
         if self._tabs.is_lent(tab):
@@ -214,7 +198,7 @@ class BrowserSession(SessionLife):
 
     @property
     def acting(self) -> bool:
-        """Whether an action is under way that does more than look."""
+        """Whether an action is under way that does more than read."""
         watch = self._tabs.watch
         return watch is not None and watch.effect != "read"
 
@@ -222,7 +206,7 @@ class BrowserSession(SessionLife):
     async def action(self, effect: Effect, *, within: bool = False) -> AsyncGenerator[ActionScope]:
         """Hold the session for one action, from the check of its arguments to the observation of its outcome.
 
-        `within` another one, of which it is a part, the session is held already.
+        With `within`, the action is part of another one that holds the session already.
 
         Raises:
             BrowserUnavailable: the session cannot be opened.
@@ -250,7 +234,7 @@ class BrowserSession(SessionLife):
                 self._tabs.watch, self.services.gate, self.services.typing_rule = around
                 for one in self.tabs.values():
                     one.activity.watched = within
-                # Not at the start, which has better things to do.
+                # Here, so that it does not delay the start.
                 remove_leftovers_once()
 
     def _refuse_another_tab(self, text: str) -> None:
@@ -261,7 +245,7 @@ class BrowserSession(SessionLife):
         )
 
     async def observe(self, scope: ActionScope) -> Observation:
-        """Wait for what the action has started, and tell what became of the page.
+        """Wait until what the action has started has ended, and describe the page.
 
         Raises:
             BlockedUrl: the page went to an address that is not allowed; it was left.
@@ -274,7 +258,7 @@ class BrowserSession(SessionLife):
             self._lost_tabs.moved = None
 
     async def settle(self, scope: ActionScope) -> None:
-        """Wait for what the action has started, where another one follows. Raises as `observe` does."""
+        """Wait as `observe` does, but return nothing: another action follows."""
         await self._settled(scope, reads=False)
 
     async def _settled(self, scope: ActionScope, *, reads: bool) -> DomSnapshot | DomChanges | None:
@@ -293,7 +277,7 @@ class BrowserSession(SessionLife):
         return part
 
     async def _return_from(self, closed: Tab, scope: ActionScope) -> DomSnapshot | DomChanges | None:
-        """Go on in another tab where the action has closed its own, and tell that page as a whole."""
+        """The action has closed its tab: switch to another one, and read its whole page."""
         self._tabs.expect_closing(closed)
         await self._tabs.settle_on_one()
         self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
@@ -303,7 +287,7 @@ class BrowserSession(SessionLife):
         return part
 
     async def full_observation(self, *, region: int | None = None, part: int = 1) -> Observation:
-        """The whole page within the budget, or the part of it that is asked for.
+        """The whole page within the budget, or a region or part of it.
 
         Raises:
             DeadlineExceeded: the page does not answer.
@@ -317,23 +301,14 @@ class BrowserSession(SessionLife):
         self._lost_tabs.moved = None
         return await self._observations.observation(self.current_tab, snapshot)
 
-    async def wait_for_download(self, *, limit: float) -> list[DownloadInfo]:
-        """The downloads that end within `limit` seconds: those under way, else the next one to begin.
-
-        Raises:
-            DeadlineExceeded: none began, or one goes on.
-        """
-        return await self.incoming.wait_for_end(limit=limit)
-
     async def refuse_blocked(self, *, leave: str | None = None) -> None:
-        """Show nothing of a page whose address is not allowed; where an action has led there, leave it.
+        """Raise BlockedUrl if the page's address is not allowed.
 
-        Raises:
-            BlockedUrl: it is not allowed.
+        `leave` is the address at which an action began; a page that it led to is left.
         """
         tab = self.current_tab
         url = tab.url
-        if url == self._shown_url or may_show(url, self._settings):
+        if url == self._shown_url or may_show(url, self.settings):
             self._shown_url = url
             return
         if leave is not None and leave != url:

@@ -1,4 +1,4 @@
-"""The life of a session: its context is opened, mended where something of it is lost, and given back."""
+"""The life of a session: opening its context, replacing what is lost, releasing it."""
 
 import asyncio
 import contextlib
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from mcp_browser.dom.models import Size
 
 
-MOST_NOTICES = 50  # How many different sentences one result tells beside what is bounded already
+MOST_NOTICES = 50  # How many different notices a result has, besides those with limits of their own
 
 
 class ObservationBuilder:
-    """Remembers what a session has told and what there is still to tell."""
+    """Makes a session's observations; remembers what was reported and what is still to be."""
 
     def __init__(self, tabs: Tabs, plugins: SessionPlugins, egress: "ProxySession | None" = None) -> None:
         self._egress = egress
@@ -50,27 +50,27 @@ class ObservationBuilder:
         self._plugins = plugins
         self._notices: dict[str, None] = {}
         self._left_out = 0
-        self._told_dialogs: dict[int, DialogInfo] = {}
-        self._told_tabs: tuple[int, ...] = ()
-        self._told_infos: list[tuple[int, str, bool]] = []
+        self._reported_dialogs: dict[int, DialogInfo] = {}
+        self._reported_tabs: tuple[int, ...] = ()
+        self._reported_infos: list[tuple[int, str, bool]] = []
 
     def notice(self, text: str) -> None:
-        """Tell a sentence with the next result; there is an end to what pages give reason for."""
+        """Add a sentence to the next result, unless there are too many."""
         if text in self._notices or len(self._notices) < MOST_NOTICES:
             self._notices[text] = None
         else:
             self._left_out += 1
 
     def withdraw(self, text: str) -> None:
-        """Do not tell a sentence that was told in another way."""
+        """Remove a sentence that was reported in another way."""
         self._notices.pop(text, None)
 
     def know_tabs(self) -> None:
-        """Take the tabs that there are as known: a new browser's are not news."""
-        self._told_tabs = tuple(self._tabs.all)
+        """Mark the current tabs as reported: those of a new browser are not news."""
+        self._reported_tabs = tuple(self._tabs.all)
 
     def take_notices(self) -> tuple[str, ...]:
-        """The sentences that have not been told yet; they count as told now."""
+        """The sentences for the next result; each is returned once."""
         current, room = self._tabs.current, ROOM
         notices, self._notices = list(self._notices), {}
         if self._left_out:
@@ -78,8 +78,8 @@ class ObservationBuilder:
             self._left_out = 0
         for tab in self._tabs.all.values():
             dialog = tab.dialog if tab is not current and tab.held else None
-            if dialog is not None and dialog != self._told_dialogs.get(tab.id):
-                self._told_dialogs[tab.id] = dialog
+            if dialog is not None and dialog != self._reported_dialogs.get(tab.id):
+                self._reported_dialogs[tab.id] = dialog
                 notices.append(
                     f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
                 )
@@ -87,16 +87,16 @@ class ObservationBuilder:
             if has_news and (complaint := tab.console.take(room)):
                 notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
                 room -= len(complaint)
-        notices += [notice for plugin in self._plugins.made for notice in plugin.notices()]
+        notices += [notice for plugin in self._plugins for notice in plugin.notices()]
         if self._egress is not None:
             notices += self._egress.notices()
         return tuple(dict.fromkeys(notices))
 
     async def observation(self, tab: Tab, part: DomSnapshot | DomChanges | None) -> Observation:
-        """What the session looks like now, with what was read of its current tab."""
-        told = tuple(self._tabs.all)
-        several = len(told) > 1 or told != self._told_tabs
-        self._told_tabs = told
+        """The state of the session now, with what was read of its current tab."""
+        tabs = tuple(self._tabs.all)
+        several = len(tabs) > 1 or tabs != self._reported_tabs
+        self._reported_tabs = tabs
         if isinstance(part, DomSnapshot):
             part = part.model_copy(update={"status": tab.status})
         read, tab.dom.title = tab.dom.title, None
@@ -112,9 +112,9 @@ class ObservationBuilder:
             for one in (self._tabs.all.values() if several else ())
         ]
         shown = [(info.id, info.url, info.current) for info in infos]
-        if not isinstance(part, DomSnapshot) and shown == self._told_infos:
+        if not isinstance(part, DomSnapshot) and shown == self._reported_infos:
             infos = []
-        self._told_infos = shown
+        self._reported_infos = shown
         return Observation(
             url=tab.url,
             title=tab.title,
@@ -127,7 +127,7 @@ class ObservationBuilder:
 
 
 class State(Enum):
-    """Where a session is in its life. One that loses its browser is NEW again; nothing follows CLOSED."""
+    """The state of a session. One that loses its browser is NEW again; CLOSED is final."""
 
     NEW = "new"
     OPENING = "opening"
@@ -136,7 +136,7 @@ class State(Enum):
 
 
 class SessionLife:
-    """A session from its making to its end: the parts that it has, its browser context, its tabs."""
+    """A session from its creation to its end: its parts, its browser context, its tabs."""
 
     def __init__(  # noqa: PLR0913 (what a session is made of)
         self,
@@ -153,17 +153,17 @@ class SessionLife:
         """A session that is not open yet.
 
         Args:
-            settings: the settings in force; by default those that nothing was said about.
+            settings: the settings in force; by default the default settings.
             pool: lends it its context, and another one when that is lost; by default one of its own.
-            isolated: it has a clean context of its own, deleted at its end; else the profile's. By default
-                it has, unless the settings name a profile or a browser that runs already.
+            isolated: use a clean context, deleted at the end, instead of the profile's. The default is True,
+                unless the settings name a profile or a running browser.
             remote: its client is on another machine.
-            context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
-            limits: what it has to share with others; by default nothing.
-            egress: what lets its browser through the egress proxy, where there is one.
-            on_close: called once it has given back all that it had.
+            context_options: keyword arguments for Playwright's `new_context`; they override the settings.
+            limits: what it shares with other sessions; by default nothing.
+            egress: its access to the egress proxy, if there is one.
+            on_close: called once everything is released.
         """
-        self._settings = settings = settings or Settings()
+        self.settings = settings = settings or Settings()
         self._own_browsers: Browsers | None = None
         if pool is None:
             self._own_browsers = Browsers(settings)
@@ -176,36 +176,36 @@ class SessionLife:
         self.isolated = isolated
         self.egress = egress
         self.context_options = dict(context_options or {})
-        self.hidden = Hidden()  # Values that nothing may show, by the names that stand for them
-        self.shown_picture: Size | None = None  # Of the picture of the view that was shown last, pixels
+        self.hidden = Hidden()  # Values that nothing may show, by the names that replace them
+        self.shown_picture: Size | None = None  # Size of the last picture of the view that was shown, pixels
         self._pool = pool
+        self.devices = pool.devices
         self._on_close = on_close
-        self.acted_at = 0.0  # When the latest action began that does more than to read, seconds since 1970
+        self.acted_at = 0.0  # When the last action began that does more than read, seconds since 1970
         self.uploads: list[str] = []  # Names of the files that were given to pages
         self._state = State.NEW
-        self.closed = False  # Whether it has been closed for good
+        self.closed = False
         self._lease = contextlib.AsyncExitStack()
         self._releasing: asyncio.Task[None] | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self.artifacts = Artifacts(
-            self._settings.files,
+            self.settings.files,
             self.notice,
             remote=remote,
-            replica=self._settings.server.replica,
+            replica=self.settings.server.replica,
             output_dir=limits.output_dir,
             disk=limits.disk,
             hidden=self.hidden,
         )
-        self.incoming = Downloads(self.artifacts, self.notice, self._settings.files)  # Files that pages give
-        self.holds_requests = False
-        """Whether requests are held back to be answered from here, so that news of them comes later."""
-        self._plugins = SessionPlugins(self, (*self._settings.tools.tools, *_standing(self._settings)))
+        self.incoming = Downloads(self.artifacts, self.notice, self.settings.files)  # Files that pages give
+        self.holds_requests = False  # Whether requests are intercepted, so that their events come later
+        self._plugins = SessionPlugins(self, (*self.settings.tools.tools, *_standing(self.settings)))
         self._lost_tabs = LostTabs()
         # Redacts the addresses in results, and restores those that are given back.
-        self.addresses = SessionAddresses(show=self._settings.observation.show_secrets)
+        self.addresses = SessionAddresses(show=self.settings.observation.show_secrets)
         self.services = SessionServices(
-            settings=self._settings,
+            settings=self.settings,
             channel=f"x{secrets.token_hex(12)}",
             downloads=self.incoming,
             plugins=self._plugins,
@@ -221,9 +221,10 @@ class SessionLife:
         self._tabs = Tabs(self.services, self._plugins, self._lost_tabs)
         self.tabs = self._tabs.all
         self._settler = Settler(self, self._tabs, self.services)
-        self.tab_switched = self._tabs.switched  # Wakes when another tab has become the current one
+        self.tab_switched = self._tabs.switched  # Wakes when another tab is the current one
         self.takeover = Takeover(self._tabs, self.services, handed_back=self.handed_back)
         self._observations = ObservationBuilder(self._tabs, self._plugins, egress)
+        self.take_notices = self._observations.take_notices
         self._reopened: set[int] = set()
         self._shown_url = ""  # The last address that was found to be allowed
         self._was_open = False
@@ -243,18 +244,9 @@ class SessionLife:
         return self.services.context
 
     @property
-    def settings(self) -> Settings:
-        return self._settings
-
-    @property
     def tab_in_use(self) -> Tab | None:
         """The current tab, or None once the browser has ended."""
         return self._tabs.current if self.services.context is not None else None
-
-    @property
-    def openings(self) -> asyncio.Semaphore:
-        """A turn at opening a session or a tab, among all sessions."""
-        return self._pool.openings
 
     @property
     def limits(self) -> SessionLimits:
@@ -268,19 +260,19 @@ class SessionLife:
     # -- opening and closing
 
     def notice(self, text: str) -> None:
-        """Tell a sentence with the next result."""
+        """Add a sentence to the next result."""
         self._observations.notice(text)
 
-    def handed_back(self, told: str, moved: bool) -> None:
-        """A person has handed the browser back; `moved`: another page is there than the last result told."""
-        if told:
-            self.notice(told)
+    def handed_back(self, message: str, moved: bool) -> None:
+        """A takeover has ended with this message; `moved`: the page is not that of the last result."""
+        if message:
+            self.notice(message)
         if moved:
-            self._lost_tabs.moved = told
+            self._lost_tabs.moved = message
         self.acted_at = time.time()
 
     async def rest(self, why: str) -> None:
-        """Give the browser back with its pages; the next call opens another one, and is told `why`."""
+        """Release the browser with its pages; the next call opens another one, and reports `why`."""
         async with self.lock:
             context, self.services.context = self.services.context, None
             if context is None or self._state is not State.OPEN:
@@ -294,9 +286,9 @@ class SessionLife:
             self.notice(why)
 
     async def close(self) -> None:
-        """Close the session and what belongs to it; a browser that was running before it goes on.
+        """Close the session and what belongs to it, but no browser that ran before.
 
-        An opening under way is broken off. Returns once everything has been given back.
+        Cancels an opening under way. Returns once everything is released.
         """
         if self._closing is None:
             self._state = State.CLOSED
@@ -308,14 +300,14 @@ class SessionLife:
         if self._opening is not None:
             self._opening.cancel()
             await asyncio.wait({self._opening})
-        # Each step is taken whatever becomes of the others; the last one is first.
+        # In reverse order; each step is taken even if others fail.
         async with contextlib.AsyncExitStack() as steps:
             if self._own_browsers is not None:
                 steps.push_async_callback(self._own_browsers.close)
             steps.callback(self._on_close, self)
             if self.egress is not None:
                 steps.callback(self.egress.end)
-            # Until the context is closed a download may begin, and make a folder for itself.
+            # Until the context is closed, a download may begin and make a folder.
             steps.push_async_callback(self.artifacts.close)
             steps.push_async_callback(self._give_back)
             steps.push_async_callback(self._plugins.closed)
@@ -325,12 +317,9 @@ class SessionLife:
 
     async def _bring_up(self) -> None:
         try:
-            if (
-                self.services.context is not None
-                and self._tabs.current is not None
-                and self._tabs.current.closed
-            ):
-                # Whether it closed alone or with its browser is known by then.
+            current = self._tabs.current
+            if self.services.context is not None and current is not None and current.closed:
+                # After this it is known whether it closed alone or with its browser.
                 await asyncio.sleep(CLOSING_SECONDS)
             await self._open_and_mend()
             await self._tabs.attached()
@@ -354,7 +343,7 @@ class SessionLife:
                 lease = await stack.enter_async_context(lent)
                 context = self.services.context = lease.context
                 if lease.joined and self.limits.clipboard is None:
-                    # The browser's own one is that of whoever was there first.
+                    # The browser's own clipboard belongs to the first user.
                     self.limits = replace(self.limits, clipboard=Clipboard())
                 with contextlib.suppress(PlaywrightError):
                     await context.add_init_script(hook_script(self.services.channel))
@@ -377,13 +366,13 @@ class SessionLife:
         if lease.notice:
             self.notice(lease.notice)
         if self._was_open:
-            browser = self._settings.browser
+            browser = self.settings.browser
             by_connection = not browser.starts_browser
             self.notice(self._lost_tabs.take(connection=by_connection, isolated=self.isolated))
         self._was_open = True
 
     async def _give_back(self) -> None:
-        """Give the context back, or wait until one that has ended is."""
+        """Release the context, or wait until one that has ended is released."""
         self.services.context = None
         lease, self._lease = self._lease, contextlib.AsyncExitStack()
         await lease.aclose()
@@ -391,12 +380,11 @@ class SessionLife:
             await asyncio.wait({self._releasing})
 
     async def _open_and_mend(self) -> None:
-        """Have a browser and a current tab; a browser whose end comes through only now is replaced once."""
+        """Make sure of a browser and a current tab; a browser found to have ended is replaced once."""
         for is_last in (False, True):
             if self.services.context is None:
-                # Whole sessions take turns: with one step of all of them after another, each would wait for
-                # the last.
-                async with self.openings:
+                # Whole sessions take turns: if their steps were interleaved, each would wait for the last.
+                async with self._pool.openings:
                     await self._open()
             try:
                 await self._mend()
@@ -411,14 +399,14 @@ class SessionLife:
                 return
 
     async def _mend(self) -> None:
-        """Open crashed tabs again, and see to it that there is a current tab."""
+        """Replace crashed tabs, and make sure that there is a current tab."""
         while crashed := [tab for tab in self.tabs.values() if tab.crashed]:
             for tab in crashed:
                 await self._open_again(tab)
         await self._tabs.settle_on_one()
 
     async def _open_again(self, tab: Tab) -> None:
-        """Put a fresh tab in place of one that has crashed; an empty one where that was such a tab itself."""
+        """Replace a crashed tab by a new one with its page, or an empty one if it was one itself."""
         url = tab.url
         fresh = await self._tabs.open(opener=tab.opener)
         was_current = tab is self._tabs.current
@@ -438,7 +426,7 @@ class SessionLife:
                 await fresh.goto(url)
 
     def _drop_context(self, what: Ended = "browser") -> None:
-        """Forget a browser that has ended, and give it back; remember what was lost with it."""
+        """Release a browser that has ended; remember what was lost with it."""
         if self.services.context is None:
             return
         self.services.context = None
@@ -460,7 +448,7 @@ class SessionLife:
         """The error of an action whose browser has ended."""
         if self.closed:
             return _closed()
-        again = "starts it" if self._settings.browser.starts_browser else "connects"
+        again = "starts it" if self.settings.browser.starts_browser else "connects"
         hint = f"The next call {again} again: open the page with go_to_url."
         return BrowserUnavailable(self._lost_tabs.describe(), hint=hint)
 
@@ -469,13 +457,12 @@ class SessionLife:
         if scope.tab.answered or scope.tab.crashed:
             return False
         if self.services.context is not None:
-            # The news may be on its way.
-            await asyncio.sleep(CLOSING_SECONDS)
+            await asyncio.sleep(CLOSING_SECONDS)  # The event may follow.
         return self.services.context is None and not self.closed
 
 
 def _standing(settings: Settings) -> Iterator[str]:
-    """What the settings want of a session from its start, beside its tools."""
+    """The groups of plugins that the settings need from the start, besides the tools'."""
     if settings.browser.prepares_pages:
         yield START_STATE
     if settings.recording.record != "none":

@@ -1,4 +1,4 @@
-"""What lives beside a session's pages for longer than one call: logs, routes, overrides."""
+"""Plugins of a session, which last longer than one call: logs, routes, overrides."""
 
 import asyncio
 import logging
@@ -20,62 +20,56 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ATTACHING_SECONDS = 5.0  # How long a plugin may take for a context or a tab
-ENDING_SECONDS = 30.0
-"""How long a plugin may take to end what it has under way, such as a file that is being written."""
-
-PAGE_TOOLS = "page_tools"  # The group of tools by which those of pages are used
+ENDING_SECONDS = 30.0  # How long a plugin may take to end, for example to write a file
+PAGE_TOOLS = "page_tools"  # The group of tools that call those of pages
 START_STATE = "start state"  # What the settings put into each context
 RECORDING = "recording from the start"
 
-FROM_THE_START: dict[str, tuple[str, ...]] = {
-    "network": ("mcp_browser.browser.network.log:NetworkLog",),
-    PAGE_TOOLS: ("mcp_browser.browser.page_tools:PageTools",),
-    RECORDING: ("mcp_browser.browser.recording:Recordings",),
-    START_STATE: ("mcp_browser.browser.start_state:StartState",),
+FROM_THE_START: dict[str, str] = {
+    "network": "mcp_browser.browser.network.log:NetworkLog",
+    PAGE_TOOLS: "mcp_browser.browser.page_tools:PageTools",
+    RECORDING: "mcp_browser.browser.recording:Recordings",
+    START_STATE: "mcp_browser.browser.start_state:StartState",
 }
-"""Plugins that have to see a session from its beginning, as `module:Class`, by the group of the tools that
-use them, or by what the settings want. They are imported only where that is so."""
+"""Plugins that follow a session from its start, as `module:Class`, by the group of the tools that use them or
+by what the settings want; they are imported only if needed."""
 
 
 class SessionPlugin(Protocol):
-    """Lives with a session and follows it through all its contexts and tabs.
+    """Follows a session through all its contexts and tabs.
 
-    A class that inherits from this defines what it needs; what it leaves out does nothing. Nothing is called
-    twice for the same context or tab. A PlaywrightError or ActionError that comes out of it is told with the
-    next result, and the session goes on.
+    A subclass defines the methods that it needs. None is called twice for the same context or tab. A
+    PlaywrightError or ActionError that it raises is reported with the next result, and the session continues.
     """
 
     def __init__(self, session: Any) -> None:
         """Belong to a `BrowserSession`, which may not be open yet."""
 
     async def opened(self, context: BrowserContext) -> None:
-        """There is a context, the first one or another one after a crash: listen to it, put overrides back.
-
-        Comes before `tab_opened` of its tabs.
-        """
+        """A context was opened, the first one or one after a crash; `tab_opened` of its tabs follows."""
 
     async def tab_opened(self, tab: "Tab") -> None:
-        """There is a tab; no action works in it before this ends."""
+        """A tab was opened; no action runs in it before this returns."""
 
     def tab_closed(self, tab: "Tab") -> None:
-        """A tab is gone, by whatever cause."""
+        """A tab is gone, for whatever reason."""
 
     def notices(self) -> Iterable[str]:
-        """Sentences to tell with the next result; they count as told."""
+        """Sentences for the next result; each is returned once."""
         return ()
 
     def secrets(self) -> Iterable[str]:
-        """Secrets that it has seen under their names, to be left out wherever else they are told."""
+        """Secrets that it has seen under their names, to be redacted everywhere."""
         return ()
 
     def holds_secret(self) -> None:
-        """The session holds another value from now on that nothing may show."""
+        """The session now holds another value that nothing may show."""
 
     async def leaving(self) -> None:
-        """The context, which is still there, is given back; the session may have another one later."""
+        """The context, still open, is about to be released; the session may get another one later."""
 
     async def closed(self) -> None:
-        """The session ends; its context is still there if the browser is."""
+        """The session ends; its context is still open if the browser runs."""
 
 
 C = TypeVar("C", bound=SessionPlugin)
@@ -83,7 +77,7 @@ C = TypeVar("C", bound=SessionPlugin)
 
 @dataclass(slots=True, eq=False)
 class _Member:
-    """A plugin, and what it has been told of."""
+    """A plugin, and the context and tabs that it was called for."""
 
     plugin: SessionPlugin
     attaching: asyncio.Task[None] | None = None
@@ -95,7 +89,7 @@ class _Member:
 
 
 class _PluginHost(Protocol):
-    """What the plugins of a session need of it."""
+    """The part of a session that its plugins need."""
 
     @property
     def open_context(self) -> BrowserContext | None: ...
@@ -110,40 +104,28 @@ class SessionPlugins:
     """The plugins of one session."""
 
     def __init__(self, session: _PluginHost, groups: Iterable[str]) -> None:
-        """Keep the plugins of a session.
-
-        Args:
-            session: the session.
-            groups: the groups of tools that are offered, or `all`: their standing plugins begin with the
-                first context.
-        """
+        """`groups` are those of the offered tools, or `all`: their plugins start with the first context."""
         self._session = session
         self._groups = frozenset(groups)
         self._members: dict[type[SessionPlugin], _Member] = {}
         self._attaching: set[asyncio.Future[None]] = set()
-        self.made: list[SessionPlugin] = []
 
     def __iter__(self) -> Iterator[SessionPlugin]:
-        return iter(self.made)
+        return iter([member.plugin for member in self._members.values()])
 
     async def get(self, kind: type[C]) -> C:
-        """The session's plugin of this class; made at the first call, and attached to what is open."""
+        """The session's plugin of this class; the first call makes it, and attaches it to the open tabs."""
         member = self._members.get(kind)
         if member is None:
-            member = self._make(kind)
+            member = self._members[kind] = _Member(kind(self._session))
             member.attaching = begin(self._follow(member))
         if member.attaching is not None:
-            # A caller that is cancelled leaves it going on, for those that come after it.
+            # It continues if this caller is cancelled, for the next callers.
             await asyncio.wait({member.attaching})
         return cast("C", member.plugin)
 
-    def _make(self, kind: type[SessionPlugin]) -> _Member:
-        member = self._members[kind] = _Member(kind(self._session))
-        self.made.append(member.plugin)
-        return member
-
     async def _follow(self, member: _Member) -> None:
-        """Attach a new plugin to the context and the tabs that are open."""
+        """Attach a new plugin to the open context and tabs."""
         context = self._session.open_context
         if context is not None:
             await self._open(member, context)
@@ -154,7 +136,7 @@ class SessionPlugins:
         """The session has a context."""
         for kind in self._standing():
             if kind not in self._members:
-                self._make(kind)
+                self._members[kind] = _Member(kind(self._session))
         for member in list(self._members.values()):
             await self._open(member, context)
 
@@ -190,10 +172,9 @@ class SessionPlugins:
                 logger.warning("%s could not be ended: %s", member, error)
 
     def _standing(self) -> Iterator[type[SessionPlugin]]:
-        for group, names in FROM_THE_START.items():
+        for group, name in FROM_THE_START.items():
             if group in self._groups or "all" in self._groups:
-                for name in names:
-                    yield resolve_name(name)
+                yield resolve_name(name)
 
     async def _open(self, member: _Member, context: BrowserContext) -> None:
         if member.context is not context:
@@ -203,7 +184,7 @@ class SessionPlugins:
                 async with asyncio.timeout(ATTACHING_SECONDS):
                     await self._attempt(member, member.plugin.opened(context), doing)
             except TimeoutError:
-                self._tell(member, doing, f"no answer within {ATTACHING_SECONDS:g} s.")
+                self._report(member, doing, f"no answer within {ATTACHING_SECONDS:g} s.")
 
     async def _open_tab(self, member: _Member, tab: "Tab") -> None:
         if tab.id in member.tabs or tab.closed:
@@ -217,21 +198,20 @@ class SessionPlugins:
             async with asyncio.timeout(ATTACHING_SECONDS):
                 await tab.guarded(asyncio.shield(opening))
         except TimeoutError:
-            self._tell(member, doing, f"no answer within {ATTACHING_SECONDS:g} s.")
+            self._report(member, doing, f"no answer within {ATTACHING_SECONDS:g} s.")
         except ActionError:
-            # A page that is held (by a dialog, say) takes commands in only once it is let go.
-            return
+            return  # A page that is held, for example by a dialog, takes commands only afterwards.
 
     async def _attempt(self, member: _Member, work: Awaitable[None], doing: str) -> None:
-        """Wait for a plugin, but let none of its failures end the session."""
+        """Wait for a plugin, and report its failure."""
         try:
             await work
         except PlaywrightError as error:
             if not is_closed(error):
-                self._tell(member, doing, f"{plain_message(error)}.")
+                self._report(member, doing, f"{plain_message(error)}.")
         except ActionError as error:
-            self._tell(member, doing, str(error))
+            self._report(member, doing, str(error))
 
-    def _tell(self, member: _Member, doing: str, why: str) -> None:
+    def _report(self, member: _Member, doing: str, why: str) -> None:
         logger.warning("%s %s: %s", member, doing, why)
         self._session.notice(f"{member} {doing}: {why}")

@@ -1,4 +1,4 @@
-"""What the tabs of one session have in common."""
+"""What the tabs of one session share."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,28 +23,20 @@ if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import ProxySession
 
 
-def _no_file(_uri: str) -> Artifact | None:
-    return None
-
-
-def _no_limit(_tabs: int) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionLimits:
-    """On what terms a session works; by default it has the browser for itself.
+    """What limits a session, and what it shares with others; by default it has the browser for itself.
 
-    `lock` is held while a call works. `why_no_tab` takes how many tabs there are, and says why there may
-    not be another one. `find_file` finds the file at an address in any session of the same caller.
-    `output_dir` is the caller's own folder for files that stay, `disk` what all its sessions share.
-    `tenant` is whose it is: sessions of different ones are in different browser processes.
-    `clipboard` is the session's own, where others than its client's sessions work in the same process.
+    `lock` is held during a call. `why_no_tab` takes the number of tabs, and returns why there may not be
+    another one. `find_file` finds the file of an address in any session of the same caller. `output_dir` is
+    the caller's folder for files that stay, `disk` what all its sessions share. Sessions of different
+    `tenant`s are in different browser processes. `clipboard` is the session's own, if sessions of other
+    clients use the same process.
     """
 
     lock: SessionLock = field(default_factory=SessionLock)
-    why_no_tab: Callable[[int], str] = _no_limit
-    find_file: Callable[[str], Artifact | None] = _no_file
+    why_no_tab: Callable[[int], str] = lambda _tabs: ""
+    find_file: Callable[[str], Artifact | None] = lambda _uri: None
     output_dir: Path | None = None
     tenant: str = ""
     disk: ClientDisk | None = None
@@ -56,68 +48,56 @@ class Logins(Protocol):
     """Named profiles of one caller: storage states as Playwright writes them."""
 
     def load(self, name: str) -> dict[str, Any]:
-        """What is kept under a name.
-
-        Raises:
-            InvalidArguments: this cannot be a name.
-            NotFound: nothing is.
-        """
+        """The state of a name. Raises InvalidArguments: it cannot be a name; NotFound: there is none."""
         ...
 
     async def save(self, name: str, state: dict[str, Any]) -> None:
-        """Keep a state under a name, instead of what was kept there.
-
-        Raises:
-            InvalidArguments: this cannot be a name.
-            ProfileInUse: a session keeps its logins there.
-            OSError: it cannot be written.
-        """
+        """Save a state under a name. Raises InvalidArguments; ProfileInUse: a session uses it; OSError."""
 
 
 class Gate(Protocol):
-    """Lets an action pass that is allowed, and no other."""
+    """Checks whether an action is allowed."""
 
     def check(self, targets: Sequence[Target]) -> None:
-        """Return if all of these may be acted on; else raise what says why not."""
+        """Raise an error if one of these may not be acted on."""
 
     def passed(self) -> None:
-        """Input has gone through: the action cannot begin anew as if nothing had happened."""
+        """Input was sent: the action cannot be repeated from the start any more."""
 
 
 class TypingRule(Protocol):
-    """Where a text may go that the caller has checked."""
+    """Where texts may be typed."""
 
     def check(self, place: KeyPlace | None, text: str) -> None:
-        """Return if this text may be typed there (None: nobody knows where); else raise NotActionable."""
+        """Raise NotActionable if this text may not be typed there; None is an unknown place."""
 
     def is_confidential(self, text: str) -> bool:
-        """Whether no other document may hear a single key of it."""
+        """Whether no other document may receive a key of it."""
         ...
 
 
 class SecretKeeper(Protocol):
-    """A plugin of the session, as far as secrets go."""
+    """The part of a session's plugin that concerns secrets."""
 
     def secrets(self) -> Iterable[str]:
         """Secrets that it has seen under their names."""
         ...
 
     def holds_secret(self) -> None:
-        """The session holds another value from now on that nothing may show."""
+        """The session now holds another value that nothing may show."""
         ...
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class SessionServices:
-    """The parts of a session that its tabs work with.
+    """The parts of a session that its tabs use.
 
-    `channel` names the event by which the page script and the hooks find each other. `hidden` are values that
-    no result and no picture may show, by the names that stand for them. `addresses` redacts those in results.
-    `notice` takes sentences for the next result. `egress` knows why what could not be loaded could not.
-    `openings` are turns at opening a session or a tab, among all sessions. `context` is Playwright's, None
-    while the session is not open; `closed` says that it has ended for good.
-    `learnt` is what the pages of each origin have learnt of waits that change nothing.
-    `gate` and `typing_rule` belong to the action under way: what its input has to pass, where it may type.
+    `channel` names the event by which the page script and the hooks communicate. `hidden` are values that no
+    result and no picture may show, by the names that replace them. `addresses` redacts those in results.
+    `notice` takes sentences for the next result. `egress` knows why loads were refused. `openings` limits how
+    many sessions and tabs are opened at a time. `context` is Playwright's, None while the session is not
+    open; `closed`: it has ended. `learnt` is what the pages of each origin have learnt of waits that change
+    nothing. `gate` and `typing_rule` belong to the current action: they check its input.
     """
 
     settings: Settings
@@ -137,17 +117,14 @@ class SessionServices:
     learnt: dict[str, str] = field(default_factory=dict[str, str])
 
     def hide(self, values: Mapping[str, str]) -> None:
-        """Hide these values from now on, by their names; an earlier one of a name stays hidden, too."""
+        """Hide these values, by their names, from now on; earlier values of a name stay hidden."""
         before = len(self.hidden)
         self.hidden.add(values)
         for plugin in self.plugins if len(self.hidden) > before else ():
             plugin.holds_secret()
 
     def redactor(self) -> Redactor:
-        """Return what takes secrets out of reports of the network and the console, as the settings want it.
-
-        What one request has sent under its name is taken out wherever it stands.
-        """
+        """A redactor for the network and the console, which knows the secrets that plugins have seen."""
         show = self.settings.observation.show_secrets
         known = () if show else {secret for plugin in self.plugins for secret in plugin.secrets()}
         return Redactor(show=show, known=frozenset(known), keep=self.addresses.keep)

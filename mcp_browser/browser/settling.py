@@ -1,4 +1,4 @@
-"""Watches what an action starts, waits for its end, and reads what became of the page."""
+"""Waits until all that an action has started has ended, and reads the page."""
 
 import asyncio
 import contextlib
@@ -23,38 +23,33 @@ from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded
 T = TypeVar("T")
 PageReading = DomSnapshot | DomChanges
 
-PAGE_SECONDS = 3.0  # Longest wait for what a page goes on loading after it was opened
-SHOWN_SECONDS = 1.0  # The same without news, for answers that a page does not show to wait for
+PAGE_SECONDS = 3.0  # Longest wait for a page's further requests after it was opened
+SHOWN_SECONDS = 1.0  # The same without events, for answers that the page does not show to wait for
 READING_SECONDS = 10.0  # Longest wait for the page to be read
-READING_GRACE = 5.0  # How much longer than the page takes to come to rest it may take to be read, seconds
-HOLD_GRACE = 1.0  # How long an action may go on after something has begun to hold its tab, seconds
-GLANCE = 0.25  # How often it is looked whether a requested navigation has come to nothing, seconds
-READINGS_FOR_FRAMES = 5  # How often a page is read again because a frame got another document
-HELD_SECONDS = 0.1  # How long news of a request may take where requests are answered from here
-UNSHOWN_SECONDS = 1.0  # How long after the last news a page with scripts may show nothing at all
+READING_GRACE = 5.0  # How much longer reading may take than the wait for the page to settle, seconds
+HOLD_GRACE = 1.0  # How long an action may continue after something has begun to hold its tab, seconds
+GLANCE = 0.25  # How often to check whether a requested navigation was cancelled, seconds
+READINGS_FOR_FRAMES = 5  # How often a page is read again because a frame has a new document
+HELD_SECONDS = 0.1  # How late events of requests may be while requests are intercepted
+UNSHOWN_SECONDS = 1.0  # How long after the last event a page with scripts may be empty
 READING_TRIES = 3
 QUOTED = 4  # How many requests are named in a sentence
 
 
 @dataclass(slots=True, eq=False)
 class ActionScope:
-    """What the session was like when an action began; what is newer comes from the action."""
+    """The state of the session when an action began; what is newer was started by the action."""
 
     effect: Effect
     tab: Tab
     url: str
-    ended: Callable[[], ActionError | None] = lambda: None  # The error where the browser has ended
+    ended: Callable[[], ActionError | None] = lambda: None  # The error if the browser has ended
     marks: dict[int, int] = field(default_factory=dict[int, int])  # In the activity of each tab
     _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     _running: bool = False
 
     async def run(self, work: Awaitable[T]) -> T:
-        """The result of the action's work.
-
-        Raises:
-            ActionError: something has begun to hold the tab (a dialog, a crash), and the work did not end a
-                moment later.
-        """
+        """The result of the action's work. Raises ActionError if the tab is held and it does not end."""
         self._running = True
         try:
             with self._breaking:
@@ -68,7 +63,7 @@ class ActionScope:
         raise self.ended() or self.tab.why_held()
 
     def held(self, tab: Tab) -> None:
-        """Something has begun to hold a tab: an action in it is broken off if it does not end by itself."""
+        """Something has begun to hold a tab: cancel an action in it that does not end by itself."""
         if self._running and tab is self.tab:
             asyncio.get_running_loop().call_later(HOLD_GRACE, self._break_off)
 
@@ -78,13 +73,13 @@ class ActionScope:
 
 
 class _SettlingSession(Protocol):
-    """What a settling needs of its session."""
+    """The part of a session that settling needs."""
 
     holds_requests: bool
 
 
 class _SettlingTabs(Protocol):
-    """What it needs of the session's tabs."""
+    """The part of the session's tabs that it needs."""
 
     all: Mapping[int, Tab]
     current: Tab | None
@@ -93,7 +88,7 @@ class _SettlingTabs(Protocol):
 
 
 class Settler:
-    """Waits for the end of what an action has started, and reads what became of the page."""
+    """Waits until all that an action has started has ended, and reads the page."""
 
     def __init__(self, session: _SettlingSession, tabs: _SettlingTabs, services: SessionServices) -> None:
         settings = services.settings
@@ -106,10 +101,10 @@ class Settler:
         self._reading_limit = min(READING_SECONDS, settings.limits.call_timeout * 0.6)
 
     async def settle_and_read(self, scope: ActionScope, *, reads: bool = True) -> PageReading | None:
-        """Wait until what the action has started has ended, then tell the page as the settings want it.
+        """Wait until all that the action has started has ended, then read the page as the settings want it.
 
-        Where nothing was started, this is one evaluation in the page. None while the tab is held, where the
-        settings or the caller (`reads`) want nothing, or where the page does not answer.
+        If nothing was started, this is one evaluation in the page. None if the tab is held, if the settings
+        or the caller (`reads`) want nothing, or if the page does not answer.
         """
         limit = self._limits.settle_timeout
         if scope.effect == "navigation":
@@ -131,7 +126,7 @@ class Settler:
             if left <= 0:
                 on_its_way = tab.activity.navigating(since)
                 part = None if on_its_way else await self._read(tab, 0, reads, again=read_from is tab)
-                self._tell_unfinished(tab, since, limit)
+                self._report_unfinished(tab, since, limit)
                 break
             opening = any(other.activity.windows_opening for other in self._tabs.all.values())
             if opening or tab.activity.begun_since(since):
@@ -145,7 +140,7 @@ class Settler:
             document, frames = tab.activity.document_number, tab.activity.frames_number
             part = await self._read(tab, left, reads, again=read_from is tab, came=tab.activity.came > since)
             read_from = tab if part is not None else None
-            # A frame may keep the answer back until all of the next document is there.
+            # A frame may delay the answer until its next document is complete.
             is_last = tab.activity.document_number == document and not tab.activity.begun_since(since)
             if is_last and readings_left and tab.activity.frames_number != frames:
                 readings_left -= 1
@@ -162,7 +157,7 @@ class Settler:
         return part
 
     async def read_late_changes(self) -> PageReading | None:
-        """What has changed since the page was told last, where anything has."""
+        """What has changed since the page was last reported, if anything."""
         tab = self._tabs.current
         if tab is None or tab.held or self._how == "none":
             return None
@@ -172,12 +167,7 @@ class Settler:
         return part
 
     async def read_page(self, *, region: int | None, part: int) -> DomSnapshot:
-        """The whole page, or what is in one element, within the budget.
-
-        Raises:
-            DeadlineExceeded: the page does not answer.
-            DialogOpen: a dialog holds it.
-        """
+        """The page, or the content of one element, within the budget; raises DeadlineExceeded, DialogOpen."""
         tab = self._tabs.current
         assert tab is not None
         begun = time.monotonic()
@@ -186,12 +176,12 @@ class Settler:
             if region is not None or not self._may_show(tab, begun):
                 return snapshot
             if time.monotonic() - begun > self._limits.settle_timeout:
-                self._tell_unfinished(tab, 0, self._limits.settle_timeout)
+                self._report_unfinished(tab, 0, self._limits.settle_timeout)
                 return snapshot
             await tab.activity.change(limit=GLANCE / 2)
 
     async def ask(self, tab: Tab, question: Callable[[], Awaitable[T]], *, limit: float | None = None) -> T:
-        """The answer to a question to the page script; asked again where a navigation came in between."""
+        """The page script's answer to a question, which is repeated if a navigation interrupts it."""
         for tries in range(READING_TRIES):
             try:
                 return await tab.ask(question(), limit=limit or self._reading_limit)
@@ -208,7 +198,7 @@ class Settler:
         raise AssertionError
 
     def _may_show(self, tab: Tab, begun: float) -> bool:
-        """Whether a page that shows nothing is likely to show something soon."""
+        """Whether an empty page is likely to show something soon."""
         if not tab.dom.may_show:
             return False
         news = max(begun, tab.activity.changed_at)
@@ -221,19 +211,18 @@ class Settler:
         longest = min(limit + READING_GRACE, self._reading_limit)
         if how == "changes":
             asked = itertools.chain([again], itertools.repeat(True))
-            told = await self._or_nothing(
+            read = await self._or_nothing(
                 tab,
                 lambda: tab.dom.settle_and_changes(limit=limit, again=next(asked), came=came),
                 limit=longest,
             )
-            if told is None:
+            if read is None:
                 return None
-            if told[0].unanswered:
-                self._tell_unanswered(tab, told[0])
-            return told[1]
+            self._report_unanswered(tab, read[0])
+            return read[1]
         if limit > 0:
             state = await self._or_nothing(tab, lambda: tab.dom.settle(limit=limit), limit=longest)
-            self._tell_unanswered(tab, state)
+            self._report_unanswered(tab, state)
         if how == "none" or tab.held:
             return None
         return await self._or_nothing(tab, tab.dom.snapshot)
@@ -241,7 +230,7 @@ class Settler:
     async def _or_nothing(
         self, tab: Tab, question: Callable[[], Awaitable[T]], *, limit: float | None = None
     ) -> T | None:
-        """The answer, or nothing where the page cannot be read now: the action itself is done."""
+        """The answer, or None if the page cannot be read now: the action itself is done."""
         try:
             return await self.ask(tab, question, limit=limit)
         except DialogOpen:
@@ -250,7 +239,7 @@ class Settler:
             self._notice(str(error))
             return None
         except BrowserUnavailable:
-            # That a tab or the browser has ended is told by the session, once the news is through.
+            # The session reports the end of a tab or the browser once there is an event for it.
             if not tab.held:
                 await tab.activity.change(limit=GLANCE)
             if not tab.held:
@@ -258,7 +247,7 @@ class Settler:
             return None
 
     async def _wait_for_activity(self, tab: Tab, since: int, limit: float) -> None:
-        """Wait until something begins or ends, save where what goes on turns out not to be waited for."""
+        """Wait until something begins or ends, unless nothing is left that has to be waited for."""
         if tab.activity.doubtful(since):
             await self._learn_readings(tab, limit)
             if not tab.activity.begun_since(since):
@@ -266,9 +255,9 @@ class Settler:
         await tab.activity.change(limit=limit)
 
     async def _give_up_where_shown(self, tab: Tab, since: int, begun: float) -> bool:
-        """Wait no longer for answers without news for a second, where a new page does not show that it waits.
+        """Stop waiting for answers after `SHOWN_SECONDS` without events, unless a new page shows it waits.
 
-        They may be held back until there is news, or matter little. False where it is too early to ask.
+        They may be long polls, or matter little. False if it is too early to ask.
         """
         if time.monotonic() - max(begun, tab.activity.changed_at) < SHOWN_SECONDS:
             return False
@@ -276,23 +265,23 @@ class Settler:
             return False
         with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
             if not await tab.ask(tab.dom.is_awaiting(), limit=self._reading_limit):
-                self._tell_unfinished(tab, since, SHOWN_SECONDS)
+                self._report_unfinished(tab, since, SHOWN_SECONDS)
         return True
 
     async def _learn_readings(self, tab: Tab, limit: float) -> None:
-        """Ask how the page reads its answers: what it reads piece by piece is not waited for."""
+        """Ask how the page reads its answers: streams are not waited for."""
         with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
             tab.activity.learn(await tab.ask(tab.dom.answers_read(), limit=limit))
 
-    def _tell_unanswered(self, tab: Tab, state: SettleState | None) -> None:
-        # That it was written to is only a hint of the page's; that it is there, the browser says.
+    def _report_unanswered(self, tab: Tab, state: SettleState | None) -> None:
+        # The page says that a socket was written to, the browser that one is open.
         if state is not None and state.unanswered and tab.activity.has_socket:
             self._notice(
                 f"The page may wait for a web socket: no answer to see has come in {state.waited:.0f} s. "
                 "A later one is reported with the next result, or by wait_for."
             )
 
-    def _tell_unfinished(self, tab: Tab, since: int, limit: float) -> None:
+    def _report_unfinished(self, tab: Tab, since: int, limit: float) -> None:
         requests = tab.activity.give_up(0 if tab.dom.may_show else since)
         if tab.activity.navigating(since):
             self._notice(
@@ -301,10 +290,8 @@ class Settler:
         elif requests:
             named = ", ".join(str(request) for request in requests[:QUOTED])
             more = ", …" if len(requests) > QUOTED else ""
-            plural = "s" if len(requests) > 1 else ""
             nothing = ", and nothing shown yet" if tab.dom.may_show else ""
-            self._notice(
-                f"Still loading after {limit:g} s{nothing}: {len(requests)} request{plural} ({named}{more})."
-            )
+            count = f"{len(requests)} request{'s' if len(requests) > 1 else ''}"
+            self._notice(f"Still loading after {limit:g} s{nothing}: {count} ({named}{more}).")
         elif tab.activity.loading:
             self._notice(f"The page is still loading after {limit:g} s.")

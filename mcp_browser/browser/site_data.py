@@ -1,4 +1,4 @@
-"""What sites have stored in a session's browser: cookies, local and session storage, all of it at once."""
+"""What sites have stored in a session's browser: cookies, local and session storage, storage states."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ StorageState = dict[str, Any]  # Playwright's storage state: `cookies` and `orig
 
 
 def origin_of(address: str) -> str:
-    """The origin of an address, or of a host. Raises InvalidArguments: it has none."""
+    """The origin of an address or a host. Raises InvalidArguments: it has none."""
     origin = hosts.origin_of(address if "://" in address else f"https://{address}")
     if origin == "null":
         raise InvalidArguments(f"{cut_address(address)!r} has no origin such as https://example.com.")
@@ -35,15 +35,15 @@ def origin_of(address: str) -> str:
 
 
 class OpenStorage:
-    """Local or session storage of an origin that a frame of a tab is of."""
+    """Local or session storage of an origin that is open in a frame of a tab."""
 
     def __init__(self, cdp: CDPSession, origin: str, area: Area) -> None:
-        """Read and write through CDP: neither runs anything in the page."""
+        """Read and write over CDP, without scripts in the page."""
         self._cdp = cdp
         self._id = {"securityOrigin": origin, "isLocalStorage": area == "local"}
 
     async def items(self) -> dict[str, str]:
-        """Everything in it, by keys."""
+        """All items, by key."""
         answer = await send(self._cdp, "DOMStorage.getDOMStorageItems", storageId=self._id)
         return {str(key): str(value) for key, value in answer["entries"]}
 
@@ -80,8 +80,7 @@ async def open_storage(tab: Tab, area: Area, origin: str | None) -> OpenStorage:
         try:
             cdp = tab.cdp if frame is tab.page.main_frame else await tab.page.context.new_cdp_session(frame)
         except PlaywrightError:
-            # A frame in its page's own process has no session of its own.
-            cdp = tab.cdp
+            cdp = tab.cdp  # A frame in its page's process has no session of its own.
         storage = OpenStorage(cdp, wanted, area)
         try:
             await storage.items()
@@ -92,13 +91,13 @@ async def open_storage(tab: Tab, area: Area, origin: str | None) -> OpenStorage:
 
 
 async def cookies_of(context: BrowserContext, *, url: str | None, name: str | None) -> list[Cookie]:
-    """The cookies that are sent to an address, or all; of one name where it is given."""
+    """The cookies that are sent to an address, or all; `name`: only those of that name."""
     cookies = await context.cookies(url) if url else await context.cookies()
     return [cookie for cookie in cookies if name in (None, cookie.get("name"))]
 
 
 async def clear_site(session: "BrowserSession", origin: str | None) -> None:
-    """Delete what an origin, or any site, has stored, cookies too. Raises NotActionable: the user's."""
+    """Delete all data of an origin, or of all sites; raises NotActionable in the user's own browser."""
     _spare_own_chrome(session)
     tab = session.current_tab
     await send(tab.cdp, "Storage.clearDataForOrigin", origin=origin or "*", storageTypes="all")
@@ -116,7 +115,7 @@ async def clear_site(session: "BrowserSession", origin: str | None) -> None:
 
 
 async def read_state(context: BrowserContext) -> StorageState:
-    """Cookies, local storage and IndexedDB of every site. Raises NotActionable: a page does not tell."""
+    """Cookies, local storage and IndexedDB of all sites. Raises NotActionable: they cannot be read."""
     try:
         return cast("StorageState", await context.storage_state(indexed_db=True))
     except PlaywrightError as error:
@@ -125,8 +124,8 @@ async def read_state(context: BrowserContext) -> StorageState:
 
 
 async def put_state(session: "BrowserSession", state: StorageState) -> None:
-    """Replace what sites have stored by a storage state; raises InvalidArguments, NotActionable."""
-    # Playwright clears the browser's cache before it comes to what is refused there.
+    """Replace all stored data by a storage state; raises InvalidArguments, NotActionable."""
+    # Playwright would clear the browser's cache before its refused commands.
     _spare_own_chrome(session)
     try:
         await session.context.set_storage_state(cast("Any", state))
@@ -137,7 +136,7 @@ async def put_state(session: "BrowserSession", state: StorageState) -> None:
 
 
 def parse_state(content: bytes, *, name: str) -> StorageState:
-    """A storage state from a file's content. Raises InvalidArguments: it is none."""
+    """Parse a file's content as a storage state; raises InvalidArguments."""
     try:
         value: Any = json.loads(content) if len(content) <= LARGEST_STATE else None
     except (ValueError, RecursionError):
@@ -152,7 +151,7 @@ def parse_state(content: bytes, *, name: str) -> StorageState:
 
 
 def read_file(path: Path) -> bytes:
-    """What is in a file. Raises NotFound: it cannot be read."""
+    """The content of a file. Raises NotFound: it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -160,9 +159,8 @@ def read_file(path: Path) -> bytes:
 
 
 def count(state: StorageState) -> str:
-    """How much is in a storage state, in words."""
-    origins = len(cast("list[Any]", state["origins"]))
-    cookies = len(cast("list[Any]", state["cookies"]))
+    """The size of a storage state, in words."""
+    cookies, origins = (len(cast("list[Any]", state[key])) for key in ("cookies", "origins"))
     plural = ("" if cookies == 1 else "s", "" if origins == 1 else "s")
     return f"{cookies} cookie{plural[0]}, storage of {origins} site{plural[1]}"
 

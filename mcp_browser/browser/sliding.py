@@ -1,4 +1,4 @@
-"""Moving what stands on a scale, such as a slider, to a value: by keys, else by the mouse."""
+"""Moving sliders and the like to a value: by keys, else by the mouse."""
 
 import re
 
@@ -9,17 +9,17 @@ from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable
 
-FOLLOWING_SECONDS = 0.3  # How long it may take to follow a key or the mouse
+FOLLOWING_SECONDS = 0.3  # How long a slider may take to react to a key or the mouse
 POLL_SECONDS = 0.02
-MOST_PRESSED = 40  # A longer way is begun with the mouse
+MOST_PRESSED = 40  # If more key presses are needed, the mouse is used first
 MOST_MOVES = 12
-MOST_STOPS = 60  # How many named values are looked at for one
+MOST_STOPS = 60  # How many values are tried to find a named one
 ARROWS = (("ArrowRight", "ArrowLeft"), ("ArrowUp", "ArrowDown"))
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 class Scale(Frozen):
-    """Where a slider stands and on what: `start` and `length` are its track's, from its middle."""
+    """A slider's value and scale; `start` and `length` are its track's, from its middle."""
 
     now: float | None = None
     min: float | None = None
@@ -48,7 +48,7 @@ class Scale(Frozen):
 
 
 class Slider:
-    """An element that says where it stands by `aria-valuenow`."""
+    """An element that has its value in `aria-valuenow`."""
 
     def __init__(self, tab: TabPage, input: Input, index: int) -> None:
         self._tab = tab
@@ -56,11 +56,7 @@ class Slider:
         self._index = index
 
     async def move_to(self, text: str) -> tuple[Scale, bool]:
-        """Move it to a number, or to where it says this text; where it stands then, and whether that is it.
-
-        Raises:
-            NotActionable: nothing moves it, or it stands nowhere where it says that.
-        """
+        """Move it to a number or a named value; its value, and whether that is it. Raises NotActionable."""
         found = NUMBER.search(text.replace(",", ""))
         if found is None:
             return await self._to_text(text), True
@@ -95,7 +91,7 @@ class Slider:
         )
 
     async def _keys(self, wanted: float) -> tuple[str, str] | None:
-        """The keys that move it towards a value and away from it; None where none does. One was pressed."""
+        """The keys that move it towards a value and away from it, None if none does; presses one of them."""
         before = await self._read()
         for more, less in ARROWS:
             towards, away = (more, less) if wanted > before.value else (less, more)
@@ -125,7 +121,7 @@ class Slider:
             at = after
 
     async def _drag(self, wanted: float) -> None:
-        """Move it by the mouse, and put right by what that came to."""
+        """Move it by the mouse, correcting by the result of each move."""
         at = await self._read()
         scale = at.length / ((at.most - at.least) or 1.0)  # Pixels for one
         offset = at.start + (wanted - at.least) * scale
@@ -149,7 +145,7 @@ class Slider:
             at = after
 
     async def _press(self, key: str, times: int = 1) -> Scale | None:
-        """Press a key; where it stands then, None for where it stood."""
+        """Press a key; its value then, None if it has not changed."""
         before = await self._read()
         if not await self._tab.ask(self._tab.dom.call(self._index, "focus")):
             return None

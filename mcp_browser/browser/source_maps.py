@@ -1,4 +1,4 @@
-"""From positions in scripts as served to positions in the sources they were made from (Source Map v3)."""
+"""Maps positions in served scripts to positions in their sources (Source Map v3)."""
 
 import asyncio
 import base64
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
 Position = tuple[int, int]  # Line and column, both from 0
-LARGEST = 30_000_000  # Largest script or map that is looked into, bytes
+LARGEST = 30_000_000  # Largest script or map that is read, bytes
 KEPT = 8  # How many maps are kept
 FETCHING_SECONDS = 5.0
-DECODING_SECONDS = 3.0  # How long one map may take, seconds; what has not been found by then is left out
+DECODING_SECONDS = 3.0  # How long one map may take, seconds; positions not found by then are left out
 CHUNK = 1_000_000
-WITH_SOURCE = 4  # Numbers of a mapping that leads to a source: column, source, line, column
+WITH_SOURCE = 4  # Numbers of a mapping with a source: column, source, line, column
 _COMMENT = re.compile(r"//[#@]\s*sourceMappingURL=([^\s'\"]+)\s*$", re.MULTILINE)
 _DIGITS = {
     character: value
@@ -46,14 +46,14 @@ class Fetched:
 
 
 class SourceMaps(SessionPlugin):
-    """What is known of the sources of a session's scripts."""
+    """The source maps of a session's scripts."""
 
     def __init__(self, session: "BrowserSession") -> None:
         self._session = session
         self._maps: OrderedDict[str, dict[str, Any] | None] = OrderedDict()
 
     async def originals(self, tab: Tab, wanted: Iterable[Location]) -> dict[Location, Location]:
-        """The places in the sources that can be found; the page fetches them, with its cookies."""
+        """The positions in the sources that can be found; the page fetches the maps, with its cookies."""
         by_script: dict[str, list[Location]] = {}
         for place in wanted:
             if place.url.startswith(("http://", "https://")):
@@ -80,19 +80,15 @@ class SourceMaps(SessionPlugin):
         script = await self._fetch(tab, url)
         if script is None:
             return None
-        named = _COMMENT.findall(script.text)
-        address = (
-            script.headers.get("sourcemap")
-            or script.headers.get("x-sourcemap")
-            or (named[-1] if named else "")
-        )
+        headers, named = script.headers, _COMMENT.findall(script.text)
+        address = headers.get("sourcemap") or headers.get("x-sourcemap") or (named[-1] if named else "")
         if address.startswith("data:"):
             return await asyncio.to_thread(lambda: parse_map(_data(address)))
         fetched = await self._fetch(tab, urljoin(url, address)) if address else None
         return await asyncio.to_thread(lambda: parse_map(fetched.text)) if fetched is not None else None
 
     async def _fetch(self, tab: Tab, url: str) -> Fetched | None:
-        """A resource as the page gets it, from the cache where it is there, or None; raises BlockedUrl."""
+        """A resource as the page gets it, from the cache if it is there, or None; raises BlockedUrl."""
         cdp, frame = tab.cdp, tab.main_frame_id
         if frame is None or not url.startswith(("http://", "https://")):
             return None
@@ -115,8 +111,8 @@ class SourceMaps(SessionPlugin):
 
 
 def parse_map(text: str) -> dict[str, Any] | None:
-    """A source map, or None where it is none. Raises ValueError: it is no JSON."""
-    # Servers may put a line before it that keeps it from being run as a script.
+    """A source map, or None if it is none. Raises ValueError: it is not JSON."""
+    # A first line may prevent it from being run as a script.
     value: Any = json.loads(text.partition("\n")[2] if text.startswith(")]}'") else text)
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
@@ -126,12 +122,11 @@ def _originals(source_map: dict[str, Any], places: list[Location]) -> dict[Locat
     try:
         return {by_position[position]: place for position, place in look_up(source_map, set(by_position))}
     except (ValueError, TypeError, KeyError, AttributeError):
-        # What stands in a map is the site's affair.
-        return {}
+        return {}  # A malformed map is ignored.
 
 
 def look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[tuple[Position, Location]]:
-    """The places in the sources for positions in the script, where the map has them."""
+    """The positions in the sources for positions in the script that the map has."""
     sections: list[dict[str, Any]] = source_map.get("sections") or [
         {"offset": {"line": 0, "column": 0}, "map": source_map}
     ]
@@ -150,7 +145,7 @@ def look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[tu
 
 
 def _look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[tuple[Position, Location]]:
-    """The same in a map without sections: the last mapping before a position in its line counts."""
+    """The same for a map without sections: the last mapping before a position in its line counts."""
     root = str(source_map.get("sourceRoot") or "")
     root = f"{root.rstrip('/')}/" if root else ""
     sources = [f"{root}{source}" for source in source_map["sources"]]
@@ -159,7 +154,7 @@ def _look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[t
         wanted.setdefault(line, []).append(column)
     last = max(wanted)
     deadline = time.monotonic() + DECODING_SECONDS
-    # Every number is the difference to the one before, so that what stands before has to be read as well.
+    # Each number is a difference to the one before, so that all mappings before have to be read.
     source = line_of_source = column_of_source = 0
     for line, mappings in enumerate(source_map["mappings"].split(";", last + 1)[: last + 1]):
         column = 0
@@ -185,11 +180,7 @@ def _look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[t
 
 
 def decode_vlq(text: str) -> list[int]:
-    """The numbers of one segment, in Base64 VLQ: five bits a digit, the lowest bit of a number its sign.
-
-    Raises:
-        ValueError: it holds other characters, or ends within a number.
-    """
+    """The numbers of a segment in Base64 VLQ: five bits a digit, the lowest bit a sign. Raises ValueError."""
     numbers: list[int] = []
     value = shift = 0
     for character in text:

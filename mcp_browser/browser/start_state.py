@@ -1,4 +1,4 @@
-"""What every page of a session finds from the beginning: scripts, headers, cookies of a file."""
+"""Scripts, headers, cookies and storage states that a session starts with."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 Cookie = dict[str, Any]  # As Playwright's `add_cookies` takes it
 
-_HTTP_ONLY = "#HttpOnly_"  # Begins the line of a cookie that scripts may not read
+_HTTP_ONLY = "#HttpOnly_"  # Prefix of the line of a cookie that scripts may not read
 _FIELDS = 7
 
 _SAME_SITE = {"strict": "Strict", "lax": "Lax", "none": "None", "no_restriction": "None"}
-"""Playwright's words for SameSite, by those of cookie files; for others the browser's default holds."""
+"""Playwright's values of SameSite, by those of cookie files; others mean the browser's default."""
 
 
 class StartState(SessionPlugin):
-    """Puts what the settings name into each context of a session."""
+    """Applies the settings' scripts, headers and cookies to each context of a session."""
 
     def __init__(self, session: "BrowserSession") -> None:
         self._settings = session.settings.browser
 
     async def opened(self, context: BrowserContext) -> None:
-        """Give a new context its scripts, headers and cookies."""
+        """Add them to a new context."""
         settings = self._settings
         for script in settings.init_scripts:
             await context.add_init_script(path=script)
@@ -45,7 +45,7 @@ class StartState(SessionPlugin):
 
 
 def check(settings: "BrowserSettings") -> None:
-    """Read what the settings name, before a browser starts; raises SettingsError."""
+    """Check the files that the settings name; raises SettingsError."""
     for script in settings.init_scripts:
         _read("init-script", script)
     if settings.cookies is not None:
@@ -57,11 +57,11 @@ def check(settings: "BrowserSettings") -> None:
 def with_storage_state(
     settings: "BrowserSettings", options: Mapping[str, Any], *, isolated: bool
 ) -> Mapping[str, Any]:
-    """Keyword arguments for `new_context` with the storage state that the settings name.
+    """Keyword arguments for `new_context` with the settings' storage state.
 
     Raises:
-        SettingsError: the file is none.
-        BrowserUnavailable: the session is not isolated: what its profile has would be lost.
+        SettingsError: the file is not a storage state.
+        BrowserUnavailable: the session is not isolated: its profile's data would be lost.
     """
     if settings.storage_state is None or "storage_state" in options:
         return options
@@ -79,7 +79,7 @@ def headers_of(given: Sequence[str]) -> dict[str, str]:
 
 
 def read_storage_state(path: Path) -> dict[str, Any]:
-    """Playwright's storage state from a file: cookies, and local storage of origins; raises SettingsError."""
+    """Read Playwright's storage state, cookies and local storage, from a file; raises SettingsError."""
     text = _read("storage-state", path)
     try:
         state = json.loads(text)
@@ -91,12 +91,12 @@ def read_storage_state(path: Path) -> dict[str, Any]:
 
 
 def read_cookies(path: Path) -> list[Cookie]:
-    """Cookies from a file: Netscape's format, a JSON list of cookies, or Playwright's storage state.
+    """Read cookies from a file: Netscape's format, a JSON list of cookies, or Playwright's storage state.
 
-    Of a JSON list, the names of Playwright's and of common browser extensions are understood.
+    A JSON list may have the field names of Playwright or of common browser extensions.
 
     Raises:
-        SettingsError: it cannot be read, or has none of these formats; the message has no cookie in it.
+        SettingsError: it cannot be read, or has another format; the message contains no cookie.
     """
     text = _read("cookies", path)
     if not text.lstrip().startswith(("[", "{")):

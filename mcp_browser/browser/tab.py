@@ -1,17 +1,19 @@
-"""One tab of a session: its page, its elements, mouse and keyboard, where it goes, and its pictures."""
+"""One tab of a session: its page, elements, mouse and keyboard, navigation, and pictures."""
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.input import Input
 from mcp_browser.browser.page import CONTROL_SECONDS, TabPage
@@ -37,13 +39,13 @@ if TYPE_CHECKING:
     from playwright.async_api import FloatRect
 
 ERROR_PAGE = "chrome-error://"
-SHOWING_SECONDS = 3.0  # How long an opened page may take to have its DOM complete before it is shown as it is
-FREE_SECONDS = 1.0  # How long the page that is left may not answer before its script is broken off
+SHOWING_SECONDS = 3.0  # How long to wait for the DOM of an opened page to be complete
+FREE_SECONDS = 1.0  # How long the page to leave may take to answer before its script is stopped
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Where a navigation has led; `downloaded` where the address was a file, so that the page has stayed."""
+    """The result of a navigation; `downloaded`: the address was a file, and the page has stayed."""
 
     url: str
     status: int | None = None
@@ -51,7 +53,7 @@ class Arrival:
 
 
 class Navigation:
-    """Takes one tab to other pages."""
+    """Opens pages in one tab."""
 
     def __init__(self, tab: TabPage) -> None:
         self._egress = tab.services.egress
@@ -59,34 +61,27 @@ class Navigation:
         self._settings = tab.settings
         self._downloads = tab.services.downloads
         self._notice = tab.services.notice
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def goto(self, url: str) -> Arrival:
-        """Open an address; returns once its page can be looked at, without waiting for pictures and the like.
+        """Open an address; return once the DOM is there, without waiting for pictures and the like.
 
         Raises:
             BlockedUrl: addresses of that kind are not opened.
-            NavigationError: it is no address, or nothing could be loaded from it.
-            DeadlineExceeded: nothing came in time.
+            NavigationError: it is not an address, or nothing could be loaded from it.
+            DeadlineExceeded: there was no answer in time.
             DialogOpen: the page asks before it is left.
         """
         address = check_url(url, self._settings, base=self._tab.url)
         if self._egress is not None:
             self._egress.policy.check_url(address)
-        timeout = self._navigation_timeout
-        return await self._navigate(
-            address, lambda: self._tab.page.goto(address, wait_until="commit", timeout=timeout)
-        )
+        return await self._navigate(address, partial(self._tab.page.goto, address))
 
     async def reload(self) -> Arrival:
-        """Load the page again. Raises as `goto` does."""
-        timeout = self._navigation_timeout
-        return await self._navigate(
-            self._tab.url, lambda: self._tab.page.reload(wait_until="commit", timeout=timeout)
-        )
+        """Reload the page. Raises as `goto` does."""
+        return await self._navigate(self._tab.url, self._tab.page.reload)
 
     async def arrive(self) -> None:
-        """Wait for a navigation under way, or end it: meanwhile Chromium passes nothing on."""
+        """Wait for a navigation under way, or cancel it: until then Chromium forwards nothing."""
         limit = self._settings.limits.navigation_timeout
         while (taken := self._tab.activity.navigating_for()) is not None and not self._tab.held:
             if taken >= limit:
@@ -99,23 +94,21 @@ class Navigation:
             await self._tab.activity.change(limit=min(limit - taken, 0.25))
 
     def follow_dom(self) -> None:
-        """Take the page as loading until its DOM is complete: it was opened by another one, unseen."""
+        """Mark the page as loading until its DOM is complete: another page has opened it."""
         self._tab.activity.loading = True
-        task = asyncio.create_task(self._await_dom())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        begin(self._await_dom())
 
     @property
     def _navigation_timeout(self) -> float:
         return self._settings.limits.navigation_timeout * 1000
 
-    async def _navigate(self, url: str, start: Callable[[], Coroutine[Any, Any, Response | None]]) -> Arrival:
+    async def _navigate(self, url: str, start: Callable[..., Awaitable[Response | None]]) -> Arrival:
         await self._free()
         began = time.monotonic()
         downloads = len(self._downloads)
         for last_try in (False, False, True):
             try:
-                await self._tab.guarded(start())
+                await self._tab.guarded(start(wait_until="commit", timeout=self._navigation_timeout))
             except DialogOpen as error:
                 if self._tab.dialog is not None and self._tab.dialog.kind == "beforeunload":
                     raise DialogOpen(
@@ -136,7 +129,7 @@ class Navigation:
         return Arrival(self._tab.url, self._tab.status)
 
     async def step(self, step: int) -> Arrival:
-        """Go so many steps through the history. Raises as `goto` does; NavigationError beyond its ends."""
+        """Go back or forward in the history. Raises as `goto` does; NavigationError beyond its ends."""
         where = "back" if step < 0 else "forward"
         there = await self._history_entry(step)
         if there is None:
@@ -145,9 +138,7 @@ class Navigation:
                 f"There is no page to go {where} to: {self._tab.url} is the {end} one of tab {self._tab.id}.",
                 hint="Use go_to_url.",
             )
-        timeout = self._navigation_timeout
-        go = self._tab.page.go_back if step < 0 else self._tab.page.go_forward
-        return await self._navigate(there, lambda: go(wait_until="commit", timeout=timeout))
+        return await self._navigate(there, self._tab.page.go_back if step < 0 else self._tab.page.go_forward)
 
     async def _history_entry(self, step: int) -> str | None:
         history = await self._tab.control("Page.getNavigationHistory")
@@ -169,13 +160,13 @@ class Navigation:
             self._tab.activity.wake()
 
     async def _shown(self) -> None:
-        """Wait until the DOM is complete, or something holds the page, or it has taken long enough."""
+        """Wait until the DOM is complete or something holds the page, at most `SHOWING_SECONDS`."""
         deadline = time.monotonic() + SHOWING_SECONDS
         while self._tab.activity.loading and not self._tab.held and time.monotonic() < deadline:
             await self._tab.activity.change(limit=deadline - time.monotonic())
 
     async def _free(self) -> None:
-        """Break off a script that keeps the page from being left: later, Chromium passes nothing on."""
+        """Stop a script that blocks the page to leave: during a navigation Chromium forwards nothing."""
         if self._tab.held or self._tab.activity.navigating_for() is not None:
             return
         try:
@@ -197,13 +188,13 @@ class Navigation:
         return len(self._downloads) > before
 
     async def _failed(self, url: str, error: PlaywrightError, began: float) -> ActionError:
-        """The error for a navigation that came to nothing; leaves the tab ready for the next one."""
+        """The error for a failed navigation; prepares the tab for the next one."""
         code = network_code(error)
         if isinstance(error, PlaywrightTimeout):
             stopped = await self._tab.control("Page.stopLoading")
             self._tab.activity.forget_navigation()
             if stopped is None and not self._tab.held:
-                # The answer is there, but the page that is left does not let go: only another tab helps.
+                # The answer has arrived, but the old page does not unload: only another tab helps.
                 self._tab.crash()
             limit = self._settings.limits.navigation_timeout
             return DeadlineExceeded(
@@ -221,7 +212,7 @@ class Navigation:
             return NavigationError(
                 f"{url} answered HTTP {status} without a page.", hint="Try another address."
             )
-        # The browser opens its error page a moment later; what is opened before that would be broken off.
+        # The browser opens its error page a moment later, which would abort another navigation.
         deadline = time.monotonic() + 1
         while (
             not self._tab.url.startswith(ERROR_PAGE) and code != "ERR_ABORTED" and time.monotonic() < deadline
@@ -232,7 +223,7 @@ class Navigation:
 
 
 class Tab(TabPage):
-    """A tab of a session. `id` is never used again; `opener` is the id of the tab that opened it."""
+    """A tab of a session. `id` is never reused; `opener` is the id of the tab that opened it."""
 
     def __init__(
         self,
@@ -253,7 +244,8 @@ class Tab(TabPage):
         self.await_dom = self._navigation.follow_dom
         self.goto = self._navigation.goto
         self.reload = self._navigation.reload
-        self._incomplete = -1  # Number of the last document whose pictures were awaited in vain
+        self.back, self.forward = partial(self._navigation.step, -1), partial(self._navigation.step, 1)
+        self._incomplete = -1  # Number of the last document whose pictures did not load in time
         if services.egress is not None:
             page.on("requestfailed", self._on_failed)
         page.on("download", lambda download: services.downloads.start(download, self.activity))
@@ -267,26 +259,16 @@ class Tab(TabPage):
         super().gone()
         self.screencast.end()
 
-    async def back(self) -> Arrival:
-        """Go one step back in the history. Raises as `goto` does; NavigationError at its beginning."""
-        return await self._navigation.step(-1)
-
-    async def forward(self) -> Arrival:
-        """Go one step forward in the history. Raises as `goto` does; NavigationError at its end."""
-        return await self._navigation.step(1)
-
     async def answer_dialog(self, accept: bool, text: str | None = None) -> None:
-        """Answer the dialog as `TabPage` does; a mouse button that was down when it opened comes up."""
+        """Answer the dialog as `TabPage` does, and release a mouse button that was down when it opened."""
         await super().answer_dialog(accept, text)
         await self.input.release_pending()
 
     async def await_pictures(self, limit: float) -> None:
-        """Wait until the page's pictures and the like have loaded: at most `limit` seconds, once a document.
-
-        The session is told where they have not.
+        """Wait until pictures and the like have loaded, `limit` seconds at most; a notice reports a timeout.
 
         Raises:
-            DialogOpen: a dialog is open, or has opened meanwhile.
+            DialogOpen: a dialog is open, or has opened during the wait.
             BrowserUnavailable: the page has crashed or was closed.
         """
         document = self.activity.document_number
@@ -299,11 +281,7 @@ class Tab(TabPage):
             self.services.notice(f"Pictures may be missing: the page is still loading after {limit:g} s.")
 
     async def element(self, index: int) -> Element:
-        """The element that an index names; whether it is still there shows when it is used.
-
-        Raises:
-            NotFound: the index was never given.
-        """
+        """The element of an index; each use looks it up anew. Raises NotFound: there is no such index."""
         return Element(self, self.input, self.dom.resolve(index))
 
     async def screenshot(
@@ -316,18 +294,18 @@ class Tab(TabPage):
     ) -> Shot:
         """A picture of the view, the full page or a rectangle in CSS pixels; JPEG or PNG, at device pixels.
 
-        By default it is of the kind that the settings want, within the action's time limit. Texts that hold a
-        hidden value are painted over when it is encoded.
+        The defaults are the settings' format and the action's time limit. Texts with a hidden value are
+        painted over when it is encoded.
 
         Raises:
             DialogOpen: a dialog is open.
             DeadlineExceeded: the page could not be painted in time.
-            NotActionable: the page went away, so that it is not known what to paint over.
+            NotActionable: the page was left, so that it is unknown what to paint over.
         """
         limit = limit or self.settings.limits.action_timeout
         if not self.services.hidden:
             return Shot(await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit))
-        # The page may move while it is pictured: what is to be covered is so before and after.
+        # The page may move during the capture: cover the places before and after it.
         values = tuple(form for value in self.services.hidden.values() for form in spellings(value))
         try:
             before = await self.ask(self.dom.covers(values))
@@ -348,7 +326,7 @@ class Tab(TabPage):
             kind = "jpeg" if self.settings.screenshots.screenshot_format == "jpeg" else "png"
         quality = 95 if kind == "jpeg" else None
         if self.own_metrics:
-            # Playwright's own pictures undo metrics that it does not know of.
+            # Playwright's own screenshots reset metrics that it does not know.
             taking = capture(self.cdp, kind, quality=quality, full_page=full_page, clip=clip)
         else:
             taking = self.page.screenshot(
@@ -360,13 +338,13 @@ class Tab(TabPage):
             raise as_action_error(error, doing="taking a screenshot") from error
 
     async def bring_to_front(self) -> None:
-        """Show the tab; one that does not answer is left where it is."""
+        """Show the tab; ignore one that does not answer."""
         with contextlib.suppress(PlaywrightError, ActionError, TimeoutError):
             async with asyncio.timeout(CONTROL_SECONDS):
                 await self.guarded(self.page.bring_to_front())
 
     async def close(self) -> None:
-        """Close the tab, whatever holds its page."""
+        """Close the tab, even if its page is held."""
         if self.closed:
             return
         with contextlib.suppress(PlaywrightError, TimeoutError):

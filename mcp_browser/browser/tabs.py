@@ -29,10 +29,9 @@ QUOTED = 4  # How many lost tabs are named in a sentence
 
 
 class LostTabs:
-    """What went without anybody having asked for it.
+    """Tabs that were lost unexpectedly.
 
-    `moved` says why the current tab is another one than the last result told: input meant for that one must
-    not go to this one. None where it is the same.
+    `moved` says why input is refused: the current page is not that of the last result.
     """
 
     def __init__(self) -> None:
@@ -42,25 +41,25 @@ class LostTabs:
         self._driver = False
 
     def tab_closed(self, tab: Tab, *, current: bool) -> None:
-        """A tab has closed; whether alone or with its browser shows a moment later."""
+        """A tab has closed; a moment later it is known whether the browser has ended."""
         self._tabs.append(f"tab {tab.id} ({cut_address(tab.url)})")
         if current:
             self._url = tab.url
 
     def tab_alone(self) -> None:
-        """The tabs that have closed did so with their browser going on."""
+        """The browser still runs after the tabs were closed."""
         self._tabs.clear()
         self._url = ""
 
     def browser_ended(self, tabs: Iterable[Tab], current: Tab | None, what: Ended) -> None:
-        """The browser has ended with the tabs that were left, after those that had closed right before."""
+        """The browser has ended with these tabs, and those that were closed right before."""
         self._driver = what == "driver"
         self._tabs += [f"tab {tab.id} ({cut_address(tab.url)})" for tab in tabs]
         if current is not None:
             self._url = current.url
 
     def describe(self) -> str:
-        """What has ended during an action, and what was lost with it."""
+        """Sentences about what has ended during an action, and what was lost with it."""
         text = "The browser ended during the action (it was closed, or it crashed)."
         if self._driver:
             text = "Playwright's driver ended during the action, and the browser with it."
@@ -71,14 +70,14 @@ class LostTabs:
         return f" Lost: {', '.join(self._tabs[:QUOTED])}{more}." if self._tabs else ""
 
     def take(self, *, connection: bool, isolated: bool) -> str:
-        """The sentences about the end of a browser, or a connection to it, once another one is there."""
+        """Sentences about the end of a browser or a connection that was replaced; forgets what was lost."""
         text = "The browser had ended (it was closed, or it crashed) and was started again."
         if connection:
             text = "The connection to the browser was lost and has been made again."
         if self._driver:
             text = "Playwright's driver had ended, and the browser with it; both were started again."
         if self._driver and not isolated:
-            # A profile's browser stays while other clients use it.
+            # The browser of a profile runs as long as other clients use it.
             text = "Playwright's driver had ended, and the tabs with it; it was started again."
         text += self._lost()
         if self._url and self._url != "about:blank":
@@ -97,43 +96,33 @@ class LostTabs:
         return text
 
 
-ATTACHING_SECONDS = 2.0  # How long a new tab may take to be connected to before it is worked in all the same
-CLOSING_SECONDS = 0.05  # How long after its tabs a browser that ends is heard to have ended
-OPENING_SECONDS = 5.0  # How long a new page may take to be there
+ATTACHING_SECONDS = 2.0  # How long to wait for the connection to a new tab
+CLOSING_SECONDS = 0.05  # How long after the events of its tabs that of a browser's end arrives
+OPENING_SECONDS = 5.0  # How long a new page may take to open
 OPENING_TRIES = 3
 
 FLOOD = 50  # How many tabs beyond the limit a page may open before it is closed
 
 
 class Tabs:
-    """The open tabs of one session, and which of them actions work in.
-
-    `current` may be closed or crashed until `settle_on_one`; it is None before the session has opened.
-    """
+    """The open tabs of one session; `current` may be closed or crashed until `settle_on_one`, or None."""
 
     def __init__(self, services: SessionServices, plugins: SessionPlugins, lost_tabs: LostTabs) -> None:
-        """There are no tabs before the first context is followed.
-
-        Args:
-            services: what they have in common.
-            plugins: are told of each tab.
-            lost_tabs: is told of tabs that close by themselves.
-        """
+        """Call `follow` with a context to get tabs; `lost_tabs` records those that close by themselves."""
         self.switched = Condition()
         self.current: Tab | None = None
-        self.lent: Collection[str] = ()  # Ids of the targets that are tabs of the user's
+        self.lent: Collection[str] = ()  # Ids of the targets that are the user's tabs
         self._services = services
         self._plugins = plugins
         self._lost_tabs = lost_tabs
-        self.watch: ActionScope | None = None
-        """The action that is under way, whose doing is what pages do meanwhile."""
+        self.watch: ActionScope | None = None  # The action under way, to which events are attributed
         self._ids = itertools.count(1)
         self._open: dict[int, Tab] = {}
         self.all: Mapping[int, Tab] = self._open
         self.attaching: dict[asyncio.Task[None], Tab] = {}
         self._own_pages = 0
         self._refused: WeakSet[Page] = WeakSet()
-        self.refusals = 0  # How many tabs were refused during it
+        self.refusals = 0  # How many tabs were refused during the action
         self._closing: set[int] = set()
 
     def switch_to(self, tab: Tab | None) -> None:
@@ -142,7 +131,7 @@ class Tabs:
         self.switched.wake()
 
     async def follow(self, context: BrowserContext) -> None:
-        """Take over the tabs of a new context, whose plugins know it; there is one at least."""
+        """Take over the tabs of a new context; open one if there is none."""
         context.on("page", self._on_page)
         context.on("dialog", self._on_dialog)
         self.switch_to(None)
@@ -153,13 +142,13 @@ class Tabs:
         self.switch_to(own or await self._in_front())
 
     def lose(self) -> None:
-        """The browser has ended with all its tabs."""
+        """Drop all tabs: the browser has ended."""
         for tab in list(self._open.values()):
             tab.gone()
             self._forget(tab)
 
     def stop(self) -> None:
-        """The session ends: connect to no tab any more, and hear and see no more of them."""
+        """Stop connecting to tabs and listening to them: the session ends."""
         for tab in self._open.values():
             tab.console.stop()
             tab.screencast.end()
@@ -175,7 +164,7 @@ class Tabs:
             raise NotFound(f"There is no tab {tab_id}.", hint=f"Open tabs: {there_are}.") from None
 
     def is_lent(self, tab: Tab) -> bool:
-        """Whether it is a tab of the user's."""
+        """Whether it is a tab of the user."""
         return tab.main_frame_id in self.lent
 
     async def open(self, *, opener: int | None = None) -> Tab:
@@ -196,21 +185,20 @@ class Tabs:
         return tab
 
     async def close(self, tab: Tab) -> None:
-        """Close a tab; the current one gives way to its opener or the newest one, the last one to a blank."""
+        """Close a tab, and choose another current one; the last tab is replaced by a blank one."""
         if len(self._open) == 1:
-            # A browser with windows ends with its last one.
-            await self.open()
+            await self.open()  # A browser with windows ends with its last one.
         self._closing.add(tab.id)
         await tab.close()
         self._forget(tab)
         await self.settle_on_one()
 
     def expect_closing(self, tab: Tab) -> None:
-        """That a tab has closed is told by somebody else."""
+        """Do not report that a tab closes: the caller does."""
         self._closing.add(tab.id)
 
     async def settle_on_one(self) -> None:
-        """Choose another current tab where the one that was is closed."""
+        """Choose another current tab if that is closed."""
         if self.current is not None and not self.current.closed:
             return
         gone = self.current
@@ -220,13 +208,13 @@ class Tabs:
         await tab.bring_to_front()
 
     async def attached(self) -> None:
-        """Wait until new tabs are connected to; not for one that a dialog holds from its start."""
+        """Wait until new tabs are connected, except one that a dialog has held from the start."""
         free = [task for task, tab in self.attaching.items() if not tab.held]
         if free:
             await asyncio.wait(free, timeout=ATTACHING_SECONDS)
 
     async def _new_page(self) -> Page:
-        """A new page; another one where the first does not come, for its process has died as it began."""
+        """A new page; opened again if it does not appear, since its process may have crashed at its start."""
         for before in range(OPENING_TRIES):
             context = self._services.context
             if context is None:
@@ -264,7 +252,7 @@ class Tabs:
         await self._plugins.tab_opened(tab)
 
     async def _in_front(self) -> Tab:
-        """The tab that a person sees, among those that were open already."""
+        """The tab that a person sees."""
         tabs = list(self._open.values())
         if len(tabs) == 1:
             return tabs[0]
@@ -299,7 +287,7 @@ class Tabs:
             self.switch_to(tab)
             self._services.notice(f"A new tab {tab.id} was opened; it is the current one now.")
         else:
-            # One that the user lends has been opened by no page.
+            # No page has opened a lent tab.
             what = "There is" if self.lent else "The page opened"
             self._services.notice(
                 f"{what} a new tab {tab.id} ({cut_address(page.url)}); switch_tab shows it."
@@ -308,21 +296,21 @@ class Tabs:
             watch.tab.activity.wake()
 
     def _refuse(self, page: Page, reason: str) -> None:
-        """Close what a page has opened beyond the limit; a page that goes on with it is closed itself."""
+        """Close a tab beyond the limit; if the page that opens them does not stop, close that, too."""
         self._refused.add(page)
         self.refusals += 1
-        _close_in_background(page)
+        begin(page.close())
         self._services.notice(f"The page opened more tabs, which were closed: {reason}")
         if self.refusals == FLOOD:
             begin(self._close_opener(page, self.watch.tab if self.watch is not None else self.current))
 
     async def _close_opener(self, page: Page, otherwise: Tab | None) -> None:
-        """Close the tab that has opened a page, or another one where that cannot be told."""
+        """Close the tab that has opened a page, or `otherwise` if that is unknown."""
         opener = await page.opener()
         flooding = next((tab for tab in self._open.values() if tab.page is opener), otherwise)
         if flooding is not None:
             self._services.notice(f"Tab {flooding.id} did not stop opening tabs and was closed.")
-            _close_in_background(flooding.page)
+            begin(flooding.page.close())
 
     def _window_opened(self) -> None:
         for tab in self._open.values():
@@ -343,11 +331,11 @@ class Tabs:
         self._closing.discard(tab.id)
         if by_caller or self._services.closed:
             return
-        # The end of the browser closes every tab first; that is told as one thing.
-        asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._tell_closed, tab)
+        # A browser that ends closes every tab first; that is reported as one event.
+        asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._report_closed, tab)
         self._lost_tabs.tab_closed(tab, current=tab is self.current)
 
-    def _tell_closed(self, tab: Tab) -> None:
+    def _report_closed(self, tab: Tab) -> None:
         if self._services.context is None or self._services.closed:
             return
         self._lost_tabs.tab_alone()
@@ -365,11 +353,6 @@ class Tabs:
 
 
 def _close_late_page(opening: asyncio.Task[Page]) -> None:
-    """Close a page that nobody waits for any more."""
+    """Close a page that opened too late."""
     if not opening.cancelled() and opening.exception() is None:
-        _close_in_background(opening.result())
-
-
-def _close_in_background(page: Page) -> None:
-    closing = asyncio.ensure_future(page.close())
-    closing.add_done_callback(lambda closed: closed.cancelled() or closed.exception())
+        begin(opening.result().close())

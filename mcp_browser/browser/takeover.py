@@ -1,4 +1,4 @@
-"""A person takes over the browser of a session; the calls of models wait meanwhile."""
+"""A person takes over the browser of a session, while the calls of models wait."""
 
 import asyncio
 import contextlib
@@ -18,21 +18,20 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, NotActionable, TakenOver
 from mcp_browser.text import cut, cut_address, quoted
 
-BEGIN_SECONDS = 30.0  # How long a call that runs may take to end before a person gets the browser
-READ_SECONDS = 0.4  # How often it is read what secret fields hold
+BEGIN_SECONDS = 30.0  # How long a person waits for a running call to end
+READ_SECONDS = 0.4  # How often secret fields are read
 READING_SECONDS = 2.0  # How long that may take
-SHORTEST_SECRET = 4  # A shorter text stands in too many words to be taken out of them, characters
-LONGEST_NAME = 60  # How much of a person's name is told, characters
+SHORTEST_SECRET = 4  # A shorter text occurs in too many words to be hidden, characters
+LONGEST_NAME = 60  # How much of a person's name is shown, characters
 LONGEST_NOTE = 2_000
-SECRET = "typed by a person"  # By what results name a text that a person has typed into a secret field
+SECRET = "typed by a person"  # The name in results of a text that a person has typed into a secret field
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TakeoverHolder:
-    """Who has the browser: what they are called, since when (seconds since 1970).
+    """Who has the browser: their name, and since when (seconds since 1970).
 
-    `asked` is what the person was asked to do, if they were; `waiting` says that they have not come yet, and
-    that whoever comes may begin.
+    `asked` is what the person was asked to do, if they were; `waiting`: nobody has begun yet; anybody may.
     """
 
     by: str
@@ -51,16 +50,16 @@ class TakeoverHolder:
 
 
 class Takeover:
-    """Who has the browser of one session, and what is told of it once they have handed it back.
+    """Who has the browser of one session, and the message to the model when they have handed it back.
 
-    `changed` wakes whoever waits for a beginning or an end. `seconds` counts how long people have had the
-    browser so far; `ended` is when the latest of them handed it back, by the monotonic clock.
+    `changed` wakes waiters at each beginning and end. `seconds` is how long people have had the browser so
+    far; `ended` is when the last of them handed it back, by the monotonic clock.
     """
 
     def __init__(
         self, tabs: Tabs, services: SessionServices, *, handed_back: Callable[[str, bool], None]
     ) -> None:
-        """`handed_back` takes what the next result says of it, and whether another page is there now."""
+        """`handed_back` takes the message for the next result, and whether the page is another one now."""
         self._tabs = tabs
         self._services = services
         self._handed_back = handed_back
@@ -80,12 +79,12 @@ class Takeover:
 
     @property
     def active(self) -> TakeoverHolder | None:
-        """Who has the browser now; None where nobody has."""
+        """Who has the browser now; None if nobody has."""
         return self._holder
 
     @property
     def busy(self) -> bool:
-        """Whether calls have to wait: somebody has the browser, is getting it, or is handing it back."""
+        """Whether calls have to wait: somebody has the browser, or a takeover begins or ends."""
         return self._holding is not None
 
     @property
@@ -96,14 +95,14 @@ class Takeover:
     # -- for the person
 
     async def begin(self, by: str, *, asked: str | None = None) -> TakeoverHolder:
-        """Give the browser to a person, once the calls that run have ended.
+        """Give the browser to a person, once running calls have ended.
 
         Args:
-            by: what the person is called in messages to the model.
-            asked: what they are asked to do; until somebody begins without that, they are waited for.
+            by: the person's name in messages to the model.
+            asked: what they are asked to do; the takeover waits until somebody begins without this.
 
         Returns:
-            Who has it now, for `end`.
+            The holder, for `end`.
 
         Raises:
             NotActionable: somebody else has it.
@@ -135,14 +134,9 @@ class Takeover:
         return holder
 
     async def end(self, note: str | None = None, *, holder: TakeoverHolder | None = None) -> bool:
-        """Hand the browser back; the next result tells that, the note, and what is different.
+        """End the takeover; the next result has a message with the note and what has changed.
 
-        Args:
-            note: what the person wants the model to know.
-            holder: end only what this `begin` has begun.
-
-        Returns:
-            Whether there was anything to end.
+        With `holder`, end only that of its `begin`. Returns whether there was anything to end.
         """
         ended, holding, release = self._holder, self._holding, self._release
         if ended is None or holding is None or release is None or holder not in (None, ended):
@@ -153,13 +147,13 @@ class Takeover:
             await within(READING_SECONDS, self.read_secrets())
         finally:
             self._hide_typed()
-            told, moved = self._told(ended, note)
-            self._handed_back(told if moved or note or not ended.waiting else "", moved)
+            message, moved = self._summary(ended, note)
+            self._handed_back(message if moved or note or not ended.waiting else "", moved)
             if not release.done():
                 release.set_result(None)
         await asyncio.wait({holding})
         if not ended.waiting and self._back is not None:
-            # Whoever was asked has come, and is done.
+            # The person who was asked is done.
             back, self._back = self._back, None
             if not back.done():
                 back.set_result(cut((note or "").strip(), LONGEST_NOTE))
@@ -167,13 +161,10 @@ class Takeover:
 
     @contextlib.asynccontextmanager
     async def asking(self, by: str, what: str) -> "AsyncGenerator[asyncio.Future[str]]":
-        """Within it a person is asked to do something, and the browser is theirs, at once or once they come.
+        """A context in which a person is asked to do something, and has the browser.
 
-        Yields:
-            The note of whoever has come and handed the browser back; or the error of a session that ended.
-
-        Raises:
-            DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
+        Yields their note once they end the takeover, or the error of a session that ended. Raises
+        DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
         """
         while True:
             await self.over()
@@ -184,7 +175,7 @@ class Takeover:
         holder: TakeoverHolder | None = asked
         try:
             yield back
-            holder = None  # Who has come for it is done with it, too.
+            holder = None  # End the takeover of the person who came, too.
         finally:
             if self._back is back:
                 self._back = None
@@ -192,7 +183,7 @@ class Takeover:
             back.cancel()
 
     async def read_secrets(self) -> None:
-        """Read what secret fields hold, so that no result shows it; before input that may submit a form."""
+        """Read secret fields, so that no result shows their values; call it before a form is submitted."""
 
         async def read(tab: Tab) -> None:
             with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
@@ -203,7 +194,7 @@ class Takeover:
     # -- for the calls of models
 
     async def over(self, limit: float | None = None) -> bool:
-        """Wait until nobody has the browser, `limit` seconds at most; whether that is so."""
+        """Wait until nobody has the browser, `limit` seconds at most; whether nobody has."""
         ends = None if limit is None else time.monotonic() + limit
         while self.busy:
             left = None if ends is None else ends - time.monotonic()
@@ -213,11 +204,7 @@ class Takeover:
         return True
 
     async def let_pass(self) -> None:
-        """Wait as a call of a model does.
-
-        Raises:
-            TakenOver: a person still has the browser; nothing has been done.
-        """
+        """Wait until nobody has the browser; raise TakenOver after the time limit for calls."""
         if not await self.over(self._longest_wait):
             who = str(self._holder) if self._holder is not None else "A person has the browser"
             raise TakenOver(
@@ -227,7 +214,7 @@ class Takeover:
 
     @contextlib.contextmanager
     def stops(self, clock: anyio.CancelScope) -> Generator[None]:
-        """Within it, the time in which a person has the browser does not count against a limit."""
+        """A context in which the time of a takeover does not count against a limit."""
         self._clocks[clock] = math.inf
         if self._holder is not None:
             self._stop(clock)
@@ -239,7 +226,7 @@ class Takeover:
     # -- for the session
 
     def close(self) -> None:
-        """The session ends, whoever has it."""
+        """End any takeover: the session ends."""
         if self._holding is not None:
             self._holding.cancel()
         if self._back is not None and not self._back.done():
@@ -250,7 +237,7 @@ class Takeover:
     async def _hold(
         self, holder: TakeoverHolder, taken: "asyncio.Future[None]", release: "asyncio.Future[None]"
     ) -> None:
-        """Keep every call out of the session until it is handed back."""
+        """Hold the session's lock until the browser is handed back."""
         try:
             async with self._services.limits.lock.alone():
                 self._page_before, self._url_before = self._page(), self._url()
@@ -282,32 +269,33 @@ class Takeover:
             self._clocks[clock] = math.inf
 
     def _page(self) -> tuple[object, ...]:
-        tab = self._tabs.current if self._services.context is not None else None
-        if tab is None:
+        tab = self._tabs.current
+        if tab is None or self._services.context is None:
             return ()
         return tab.id, tab.activity.document_number, tab.url.partition("#")[0]
 
     def _url(self) -> str:
-        tab = self._tabs.current if self._services.context is not None else None
-        return tab.url if tab is not None else ""
+        tab = self._tabs.current
+        return tab.url if tab is not None and self._services.context is not None else ""
 
-    def _told(self, ended: TakeoverHolder, note: str | None) -> tuple[str, bool]:
-        """What the model is told, and whether another page is there than the one that it knows."""
+    def _summary(self, ended: TakeoverHolder, note: str | None) -> tuple[str, bool]:
+        """The message to the model, and whether the page is another one than before the takeover."""
         moved = self._page() != self._page_before
-        told = f"A person ({ended.by}) had the browser for {round(ended.seconds)} s."
+        message = f"A person ({ended.by}) had the browser for {round(ended.seconds)} s."
         if ended.waiting:
-            told = "A person was asked, and may have worked in the browser meanwhile."
+            message = "A person was asked, and may have worked in the browser meanwhile."
         url, before = self._url(), self._url_before
         if moved and url != before:
-            told += f" The page was {cut_address(before) or 'none'} and is {cut_address(url) or 'none'} now."
+            was, now = (cut_address(one) or "none" for one in (before, url))
+            message += f" The page was {was} and is {now} now."
         elif moved:
-            told += f" The page {cut_address(url)} was loaded again."
+            message += f" The page {cut_address(url)} was loaded again."
         if note and note.strip():
-            told += f" Their note: {quoted(note.strip(), LONGEST_NOTE)}"
-        return told, moved
+            message += f" Their note: {quoted(note.strip(), LONGEST_NOTE)}"
+        return message, moved
 
     def _hide_typed(self) -> None:
-        """Hide what was typed in whole; what was read while it was being typed is part of a longer text."""
+        """Hide the texts that were typed, but not their beginnings, which were read during typing."""
         typed = {value for value in self._typed if len(value) >= SHORTEST_SECRET}
         self._typed.clear()
         for value in sorted(typed):

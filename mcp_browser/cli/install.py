@@ -44,7 +44,7 @@ def install(settings: Settings, *, with_deps: bool) -> int:
             hint = "Its libraries can be installed with: mcp-browser install --with-deps."
             other = "Name another one with --executable PATH, or leave that setting out."
             raise BrowserUnavailable(f"{choice} does not start: {problem}.", hint=hint if lacks else other)
-        progress.tell(f"Ready: {browser_version(choice) or choice}")
+        progress.report(f"Ready: {browser_version(choice) or choice}")
     return 0
 
 
@@ -97,7 +97,7 @@ class StatusLine:
             self._status.stop()
             self._status = None
 
-    def tell(self, line: str) -> None:
+    def report(self, line: str) -> None:
         """Show a line that stays, at once."""
         self.clear()
         show(line)

@@ -28,7 +28,7 @@ def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int
             try:
                 find_browser(settings.browser)
             except BrowserNotFound:
-                progress.tell("There is no browser here yet: getting one.")
+                progress.report("There is no browser here yet: getting one.")
                 installer.install_browser(settings.browser)
     if loaded.origins["profile"] == DEFAULT and settings.browser.connect is None:
         # A look at one page leaves no trace in the profile, and need not wait for a server that holds it.

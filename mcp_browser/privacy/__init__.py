@@ -1,1 +1,1 @@
-"""Secrets: hidden in all their forms; redacted by name and form; kept off traces and pictures."""
+"""Secrets: hidden in all their forms; redacted by name and form; painted over on pictures."""

@@ -1,4 +1,4 @@
-"""Passwords and tokens in addresses: redacted where one is shown, restored where it is opened again."""
+"""Passwords and tokens in addresses: redacted in results, restored when an address is opened again."""
 
 import functools
 import re
@@ -10,8 +10,8 @@ from mcp_browser.hosts import Origin
 
 MARK = "[redacted]"
 
-LONGEST_USER = 32  # A longer name before a password may itself be a token, characters
-MOST_KEPT = 2_000  # Originals that a session keeps; then the oldest go
+LONGEST_USER = 32  # A longer user name before a password may itself be a token, characters
+MOST_KEPT = 2_000  # How many originals a session keeps
 LONGEST_KEPT = 4_000  # Longest original that is kept, characters
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -48,14 +48,14 @@ def words_of(name: str) -> set[str]:
 
 
 def is_plainly_secret(name: str) -> bool:
-    """Whether a name can hardly stand for anything but a secret: `password`, but not `session`."""
+    """Whether a name is almost certainly a secret's: `password`, but not `session`."""
     plain = _plain(name)
     return any(part in plain for part in _SECRET_PARTS)
 
 
 @functools.lru_cache(maxsize=1024)
 def names_secret(name: str, words: frozenset[str]) -> bool:
-    """Whether a name is plainly a secret's, or has one of these words in it."""
+    """Whether a name is plainly a secret's, or contains one of these words."""
     return _plain(name) not in _NO_SECRETS and (
         is_plainly_secret(name) or not words.isdisjoint(words_of(name))
     )
@@ -72,9 +72,9 @@ def redact_addresses(
     is_secret: Callable[[str], bool] = is_secret_parameter,
     take: Callable[[str, str], str] = lambda _name, _value: MARK,
 ) -> str:
-    """A text without the user information, passwords and tokens of the addresses in it.
+    """A text without the user information, passwords and tokens of addresses in it.
 
-    `is_secret` decides by a parameter's name; `take` gives what stands in the place of a value, by its name.
+    `is_secret` decides by a parameter's name; `take` returns the replacement of a name's value.
     """
     if not ("=" in text or "@" in text or "%" in text or "…" in text):
         return text
@@ -105,16 +105,15 @@ def redact_addresses(
 
 
 class SessionAddresses:
-    """Redacts the addresses in one session's results, and restores those that are given back."""
+    """Redacts the addresses in one session's results, and restores their originals."""
 
     def __init__(self, *, show: bool = False) -> None:
-        """Nothing is known yet; with `show`, texts stay as they are."""
+        """With `show`, redact nothing."""
         self._show = show
-        # None for what stands for several.
-        self._originals: dict[str, str | None] = {}
+        self._originals: dict[str, str | None] = {}  # None if there are several
 
     def redact(self, text: str) -> str:
-        """A text without secrets in its addresses; the originals of whole ones are kept."""
+        """A text without secrets in its addresses; keeps the originals of complete ones."""
         redacted = text if self._show else redact_addresses(text)
         if redacted != text:
             for address in _ADDRESS.findall(text):
@@ -122,7 +121,7 @@ class SessionAddresses:
         return redacted
 
     def keep(self, address: str, shown: str | None = None) -> None:
-        """Keep the original of an address that is shown redacted: as `shown`, or as in texts."""
+        """Keep the original of an address that is shown redacted, as `shown` or as in texts."""
         redacted, origin = shown or redact_addresses(address), _origin(address)
         if redacted == address or len(address) > LONGEST_KEPT:
             return
@@ -148,7 +147,7 @@ class SessionAddresses:
 
 
 def _origin(address: str) -> Origin | None:
-    """The origin; None where programs may read it differently."""
+    """The origin; None if programs may parse it differently."""
     return None if "\\" in address else Origin.of(address.replace(MARK, ""))
 
 

@@ -1,4 +1,4 @@
-"""Replace hidden values in texts, in every form in which they may be written there."""
+"""Replaces hidden values in texts, in every form in which they may be written."""
 
 import functools
 import logging
@@ -23,7 +23,7 @@ _PERCENT = "%(?:25)*"
 _BACKSLASH = rf"(?:\\|{_PERCENT}5[cC])"
 _ESCAPED = r"(?<=[\\cC])"
 _ONCE = "+" if sys.version_info >= (3, 11, 5) else ""
-"""Makes a repetition possessive where `re` matches groups so: before, it did not (gh-106052)."""
+"""Makes a repetition possessive if `re` supports that for groups (gh-106052)."""
 _SEMICOLON = f"(?:;|{_PERCENT}3[bB])"
 _HASH = f"(?:#|{_PERCENT}23)"
 _SPACES = " \n\u00a0\u202f"
@@ -34,9 +34,9 @@ _RUNS = re.compile(rf"{_VERBATIM.pattern}|\s+|\\+|.", re.DOTALL)
 def hide(text: str, secrets: Mapping[str, str], *, mark: str = NAMED) -> str:
     """Replace values by `mark`, formatted with their names; the longest value first.
 
-    A value is also recognized as written in addresses, HTML, JSON, Markdown and source code, more than once
-    too; in composed and decomposed Unicode; with other spaces; longer ones in base64 and hexadecimal digits;
-    and where an ellipsis cuts it.
+    A value is also recognized if escaped, even repeatedly, for addresses, HTML, JSON, Markdown and source
+    code; in composed and decomposed Unicode; with other spaces; if longer, in base64 and hexadecimal digits;
+    and if an ellipsis cuts it.
     """
     cut = "…" in text
     present = [
@@ -49,25 +49,25 @@ def hide(text: str, secrets: Mapping[str, str], *, mark: str = NAMED) -> str:
     if not present:
         return text
     present.sort(key=lambda found: (found[0].cut, -len(found[0].text)))
-    # One pass: a value found in a name that was just put in would spoil it.
+    # In one pass, so that no value is found in an inserted name.
     pattern, forms = _compiled(tuple(form for form, _ in present))
     return pattern.sub(lambda found: mark.format(present[forms[(found.lastindex or 1) - 1]][1]), text)
 
 
 def hide_in(value: Any, secrets: Mapping[str, str]) -> Any:
-    """Replace values in all texts of a JSON value, keys included."""
+    """Replace values in all texts of a JSON value, including keys."""
     return in_texts(value, lambda text: hide(text, secrets))
 
 
 class Hidden(dict[str, str]):
-    """Hidden values by their names; logs lack them too, as long as this exists."""
+    """Hidden values by their names; also hidden in logs as long as this object exists."""
 
     def __init__(self, values: Mapping[str, str] = MappingProxyType({})) -> None:
         super().__init__(values)
         _ALL[id(self)] = self
 
     def add(self, values: Mapping[str, str]) -> None:
-        """Add values that are not hidden yet; a number follows a name that another value has."""
+        """Add values that are not hidden yet; a number is added to names that are taken."""
         known = set(self.values())
         for name, value in values.items():
             free = (name, *(f"{name}.{number}" for number in range(2, len(self) + 3)))
@@ -101,9 +101,9 @@ def spellings(value: str) -> tuple[str, ...]:
 
 
 def in_base64(value: str) -> Iterator[str]:
-    """Yield what base64 has of a value for certain, whatever stands before and after it, in both alphabets.
+    """Yield the parts of a value in base64 that do not depend on the text around it, in both alphabets.
 
-    Yields nothing for a short one, which any base64 could hold by chance.
+    Yields nothing for a short one, which base64 could contain by chance.
     """
     data = value.encode(errors="surrogatepass")
     if len(data) >= SHORTEST_ENCODED:
@@ -114,17 +114,14 @@ def in_base64(value: str) -> Iterator[str]:
 
 
 class _Form(NamedTuple):
-    """A text to look for: all of it, or its start before an ellipsis, or its end after one.
-
-    `least` is how many characters of a part have to be there.
-    """
+    """A text to look for: all of it, or at least `least` characters of its start or end at an ellipsis."""
 
     text: str
     cut: Literal["", "end", "start"] = ""
     least: int = 0
 
 
-_Forms = tuple[tuple[str, tuple[_Form, ...]], ...]  # Forms by a part of theirs that no encoding changes
+_Forms = tuple[tuple[str, tuple[_Form, ...]], ...]  # Forms by a part that no encoding changes
 
 
 @functools.lru_cache(maxsize=4096)
@@ -163,7 +160,7 @@ def _encoded(value: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(forms: tuple[_Form, ...]) -> tuple[re.Pattern[str], list[int]]:
-    """Return a pattern of all forms, and the number of the form that each of its groups ends."""
+    """Return a pattern of all forms, and the number of the form for each of its groups."""
     ways: list[str] = []
     numbers: list[int] = []
     for number, form in enumerate(forms):
@@ -202,7 +199,7 @@ def _run(run: str) -> str:
         return _spaces()
     if run[0] == "\\":
         return _any_of(f"{_any_of(_ways(run[0]))}{{{times * len(run)}}}" for times in (16, 8, 4, 2, 1))
-    # Texts for models lack what nobody sees.
+    # Texts for models lack invisible characters.
     return _character(run) if clean_text(run) else f"{_character(run)}?"
 
 
@@ -224,7 +221,7 @@ def _spaces() -> str:
 
 
 def _character(character: str) -> str:
-    # Bounded, since a page may write as many backslashes as it likes.
+    # Bounded, since a page may write any number of backslashes.
     return f"(?:{_BACKSLASH}{{0,64}}{_ONCE}{_any_of(_ways(character))})"
 
 
@@ -242,7 +239,7 @@ def _ways(character: str) -> list[str]:
     if len(units) > 1:
         ways.append(_ESCAPED + f"{_BACKSLASH}{{1,64}}{_ONCE}".join(f"u{_any_case(unit)}" for unit in units))
     if character == '"':
-        ways.append("'")  # Attributes of frames have it instead.
+        ways.append("'")  # It replaces the double quote in attributes of frames.
     if parts != character:
         ways.append("".join(map(_run, _RUNS.findall(parts))))
     return ways
@@ -266,7 +263,7 @@ def _any_case(digits: str) -> str:
 @functools.cache
 def _entities() -> dict[str, list[str]]:
     """Return HTML's names of characters, without their semicolons."""
-    # Imported late: it is long, and few values are found.
+    # Imported late: the table is long, and values are rarely found.
     from html.entities import html5  # noqa: PLC0415
 
     names: dict[str, list[str]] = {}

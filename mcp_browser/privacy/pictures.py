@@ -1,4 +1,4 @@
-"""Texts that must not be seen are painted over on a picture."""
+"""Paints over hidden texts on pictures."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 PAINT = "#4a4f57"
-
-SLACK = 2  # How much more is painted over on each side, CSS pixels: letters reach out of their boxes
+SLACK = 2  # How much more to paint over on each side, CSS pixels: letters may extend beyond their boxes
 
 
 class Cover(BaseModel):
@@ -26,10 +25,10 @@ class Cover(BaseModel):
 
 
 class Covers(BaseModel):
-    """What to cover on a picture, and how the page lies in it.
+    """What to cover on a picture, and the position of the page in it.
 
-    `scroll` is how far the page is scrolled, `page` the size of all of it, `view` the left, top, width and
-    height of what is seen of the layout; all in CSS pixels. `document` is a new one for each document.
+    `scroll` is how far the page is scrolled, `page` its whole size, `view` the left, top, width and height of
+    the visible part of the layout; all in CSS pixels. `document` identifies the document.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -43,10 +42,10 @@ class Covers(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A screenshot as the browser took it, and what nobody may see on it.
+    """A screenshot from the browser, and what to cover on it.
 
-    `covers` is what to cover, as it was before and after. `clip` is left, top, width and height of the part
-    that it shows, CSS pixels; `full_page` says that it shows the page, not the view.
+    `covers` are those before and after the capture. `clip` is left, top, width and height of the part that it
+    shows, in CSS pixels; `full_page`: it shows the page, not the view.
     """
 
     raw: bytes
@@ -56,8 +55,8 @@ class Shot:
 
 
 def paint_over(image: "Image.Image", shot: Shot) -> None:
-    """Paint over what a screenshot must not show; `image` is the screenshot at the browser's size."""
-    # Imported late: it takes long, and many sessions paint nothing over.
+    """Paint over the covers of a screenshot; `image` is the screenshot at the browser's size."""
+    # Imported late: it takes long, and many sessions have no covers.
     from PIL import ImageDraw  # noqa: PLC0415
 
     draw = ImageDraw.Draw(image)
@@ -81,7 +80,6 @@ def _places(cover: Covers, box: Cover, *, full_page: bool) -> list[tuple[float, 
         return [(box.x, box.y)]
     places = [(box.x + cover.scroll[0], box.y + cover.scroll[1])]
     if box.pinned:
-        # What does not scroll may be drawn at the top of the page, or at its bottom.
-        view_height = cover.view[3]
-        places += [(box.x, box.y), (box.x, box.y + max(0.0, cover.page[1] - view_height))]
+        # A pinned element may be drawn at the top of the page, or at its bottom.
+        places += [(box.x, box.y), (box.x, box.y + max(0.0, cover.page[1] - cover.view[3]))]
     return places

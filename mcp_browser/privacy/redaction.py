@@ -1,8 +1,8 @@
-"""Secrets are taken out of what is told of the network, the console and the storage.
+"""Redacts secrets in reports of the network, the console and the storage.
 
-What is a secret goes by its name (`Authorization`, `session_token`, `password`) and by its form (a JSON Web
-Token, a key with a well-known prefix). A secret that stands under its name in one part of an exchange is
-taken out of its other parts as well. A secret without a telling name or form cannot be known for one.
+A secret is recognized by its name (`Authorization`, `session_token`, `password`) or its form (a JSON Web
+Token, a key with a well-known prefix). A secret that has its name in one part of an exchange is also redacted
+in the other parts. Secrets with neither are not recognized.
 """
 
 import json
@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote
 
 from mcp_browser.privacy.addresses import MARK, is_plainly_secret, names_secret, redact_addresses, words_of
 
-SHORTEST = 6  # A secret shorter than this is taken out only where its name stands, characters
-LONG = 8  # A secret this long is taken out wherever it stands, even where it could be a word, characters
+SHORTEST = 6  # A shorter secret is redacted only after its name, characters
+LONG = 8  # A secret this long is redacted everywhere, even if it could be a word, characters
 _SECRET_WORDS = frozenset(
     (
         *("auth", "bearer", "credentials", "cvc", "cvv", "nonce", "otp", "pass", "passcode", "pin", "pwd"),
@@ -22,7 +22,7 @@ _SECRET_WORDS = frozenset(
     )
 )
 _QUERY_SECRETS = frozenset(("code", "key"))
-_CONTAINERS = frozenset(("session", "auth", "sess"))  # Names of things that hold a secret among other things
+_CONTAINERS = frozenset(("session", "auth", "sess"))  # Names of objects that contain secrets and other values
 
 _NUMBERS = frozenset(("pin", "otp", "cvv", "cvc", "ssn", "password", "passcode", "number"))
 """Words in the names of secrets that may be numbers."""
@@ -57,7 +57,7 @@ _PART = re.compile(
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what has this name is a secret: `accessToken`, `user[password]`, `PHPSESSID`."""
+    """Whether a name is a secret's: `accessToken`, `user[password]`, `PHPSESSID`."""
     return names_secret(name, _SECRET_WORDS)
 
 
@@ -66,15 +66,15 @@ def _is_secret_in_query(name: str) -> bool:
 
 
 def is_secret_cookie(name: str, *, http_only: bool) -> bool:
-    """Whether a cookie is likely to let its holder in: scripts may not read it, or its name says so."""
+    """Whether a cookie is likely to grant access: scripts may not read it, or its name says so."""
     return http_only or is_secret_name(name) or "remember" in name.lower()
 
 
 class Redactor:
-    """Takes secrets out of the parts of one thing, such as a request and its response.
+    """Redacts the parts of one thing, such as a request and its response.
 
-    It remembers what it has taken out; `text`, `body` and `url` take that out of later parts wherever it
-    stands. Go through the parts twice where an earlier one may repeat what a later one gives away.
+    It remembers the secrets; `text`, `body` and `url` also redact them in later parts. Process the parts
+    twice if an earlier one may repeat a secret of a later one.
     """
 
     def __init__(
@@ -84,17 +84,14 @@ class Redactor:
         known: Iterable[str] = (),
         keep: Callable[[str, str], None] = lambda _address, _shown: None,
     ) -> None:
-        """With `show`, everything stays as it is; `known` secrets are taken out wherever they stand.
-
-        `keep` is called with an address and with what is told of it where that is less.
-        """
+        """`show`: redact nothing; `known`: secrets to redact everywhere; `keep` takes redacted addresses."""
         self._show = show
         self._keep = keep
         self._known: set[str] = set(known)
 
     @property
     def known(self) -> frozenset[str]:
-        """The secrets that are taken out wherever they stand, as written and as in addresses."""
+        """The secrets that are redacted everywhere, as written and as in addresses."""
         return frozenset(self._known)
 
     def url(self, url: str) -> str:
@@ -111,7 +108,7 @@ class Redactor:
         return [(name, value if self._show else self._header(name, value)) for name, value in headers]
 
     def body(self, text: str, mime_type: str = "") -> str:
-        """A request's or a response's body; with its MIME type more can be known."""
+        """The body of a request or a response; its MIME type helps to parse it."""
         if self._show or not text:
             return text
         kind = mime_type.partition(";")[0].strip().lower()
@@ -130,7 +127,7 @@ class Redactor:
         return self.text(text, code=is_code)
 
     def text(self, text: str, *, code: bool = False) -> str:
-        """Any text; in `code`, what is not quoted is taken for a value only where it can hardly be a name."""
+        """Any text; in `code`, unquoted text is redacted only if it is unlikely to be a name."""
         if self._show or not text:
             return text
         text = self._formed(text)
@@ -139,7 +136,7 @@ class Redactor:
         return self._forget(text)
 
     def value(self, name: str, value: str) -> str:
-        """What stands under a name."""
+        """The value of a name."""
         if self._show or not value:
             return value
         if is_secret_name(name):
@@ -147,7 +144,7 @@ class Redactor:
         return self.body(value)
 
     def cookies(self, header: str) -> str:
-        """A Cookie or Set-Cookie header with the names of its cookies and their attributes."""
+        """A Cookie or Set-Cookie header, with only names of cookies and attributes."""
         if self._show:
             return header
         return "\n".join(self._cookie_line(line) for line in header.split("\n"))
@@ -188,7 +185,7 @@ class Redactor:
         return _QUERY_PAIR.sub(redact, query)
 
     def _json(self, text: str) -> str | None:
-        """JSON without its secrets, or None where it is not JSON; as it was where there are none."""
+        """JSON without its secrets, or None if it is not JSON; unchanged if there are none."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -236,8 +233,7 @@ class Redactor:
         if not is_secret_name(name) or value.startswith(MARK[:-1]):
             return found[0]
         if not is_plainly_secret(name) and not _is_unlike_a_word(value):
-            # "session: started" is a sentence.
-            return found[0]
+            return found[0]  # "session: started" is a sentence.
         quoted = found.groupdict().get("quote") or ""
         return f"{name}{found['between']}{quoted}{self._take(value)}"
 

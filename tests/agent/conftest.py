@@ -114,7 +114,7 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
 
 def session_settings(session: BrowserSession) -> Any:
     """The settings that a session works under."""
-    return session._settings
+    return session.settings
 
 
 def script(agent: AgentRun) -> ScriptedModel:

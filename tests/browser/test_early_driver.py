@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be
 
 async def test_playwright_takes_over_the_driver_that_runs_already() -> None:
     early.start_driver()
-    started = early.waiting()
+    started = early._waiting
     assert started is not None
     with early.take_over():
         playwright = await async_playwright().start()
@@ -25,7 +25,7 @@ async def test_playwright_takes_over_the_driver_that_runs_already() -> None:
 
 
 async def test_without_an_early_driver_playwright_starts_its_own() -> None:
-    assert early.waiting() is None
+    assert early._waiting is None
     with early.take_over():
         playwright = await async_playwright().start()
     assert playwright.chromium.name == "chromium"
@@ -34,7 +34,7 @@ async def test_without_an_early_driver_playwright_starts_its_own() -> None:
 
 async def test_an_early_driver_that_has_died_is_replaced() -> None:
     early.start_driver()
-    started = early.waiting()
+    started = early._waiting
     assert started is not None
     started.kill()
     started.wait(10)
@@ -48,7 +48,7 @@ async def test_a_playwright_that_works_otherwise_starts_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     early.start_driver()
-    started = early.waiting()
+    started = early._waiting
     assert started is not None
     with monkeypatch.context() as patch:
         patch.delattr("playwright._impl.transport.PipeTransport")

@@ -111,12 +111,12 @@ async def test_the_default_session_works_in_a_browser_of_the_grid_and_gives_it_b
 
 async def test_a_driver_that_was_started_before_is_ended_for_one_that_knows_the_grid(grid: Grid) -> None:
     early.start_driver()
-    started = early.waiting()
+    started = early._waiting
     assert started is not None
     async with managing(grid.address) as manager:
         await manager.ready()
         assert started.poll() is not None
-        assert early.waiting() is None
+        assert early._waiting is None
         assert len(grid.sessions()) == 1
 
 

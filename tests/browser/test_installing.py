@@ -29,7 +29,7 @@ class Told:
         self.asked: list[str] = []
         self._allows = allows
 
-    def tell(self, line: str) -> None:
+    def report(self, line: str) -> None:
         self.lines.append(line)
 
     def doing(self, text: str) -> None:

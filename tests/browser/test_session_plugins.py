@@ -74,7 +74,7 @@ class Broken(SessionPlugin):
 @pytest_asyncio.fixture(loop_scope="session")
 async def with_standing(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BrowserManager]:
     """A manager whose sessions have a diary from their start."""
-    monkeypatch.setitem(session_plugins.FROM_THE_START, "diaries", (f"{__name__}:Diary",))
+    monkeypatch.setitem(session_plugins.FROM_THE_START, "diaries", f"{__name__}:Diary")
     settings = Settings(browser=HEADLESS, limits=LIMITS, tools=ToolSettings(tools=("core", "diaries")))
     manager = BrowserManager(settings)
     yield manager

@@ -51,7 +51,7 @@ async def browser_manager() -> AsyncIterator[BrowserManager]:
 async def server(registry: Registry, browser_manager: BrowserManager) -> AsyncIterator[Server[Any]]:
     """A server with a clean browser session."""
     manager = browser_manager
-    session = manager._default = await manager.open_session(isolated=True)
+    session = manager.default = await manager.open_session(isolated=True)
     source = Sessions(manager)
     controller = Controller(registry, manager.settings)
     yield server_of(controller, source, resources=[SessionFiles(manager, source)])

@@ -202,7 +202,7 @@ async def monsters() -> AsyncIterator[Monsters]:
     registry = default_registry()
     registry.include(gallery)
     session = await manager.open_session(context_options={"device_scale_factor": 3})
-    manager._default = session
+    manager.default = session
     source = Sessions(manager)
     server = server_of(Controller(registry, wide), source, resources=[SessionFiles(manager, source)])
     yield Monsters(server, session)

@@ -60,12 +60,10 @@ class Dialer:
         """Connect through the proxy `upstream`, an address as in the setting `proxy`, if there is one."""
         self.resolve: Resolve = NameCache(look_up)
         self.dial: Dial = dial
-        self._upstream = (
-            urlsplit(upstream if "://" in upstream else f"http://{upstream}") if upstream else None
-        )
-        self._tls = (
-            ssl.create_default_context() if self._upstream and self._upstream.scheme == "https" else None
-        )
+        address = f"http://{upstream}" if upstream and "://" not in upstream else upstream
+        self._upstream = urlsplit(address) if address else None
+        secure = self._upstream is not None and self._upstream.scheme == "https"
+        self._tls = ssl.create_default_context() if secure else None
 
     async def connect(self, to: Origin, policy: EgressPolicy) -> Connection:
         """A tunnel to a destination; raises EgressRefused by the policy, OSError, TimeoutError."""
@@ -86,10 +84,7 @@ class Dialer:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 streams = await asyncio.open_connection(
-                    upstream.hostname,
-                    _port_of(upstream.scheme, upstream.port),
-                    ssl=self._tls,
-                    limit=STREAM_LIMIT,
+                    upstream.hostname, _port_of(upstream), ssl=self._tls, limit=STREAM_LIMIT
                 )
         except (OSError, TimeoutError) as error:
             raise UpstreamFailed(str(error)) from error
@@ -149,7 +144,7 @@ class Dialer:
         return Proxy(
             kinds.get(upstream.scheme, ProxyType.HTTP),
             upstream.hostname or "",
-            _port_of(upstream.scheme, upstream.port),
+            _port_of(upstream),
             username=unquote(upstream.username) if upstream.username else None,
             password=unquote(upstream.password or "") if upstream.username else None,
             rdns=True,
@@ -227,5 +222,5 @@ def _failed(task: "asyncio.Task[list[IpAddress]]") -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-def _port_of(scheme: str, port: int | None) -> int:
-    return port or {"http": 80, "https": 443}.get(scheme, 1080)
+def _port_of(proxy: SplitResult) -> int:
+    return proxy.port or {"http": 80, "https": 443}.get(proxy.scheme, 1080)

@@ -57,10 +57,7 @@ class EgressRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """Which destinations a session's browser may connect to.
-
-    `block` wins over `allow`. Without `allow`, all that is not blocked is allowed.
-    """
+    """Where a browser may connect to: nowhere in `block`; without `allow`, everywhere else."""
 
     allow: tuple[HostPattern, ...] = ()
     block: tuple[HostPattern, ...] = ()
@@ -129,10 +126,7 @@ class EgressPolicy:
 
 
 class ProxySession:
-    """The proxy's access for one session, and what it was refused.
-
-    `user` and `password` are the credentials that its browser sends to the proxy.
-    """
+    """The access of one session, whose browser sends `user` and `password`, and what it was refused."""
 
     def __init__(self, policy: EgressPolicy, forget: "Callable[[ProxySession], None]") -> None:
         self.policy = policy
@@ -164,10 +158,7 @@ class ProxySession:
             self._why.popitem(last=False)
 
     def why_failed(self, url: str, *, since: float) -> BlockedUrl | str | None:
-        """Why an address, or one that it led to, could not be opened: an error, or the browser's code.
-
-        Only failures after `since`, a time of the monotonic clock, count.
-        """
+        """Why an address, or one that it led to, failed after `since`: an error, or the browser's code."""
         to = Origin.of(url)
         at, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
         if why is None or at < since:

@@ -33,13 +33,13 @@ class _Member(Protocol):
 
     @property
     def size(self) -> int:
-        """What they take, bytes."""
+        """Their bytes."""
         ...
 
     def holds(self, path: Path) -> bool: ...
 
     def drop_oldest(self) -> bool:
-        """Delete the oldest one; False where there is none to spare."""
+        """Delete the oldest one; False if there is none."""
         ...
 
 
@@ -49,10 +49,8 @@ class ClientDisk:
     def __init__(self, *, most: int, folder: Path | None, refuses: bool = True) -> None:
         """Limit the files to `most` bytes.
 
-        Args:
-            most: bytes.
-            folder: the client's own output folder, where files stay after a session.
-            refuses: refuse a file if deleting others makes no room. Otherwise sessions keep theirs.
+        `folder` is the client's own output folder, where files stay after a session. `refuses`: refuse a file
+        if deleting others makes no room; otherwise sessions keep theirs.
         """
         self._most = most
         self._folder = folder
@@ -68,11 +66,7 @@ class ClientDisk:
         self._members.remove(member)
 
     def make_room(self, size: int, member: _Member, path: Path) -> None:
-        """Delete older files for a new one at `path`: those of ended sessions, then the session's own.
-
-        Raises:
-            OSError: that is not enough.
-        """
+        """Delete files for one at `path`: those of ended sessions, then the session's own. Raises OSError."""
         left = list(self._left_over(besides=path))
         used = size + sum(one.size for one in self._members) + sum(found.st_size for found, _ in left)
         for found, leftover in sorted(left, key=lambda one: one[0].st_mtime):
@@ -105,21 +99,11 @@ BYTES_A_MEGABYTE = 1_000_000
 IN_CLEAR = "It may contain secrets in the clear; only the server's user can read it (mode 0600)."
 
 
-class Artifact(Frozen):
-    """A complete file of a session. `size` in bytes; `place` is its path or address for the client."""
-
-    number: int
-    uri: str
-    name: str
-    mime_type: str
-    kind: str
-    size: int
-    path: Path
-    place: str
-
-
 class PendingArtifact(Frozen):
-    """A file that is not complete yet; its name, address and path are reserved."""
+    """A file that is not complete yet; its name, address and path are reserved.
+
+    `place` is its path or address for the client.
+    """
 
     number: int
     uri: str
@@ -127,6 +111,13 @@ class PendingArtifact(Frozen):
     kind: str
     path: Path
     place: str
+
+
+class Artifact(PendingArtifact):
+    """A complete file of a session; `size` in bytes."""
+
+    mime_type: str
+    size: int
 
 
 Listener = Callable[[str], None]  # Takes the address of a file that was added or removed
@@ -231,12 +222,9 @@ class Artifacts:
     def reserve(
         self, name: str, *, kind: str = "file", suffix: str = "", default: str = "file"
     ) -> PendingArtifact:
-        """Reserve a name, a number and a path for a file that is still to be written.
+        """Reserve a name, a number and a path for a file that is still to be written; raises OSError.
 
         The name is made safe, and numbered if it is taken; `default` replaces an empty one.
-
-        Raises:
-            OSError: the folder cannot be written to.
         """
         name = hide(name, self._hidden, mark="{}")
         path = take_free_path(self.folder, safe_name(name, suffix=suffix, default=default))
@@ -290,12 +278,9 @@ class Artifacts:
             raise
 
     async def stage(self, content: bytes, name: str) -> Path:
-        """Write a file for pages to take, by this name if it is safe; it is deleted with the session.
+        """Write a file for pages to take, until the session ends, by this name if it is safe; raises OSError.
 
         It is not one of `files`. The oldest such files are deleted if all exceed the size limit.
-
-        Raises:
-            OSError: it cannot be written.
         """
         if self._inbox is None:
             self._inbox = TemporaryFolder()
@@ -324,7 +309,7 @@ class Artifacts:
         return added(self._listeners, listener)
 
     async def close(self) -> None:
-        """Delete the files, save those in an output folder that the settings name."""
+        """Delete the files, except those in an output folder."""
         for pending in list(self._pending.values()):
             self.abandon(pending)
         gone = self.files()
@@ -353,10 +338,8 @@ class Artifacts:
             self._notify(oldest.uri)
 
     def _bounds(self) -> str:
-        return (
-            f"A session keeps its newest {self._settings.max_files} files, "
-            f"{self._settings.max_files_size} MB in all."
-        )
+        most = self._settings
+        return f"A session keeps its newest {most.max_files} files, {most.max_files_size} MB in all."
 
     def _notify(self, uri: str) -> None:
         for listener in list(self._listeners):

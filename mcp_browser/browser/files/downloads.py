@@ -108,10 +108,7 @@ class Downloads:
     async def wait_for_end(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.
 
-        Those of the last action, and those not reported yet, count too.
-
-        Raises:
-            DeadlineExceeded: none began, or one is not finished.
+        Those of the last action, and those not reported yet, count too. Raises DeadlineExceeded.
         """
         with anyio.move_on_after(limit):
             while self.saving or not (self.ended or self.brought):

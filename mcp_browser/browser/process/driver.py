@@ -1,4 +1,4 @@
-"""Playwright's driver: the Node.js program that comes with it, and what it may lack on a bare machine."""
+"""Playwright's driver: its Node.js program, and the library that it may lack on a minimal machine."""
 
 import subprocess
 import sys
@@ -7,20 +7,14 @@ LIBRARY = "libatomic"
 LIBRARY_PACKAGE = "libatomic1"
 WITH_DEPS = "allow the system's packages: mcp-browser install --with-deps"
 LIBRARY_HINT = f"Install {LIBRARY_PACKAGE}, or {WITH_DEPS}."
-_ANSWER_SECONDS = 60
 
 
 def driver_problem() -> str | None:
-    """What keeps Playwright's driver from running, in one line; None where it runs."""
+    """Why Playwright's driver does not run, in one line; None if it runs."""
     command = [sys.executable, "-m", "playwright", "--version"]
     try:
         said = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_ANSWER_SECONDS,
-            check=False,
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)

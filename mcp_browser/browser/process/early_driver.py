@@ -1,9 +1,8 @@
 """Playwright's driver, started before anything else is imported.
 
-The driver and Python's imports take a fifth of a second each. Started first, the driver is ready when
-Playwright has been imported, and a client that opens a page at once sees it so much sooner. Playwright has no
-public way to take over a driver that runs, so this looks into its pipe transport; where that is not what it
-was when this was written, the early driver is ended and Playwright starts its own.
+The driver and Python's imports take a fifth of a second each; in parallel, the first page opens sooner.
+Playwright has no public way to use a running driver, so this replaces a method of its pipe transport. If
+Playwright's internals have changed, the early driver is ended and Playwright starts its own.
 """
 
 import contextlib
@@ -25,17 +24,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LONGEST_LINE = 32_768
-_waiting: "subprocess.Popen[bytes] | None" = None
-
-
+_waiting: "subprocess.Popen[bytes] | None" = None  # The early driver, until it is taken over
 _NODE_OPTION = "--max-semi-space-size=1"
-"""The driver collects short-lived objects at each megabyte of them rather than at 16: it holds 17 MB less."""
+"""Collects short-lived objects at each megabyte instead of 16: the driver takes 17 MB less."""
 
 
 def driver_environment() -> dict[str, str]:
     """Environment variables for the driver's Node.js, besides those of this process.
 
-    In the compile cache Node.js keeps the compiled form of the driver: it starts a quarter sooner with it.
+    Node.js caches the compiled driver, which then starts in three quarters of the time.
     """
     cache = os.environ.get("NODE_COMPILE_CACHE") or user_cache_dir("mcp-browser")
     options = os.environ.get("NODE_OPTIONS", "")
@@ -45,7 +42,7 @@ def driver_environment() -> dict[str, str]:
 
 
 def start_driver() -> None:
-    """Start the driver in the background, if this machine lets it; `take_over` uses it."""
+    """Start the driver in the background, if possible; `take_over` uses it."""
     global _waiting  # noqa: PLW0603
     spec = find_spec("playwright")
     if spec is None or spec.origin is None or sys.platform == "win32" or _waiting is not None:
@@ -54,7 +51,7 @@ def start_driver() -> None:
     node = os.environ.get("PLAYWRIGHT_NODEJS_PATH") or str(folder / "node")
     environment = {**os.environ, **driver_environment(), "PW_LANG_NAME": "python"}
     environment["PW_LANG_NAME_VERSION"] = f"{sys.version_info.major}.{sys.version_info.minor}"
-    # A driver that cannot be started is told of by Playwright's own attempt.
+    # If the driver cannot be started, Playwright's own attempt reports it.
     with contextlib.suppress(OSError):
         _waiting = subprocess.Popen(
             [node, str(folder / "package" / "cli.js"), "run-driver"],
@@ -64,13 +61,8 @@ def start_driver() -> None:
         )
 
 
-def waiting() -> "subprocess.Popen[bytes] | None":
-    """The early driver, until it is taken over."""
-    return _waiting
-
-
 class _Process:
-    """What Playwright's transport uses of an asyncio subprocess."""
+    """The part of an asyncio subprocess that Playwright's transport uses."""
 
     def __init__(
         self,
@@ -83,14 +75,14 @@ class _Process:
         self.stdout = stdout
 
     async def communicate(self) -> None:
-        """Wait for the end of the process, whose input has been closed."""
+        """Wait for the process to end; its input is closed."""
         import asyncio  # noqa: PLC0415 - this module is imported before all others
 
         await asyncio.to_thread(self._process.wait)
 
 
 def discard() -> None:
-    """End the early driver, if it waits: one with another environment is wanted."""
+    """End the early driver, if there is one: another environment is needed."""
     global _waiting
     process, _waiting = _waiting, None
     if process is not None:
@@ -98,7 +90,7 @@ def discard() -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    # Its pipes would wait for a garbage collection that may be off.
+    # Close its pipes here, since garbage collection may be off.
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
@@ -108,7 +100,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 @contextlib.contextmanager
 def take_over() -> Generator[None]:
-    """Within this context, Playwright's next driver is the one that runs already, if there is one."""
+    """In this context, Playwright uses the driver that runs already, if there is one."""
     global _waiting
     process, _waiting = _waiting, None
     if process is None or process.poll() is not None:

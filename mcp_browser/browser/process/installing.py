@@ -1,6 +1,6 @@
-"""Getting a browser, and what Playwright's driver lacks, onto this machine.
+"""Installation of a browser, and of the library that Playwright's driver may lack.
 
-Playwright's own builds go into the user's cache. The system's packages are changed only where allowed.
+Playwright's own builds go into the user's cache. System packages are installed only if allowed.
 """
 
 import os
@@ -30,42 +30,35 @@ from mcp_browser.settings import BrowserSettings
 _HOST = "https://cdn.playwright.dev"
 _HOST_VARIABLE = "PLAYWRIGHT_DOWNLOAD_HOST"
 _REACH_SECONDS = 5.0
-_FAILED_LINES = 5  # How much is told of what a command that failed has said
+_FAILED_LINES = 5  # How many lines of a failed command's output are shown
 _OS_RELEASE = Path("/etc/os-release")
 _CHROMIUM_PACKAGES = ("chromium", "chromium-sandbox", "fonts-liberation")
-# The first to find out soon that there is no network; the others bear with a slow mirror.
-_UPDATE_OPTIONS = (
-    "-o",
-    "Acquire::Retries=0",
-    "-o",
-    "Acquire::http::Timeout=8",
-    "-o",
-    "Acquire::https::Timeout=8",
-)
+# The update fails soon without a network; the installation allows for a slow mirror.
+_UPDATE_OPTIONS = "-o Acquire::Retries=0 -o Acquire::http::Timeout=8 -o Acquire::https::Timeout=8".split()
 _INSTALL_OPTIONS = ("-y", "--no-install-recommends", "--no-upgrade", "-o", "Acquire::Retries=2")
 
 
 class InstallProgress(Protocol):
-    """Is told how the work goes."""
+    """Shows progress."""
 
-    def tell(self, line: str) -> None:
-        """Take a line that stays."""
+    def report(self, line: str) -> None:
+        """Show a line that stays."""
         ...
 
     def doing(self, text: str) -> None:
-        """Take what is going on just now; the next call stands for it."""
+        """Show the current step, in place of the previous one."""
         ...
 
 
 class Installer:
-    """Gets what is missing. `allowed(what)` says whether the system's packages may be changed for it."""
+    """Installs what is missing. `allowed(what)`: whether system packages may be installed for it."""
 
     def __init__(self, progress: InstallProgress, allowed: Callable[[str], bool]) -> None:
         self._progress = progress
         self._allowed = allowed
 
     def mend_driver(self) -> None:
-        """Check that Playwright's driver runs; get what it lacks, if allowed. Raises BrowserUnavailable."""
+        """Check Playwright's driver; install what it lacks, if allowed. Raises BrowserUnavailable."""
         problem = driver_problem()
         hint = "Let PLAYWRIGHT_NODEJS_PATH name a Node.js of this machine."
         if problem is not None and LIBRARY in problem and shutil.which("apt-get"):
@@ -78,13 +71,12 @@ class Installer:
             raise BrowserUnavailable(f"Playwright's driver does not run: {problem}.", hint=hint)
 
     def install_browser(self, settings: BrowserSettings) -> BrowserChoice:
-        """A browser of this machine; where there is none, one that is got.
+        """Find a browser on this machine, or install one.
 
-        Playwright's own build comes first; where it cannot be had and Debian's packages may, Debian's
-        `chromium`.
+        Playwright's own build is tried first, then Debian's `chromium`, if system packages are allowed.
 
         Raises:
-            BrowserNotFound: none could be had; the message says what was tried, and what is left to do.
+            BrowserNotFound: there is none; the message says what was tried, and what to do.
         """
         try:
             found = find_browser(settings)
@@ -92,7 +84,7 @@ class Installer:
             if settings.executable is not None:
                 raise
         else:
-            self._progress.tell(f"Found {found}.")
+            self._progress.report(f"Found {found}.")
             return found
         build = settings.browser
         tried: list[str] = []
@@ -112,11 +104,11 @@ class Installer:
             found = find_browser(settings)
         except BrowserNotFound:
             raise BrowserNotFound(f"No browser could be got: {'; '.join(tried)}.", hint=hint) from None
-        self._progress.tell(f"Installed {found}.")
+        self._progress.report(f"Installed {found}.")
         return found
 
     def install_libraries(self) -> bool:
-        """Get the libraries that a browser of Playwright's needs, if allowed; whether that was done."""
+        """Install the libraries that Playwright's browser needs, if allowed; whether that succeeded."""
         if sys.platform != "linux" or not self._allowed("the libraries that the browser needs"):
             return False
         command = [sys.executable, "-m", "playwright", "install-deps", "chromium"]
@@ -133,12 +125,12 @@ class Installer:
         return failure is None
 
     def _install_from_apt(self, *packages: str) -> str | None:
-        """Install packages of Debian's; why that failed, None where it did not."""
+        """Install Debian packages; why that failed, None if it did not."""
         prefix = _as_root()
         update = [*prefix, "apt-get", "update", *_UPDATE_OPTIONS]
         lines: list[str] = []
         failure = self._run(update, "Reading the lists of packages", lines)
-        # apt-get takes sources that do not answer for no failure.
+        # apt-get succeeds even if no source answers.
         if failure is None and lines and not any(line.startswith(("Hit:", "Get:")) for line in lines):
             failure = "no source of packages answers"
         if failure is None:
@@ -148,7 +140,7 @@ class Installer:
         return None if failure is None else f"apt-get failed ({failure})"
 
     def _run(self, command: Sequence[str], title: str, said: list[str] | None = None) -> str | None:
-        """Run a command, telling how far it is; why it failed, None where it did not."""
+        """Run a command and show its progress; why it failed, None if it did not."""
         self._progress.doing(title)
         last: deque[str] = deque(maxlen=_FAILED_LINES)
         try:
@@ -173,13 +165,13 @@ class Installer:
         if process.returncode == 0:
             return None
         for line in last:
-            self._progress.tell(f"  {line}")
+            self._progress.report(f"  {line}")
         errors = [line for line in last if re.match(r"E: |Error|Failed", line)]
         return (errors or [*last, f"exit code {process.returncode}"])[0].rstrip(".")
 
 
 def _out_of_reach() -> str | None:
-    """Why Playwright's browsers cannot be downloaded, None where their server answers."""
+    """Why Playwright's browsers cannot be downloaded, None if their server answers."""
     address = os.environ.get(_HOST_VARIABLE) or _HOST
     failed = ["it does not answer"]
 
@@ -192,7 +184,7 @@ def _out_of_reach() -> str | None:
         else:
             failed.clear()
 
-    # Looking a name up keeps no limit of time.
+    # The lookup of a name has no time limit.
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(_REACH_SECONDS + 1)
@@ -200,7 +192,7 @@ def _out_of_reach() -> str | None:
 
 
 def _apt_serves_chromium() -> bool:
-    """Whether apt is there and `chromium` is a real package: Ubuntu's only leads to a snap."""
+    """Whether apt is there and `chromium` is a real package: Ubuntu's only installs a snap."""
     if shutil.which("apt-get") is None:
         return False
     try:
@@ -211,7 +203,7 @@ def _apt_serves_chromium() -> bool:
 
 
 def _as_root() -> list[str]:
-    """What goes before a command of root's; a person at a terminal is asked for the password first."""
+    """The prefix of a command for root; a person at a terminal is asked for the password first."""
     if os.geteuid() == 0:
         return []
     if sys.stdin.isatty() and shutil.which("sudo"):

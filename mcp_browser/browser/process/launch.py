@@ -1,4 +1,4 @@
-"""Which browser to run, and how: finding one, getting one, and the options it is started with."""
+"""Finding a browser, and the options that it is started with."""
 
 import json
 import os
@@ -19,10 +19,7 @@ from mcp_browser.settings import BrowserSettings, Settings
 Origin = Literal["setting", "playwright", "system"]
 
 NO_SELECTION_PASTE = "--blink-settings=editingBehaviorType=1"
-"""Edits as on Windows, where the middle button pastes nothing.
-
-On X11 it pastes what was selected last by anybody on the display, in other contexts and browsers too.
-"""
+"""Edits as on Windows: on X11 the middle button pastes the last selection of any program on the display."""
 
 QUIET_ARGS = (
     "--disable-background-networking",
@@ -36,14 +33,14 @@ QUIET_ARGS = (
     "--no-default-browser-check",
     "--no-first-run",
     "--no-pings",
-    # What is looked up in spite of all that goes nowhere: components wanted at once, and who is signed in.
+    # Remaining requests, for components and the signed-in user, go nowhere.
     "--component-updater=url-source=http://127.0.0.1:9/",
     "--gaia-url=http://127.0.0.1:9/",
 )
-"""Keep Chromium from looking up, fetching or asking anything that the page did not ask for."""
+"""Keep Chromium from requests that no page has made."""
 
 _UNUSED_FEATURES = (
-    # Each window loads these pages of the address bar's own into a process: 0.6 s of work, 60 MB.
+    # Each window loads these pages of the address bar into a process: 0.6 s of work, 60 MB.
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxPopup",
     # A process kept ready for the next site costs more work at each new context than it saves.
@@ -67,11 +64,9 @@ _PLAYWRIGHTS_DISABLED_FEATURES = (
     "msForceBrowserSignIn",
     "msEdgeUpdateLaunchServicesPreferredVersion",
 )
-"""Of two switches with features to disable Chromium takes the last, so that ours repeats Playwright's."""
+"""Playwright's own list, repeated since Chromium takes the last of several such switches only."""
 
-WEB_MCP = "WebMCP"
-"""Chromium's feature without which pages find no `document.modelContext` to offer their tools by."""
-
+WEB_MCP = "WebMCP"  # Chromium's feature for `document.modelContext`, by which pages offer tools
 _ENABLE_FEATURES = "--enable-features="
 _DISABLE_FEATURES = "--disable-features="
 
@@ -88,7 +83,7 @@ _LABELS = {
     "msedge": "Edge",
 }
 _LINUX_PLACES = {
-    # Debian's own script on the PATH would stay beside it as a shell.
+    # Debian's script on the PATH would keep a shell running beside it.
     "headless-shell": ("/usr/lib/chromium/chromium-headless-shell",),
     "chrome": ("/opt/google/chrome/chrome",),
     "chromium": ("/usr/lib/chromium/chromium", "/snap/bin/chromium"),
@@ -121,8 +116,8 @@ _PLAYWRIGHT_EXECUTABLES = {
 class BrowserChoice:
     """A browser that can be started.
 
-    `executable` is None where Playwright finds it by `channel`. `origin` tells where it comes from: a
-    setting, Playwright's own builds, or the system. `headless_only` is true of a build without windows.
+    `executable` is None if Playwright finds it by `channel`. `origin` is where it was found: a setting,
+    Playwright's own builds, or the system. `headless_only`: it cannot show windows.
     """
 
     label: str
@@ -136,18 +131,17 @@ class BrowserChoice:
 
 
 def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> BrowserChoice:
-    """The browser that the settings ask for, or the best one on this machine.
+    """The browser of the settings, or the best one on this machine.
 
-    The setting `executable` wins, then `channel`. Then Playwright's own build is looked for on the disk (the
-    driver is not started for that), then Chrome, Chromium and Edge on the system. The headless shell goes
-    before them where `prefers_headless_shell`.
+    The order is: the setting `executable`, `channel`, Playwright's own build (found without its driver), then
+    Chrome, Chromium and Edge of the system; before them the headless shell, if `prefers_headless_shell`.
 
     Args:
         settings: the settings in force.
         isolated: it is for clean contexts, not for the profile.
 
     Raises:
-        BrowserNotFound: there is none; the message names the command that gets one.
+        BrowserNotFound: there is none; the message names the command to install one.
     """
     if settings.executable is not None:
         executable = settings.executable.expanduser()
@@ -175,7 +169,7 @@ def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> Browse
 
 
 def prefers_headless_shell(settings: BrowserSettings, *, isolated: bool) -> bool:
-    """Whether the headless shell is used where there is one, rather than a browser that could show windows.
+    """Whether to prefer the headless shell to a browser that can show windows.
 
     Never for a profile, which is shared with the browser in which a person logs in.
     """
@@ -231,13 +225,13 @@ def _is_executable(path: Path) -> bool:
 
 
 def _playwright_build(build: str) -> Path | None:
-    """Executable of one of Playwright's own builds: of the wanted revision, or None."""
+    """The executable of a build of Playwright's, of the wanted revision, or None."""
     package = _playwright_package()
     if package is None:
         return None
     revision = _wanted_revision(package, build)
     folder = _playwright_browsers(package) / f"{_PLAYWRIGHT_FOLDERS[build]}-{revision}"
-    # False, too, where the folder may not be looked into.
+    # False also if the folder may not be read.
     if not os.access(folder / "INSTALLATION_COMPLETE", os.F_OK):
         return None
     for pattern in _PLAYWRIGHT_EXECUTABLES[build]:
@@ -248,7 +242,7 @@ def _playwright_build(build: str) -> Path | None:
 
 
 def _playwright_package() -> Path | None:
-    """Folder of the driver's package inside Playwright for Python, found without importing it."""
+    """The folder of the driver's package in Playwright, found without importing it."""
     spec = find_spec("playwright")
     if spec is None or spec.origin is None:
         return None
@@ -264,12 +258,12 @@ def _wanted_revision(package: Path, build: str) -> str:
 
 
 def _playwright_browsers(package: Path) -> Path:
-    """Folder where Playwright keeps its browsers."""
-    told = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
-    if told == "0":
+    """The folder where Playwright keeps its browsers."""
+    given = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+    if given == "0":
         return package / ".local-browsers"
-    if told:
-        return Path(told)
+    if given:
+        return Path(given)
     match sys.platform:
         case "darwin":
             cache = Path.home() / "Library" / "Caches"
@@ -281,19 +275,19 @@ def _playwright_browsers(package: Path) -> Path:
 
 
 def has_display() -> bool:
-    """Whether a window could be seen on this machine."""
+    """Whether this machine can show windows."""
     if sys.platform in ("win32", "darwin"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def runs_headless(settings: BrowserSettings) -> bool:
-    """Whether the browser runs without a window: as told, else where there is no display."""
+    """Whether the browser runs without windows: the setting, by default whether there is no display."""
     return not has_display() if settings.headless is None else settings.headless
 
 
 def uses_sandbox(settings: BrowserSettings) -> bool:
-    """Whether Chromium's process sandbox is used: as told, else everywhere but for root on Linux."""
+    """Whether to use Chromium's process sandbox: the setting, by default unless this is root on Linux."""
     if settings.sandbox is not None:
         return settings.sandbox
     return sys.platform != "linux" or os.geteuid() != 0
@@ -312,18 +306,18 @@ def launch_options(
         choice: the browser to start.
         settings: the settings in force; the defaults when left out.
         headless: overrides what the settings say.
-        isolated: it is for clean contexts, which may be different clients'.
+        isolated: it is for clean contexts, which may belong to different clients.
     """
     settings = settings or BrowserSettings()
     headless = runs_headless(settings) if headless is None else headless
     sandbox = uses_sandbox(settings)
     options: dict[str, Any] = {
         "headless": headless or choice.headless_only,
-        # The server ends the browser in its own order when it is interrupted.
+        # The server itself ends the browser when it is interrupted.
         "handle_sigint": False,
         "chromium_sandbox": sandbox,
         "args": chromium_args(settings),
-        # Else Playwright lifts Chromium's limit on how often a page may change its address.
+        # Otherwise Playwright lifts Chromium's limit on how often a page may change its address.
         "ignore_default_args": ["--disable-ipc-flooding-protection"],
     }
     if choice.executable is not None:
@@ -335,15 +329,15 @@ def launch_options(
     if isolated and not options["headless"] and sys.platform == "linux":
         options["args"].insert(0, NO_SELECTION_PASTE)
     if not sandbox and not options["headless"]:
-        # Without it a bar at the top of each window warns of --no-sandbox.
+        # Hides the bar in each window that warns of --no-sandbox.
         options["args"].insert(0, "--test-type")
     return options
 
 
 def chromium_args(settings: BrowserSettings) -> list[str]:
-    """The switches for Chromium, one of them with all features to disable, one with those to enable.
+    """The switches for Chromium, including those of the settings.
 
-    Those of the settings are in them: of several such switches Chromium takes the last one.
+    All features to disable are in one switch, and all to enable: of several, Chromium takes the last one.
     """
     disabled = [*_PLAYWRIGHTS_DISABLED_FEATURES, *_UNUSED_FEATURES]
     enabled: list[str] = []
@@ -361,7 +355,7 @@ def chromium_args(settings: BrowserSettings) -> list[str]:
 
 
 def browser_settings(settings: Settings) -> BrowserSettings:
-    """The browser's settings, with the switches that the tools on offer need."""
+    """The browser's settings, with the switches that the offered tools need."""
     browser = settings.browser
     if {"page_tools", "all"}.isdisjoint(settings.tools.tools):
         return browser
@@ -389,10 +383,7 @@ def context_options(settings: BrowserSettings) -> dict[str, Any]:
 
 
 def proxy_options(address: str) -> dict[str, str]:
-    """A proxy address with its credentials taken out of it, as Playwright wants it.
-
-    `http://user:secret@host:3128` becomes server, username and password; `;bypass=…` is no part of it.
-    """
+    """Playwright's proxy option for an address such as `http://user:secret@host:3128`."""
     if "://" not in address:
         address = f"http://{address}"
     parts = urlsplit(address)
@@ -407,7 +398,7 @@ def proxy_options(address: str) -> dict[str, str]:
 
 
 def browser_version(choice: BrowserChoice) -> str | None:
-    """What the browser's executable says of itself, such as `Chromium 140.0.7339.16`, where it says it."""
+    """The executable's version, such as `Chromium 140.0.7339.16`; None if it does not print one."""
     if choice.executable is None or sys.platform == "win32":
         return None
     try:

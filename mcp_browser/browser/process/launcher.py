@@ -1,4 +1,4 @@
-"""Playwright's driver and what it starts: browsers, profiles, connections to browsers that run already.
+"""Playwright's driver and what it starts: browsers, profiles, connections to running browsers.
 
 Playwright is imported and started here and nowhere else.
 """
@@ -44,7 +44,7 @@ _UNREACHABLE = re.compile(r"\b(?:E[A-Z_]{4,}|socket hang up|certificate)\b")
 
 
 def address_and_headers(endpoint: str) -> tuple[str, dict[str, str]]:
-    """A grid's address without credentials, and the headers of every request; raises BrowserUnavailable."""
+    """A grid's address without credentials, and headers for every request; raises BrowserUnavailable."""
     parts = urlsplit(endpoint)
     host = parts.netloc.rpartition("@")[2]
     headers: dict[str, str] = _json_variable(_HEADERS)
@@ -56,7 +56,7 @@ def address_and_headers(endpoint: str) -> tuple[str, dict[str, str]]:
 
 @contextlib.contextmanager
 def grid_environment(endpoint: str) -> Generator[None]:
-    """Within this context, a driver that is started has its browsers of a grid; raises BrowserUnavailable."""
+    """In this context, a driver that starts uses the grid's browsers; raises BrowserUnavailable."""
     _json_variable(_CAPABILITIES)
     address, headers = address_and_headers(endpoint)
     wanted = {_URL: address} | ({_HEADERS: json.dumps(headers)} if headers else {})
@@ -73,10 +73,9 @@ def grid_environment(endpoint: str) -> Generator[None]:
 
 
 def grid_launch_options(settings: BrowserSettings) -> dict[str, Any]:
-    """Keyword arguments for Playwright's `launch` of a browser of a grid.
+    """Keyword arguments for Playwright's `launch` in a grid: by default headless, with a sandbox.
 
-    What this machine is like says nothing about the grid's: its browsers have no window and use their sandbox
-    unless told otherwise.
+    Whether this machine has a display does not matter.
     """
     options: dict[str, Any] = {
         "headless": settings.headless is not False,
@@ -89,12 +88,9 @@ def grid_launch_options(settings: BrowserSettings) -> dict[str, Any]:
 
 
 def grid_error(endpoint: str, message: str, *, seconds: float) -> BrowserUnavailable:
-    """Why a grid gave no browser.
+    """The error, without credentials, for a grid that has started no browser.
 
-    Args:
-        endpoint: its address; credentials in it are not told.
-        message: the first sentence of Playwright's error.
-        seconds: how long it was waited for.
+    `message` is the first sentence of Playwright's error, `seconds` the time limit.
     """
     place = urlsplit(endpoint).netloc.rpartition("@")[2]
     refusal = _REFUSAL.sub("", message)
@@ -121,13 +117,13 @@ def grid_error(endpoint: str, message: str, *, seconds: float) -> BrowserUnavail
 
 
 def _json_variable(name: str) -> dict[str, Any]:
-    """The JSON object in an environment variable; an empty one where it is not set."""
+    """The JSON object in an environment variable; empty if it is not set."""
     try:
         value = json.loads(os.environ.get(name) or "{}")
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        # Playwright would go on without it. Its value may be a secret.
+        # Playwright would ignore it. Its value may be a secret.
         raise BrowserUnavailable(f"The environment variable {name} is not a JSON object.", hint="Correct it.")
     return value  # pyright: ignore[reportUnknownVariableType] - JSON has no types
 
@@ -136,33 +132,29 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-TRIES = 3
-"""How often something is started that dies or gets stuck: with a browser, a driver, or both being new."""
-
+TRIES = 3  # How often to start something that ends or hangs
 LAUNCH_SECONDS = 30.0
-CLOSE_SECONDS = 2.0
-"""How long one part of the browser may take to close before the next one is closed, seconds."""
+CLOSE_SECONDS = 2.0  # How long one part may take to close before the next one is closed, seconds
 
 
 class Launcher:
     """Owns Playwright's driver, and starts browsers with it."""
 
     def __init__(self, settings: BrowserSettings, egress: "EgressProxy | None" = None) -> None:
-        """Nothing is started yet. With `egress`, the browsers have no other way out than that proxy."""
+        """Start nothing yet. With `egress`, browsers can connect through that proxy only."""
         self.egress = egress
-        self.on_driver_end: Callable[[], None] = lambda: None
-        """Called when the driver has ended by itself, or was ended because it does not answer."""
+        self.on_driver_end: Callable[[], None] = lambda: None  # Called when it has ended
         self._settings = settings
         self._driver: Playwright | None = None
         self._start = SingleFlight(self._start_driver)
         self._closed = False
 
     async def driver(self) -> "Playwright":
-        """Playwright's driver, started where it does not run; raises BrowserUnavailable."""
+        """Playwright's driver, started if needed; raises BrowserUnavailable."""
         return self._driver or await self._start()
 
     async def launch(self) -> "Browser":
-        """Start a browser for contexts of its own, or get one of a grid or an endpoint."""
+        """Start a browser for clean contexts, or get one of a grid or an endpoint."""
         settings, seconds = self._settings, LAUNCH_SECONDS * 1000
         if settings.selenium_grid is not None:
             options = grid_launch_options(settings)
@@ -171,23 +163,19 @@ class Launcher:
         else:
             options = await self._launch_options(find_browser(settings, isolated=True), isolated=True)
         chromium = (await self.driver()).chromium
-        # A driver that is stuck keeps no time.
+        # A driver that hangs keeps no time limit.
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
             return await chromium.launch(**options, timeout=seconds)
 
     @property
     def shares_profile(self) -> bool:
-        """Whether the profile's browser is one for all its servers; raises BrowserNotFound."""
+        """Whether several servers share the profile's browser; raises BrowserNotFound."""
         return self.egress is None and can_share(self._settings, find_browser(self._settings))
 
     async def launch_profile(self, folder: "Path", options: "Mapping[str, Any]") -> "BrowserContext":
-        """Start a browser with a profile folder; its context ends with it.
+        """Start a browser with a profile folder, which ends with its context.
 
-        Where the profile is shared, the browser may run already, and ends with the last one's context.
-
-        Args:
-            folder: the profile's.
-            options: keyword arguments for the context.
+        A shared profile's browser may run already, and ends with the last context.
         """
         choice = find_browser(self._settings)
         options = await self._launch_options(choice) | dict(options)
@@ -198,7 +186,11 @@ class Launcher:
 
     async def _launch_options(self, choice: BrowserChoice, *, isolated: bool = False) -> dict[str, Any]:
         options = launch_options(choice, settings=self._settings, isolated=isolated)
-        tell_of_sandbox(options)
+        if options["chromium_sandbox"] is False:
+            logger.warning(
+                "The browser runs without its process sandbox (--no-sandbox, or root on Linux): a page that "
+                "breaks out of its renderer has this user's rights. Run the server as a user of its own."
+            )
         if self.egress is not None:
             options["proxy"] = await self.egress.browser_proxy()
             options["args"] += self.egress.browser_args()
@@ -213,20 +205,20 @@ class Launcher:
 
     @functools.cached_property
     def own_chrome(self) -> "Relay":
-        """The way to the user's own browser; not connected yet."""
-        # Imported late: hardly any server connects.
+        """The connection to the user's own browser, not opened yet."""
+        # Imported late: few servers connect.
         from mcp_browser.browser.process.divide.own_relay import Relay  # noqa: PLC0415
 
         return Relay(self._settings.connect or "", self._settings.connect_tabs)
 
     async def join_own_chrome(self) -> "Browser":
-        """Connect to the user's own browser, of which a session sees its own; raises BrowserUnavailable."""
+        """Connect to the user's own browser; a session sees its own tabs. Raises BrowserUnavailable."""
         address = await self.own_chrome.address()
         chromium = (await self.driver()).chromium
         return await chromium.connect_over_cdp(address, is_local=True, timeout=LAUNCH_SECONDS * 1000)
 
     async def try_again(self, work: "Callable[[], Awaitable[T]]") -> T:
-        """Start something; again where the browser or the driver turns out to be dead or stuck."""
+        """Start something; try again if the browser or the driver has ended or hangs."""
         from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
 
         from mcp_browser.dom.driver_errors import is_closed  # noqa: PLC0415
@@ -246,7 +238,7 @@ class Launcher:
         raise AssertionError("the last try returns or raises")
 
     async def close(self) -> None:
-        """Stop the driver, and with it every browser that it has started."""
+        """Stop the driver, with every browser that it has started."""
         self._closed = True
         if "own_chrome" in self.__dict__:
             await self.own_chrome.close()
@@ -259,7 +251,7 @@ class Launcher:
         if self._closed:
             raise BrowserUnavailable("The server is ending.")
         os.environ.update(driver_environment())
-        # A tenth of a second that the client need not wait for.
+        # In a thread: it takes a tenth of a second.
         module = await anyio.to_thread.run_sync(import_playwright)
         try:
             with self._starting_driver():
@@ -274,14 +266,14 @@ class Launcher:
                 f"Playwright's driver could not be started: {problem}.", hint=hint
             ) from error
         self._driver = driver
-        # Playwright reports the driver's end by no public event; without this one calls time out instead.
+        # Playwright has no public event for the driver's end; without it, calls would time out.
         with contextlib.suppress(AttributeError):
             connection = cast("Any", driver)._impl_obj._connection
             connection.on("close", functools.partial(self._ended, driver))
         return driver
 
     def _starting_driver(self) -> contextlib.AbstractContextManager[None]:
-        """Within it, Playwright's driver is started that the settings need."""
+        """A context in which Playwright starts the driver that the settings need."""
         grid = self._settings.selenium_grid
         if grid is not None:
             discard()
@@ -289,7 +281,7 @@ class Launcher:
         return take_over()
 
     def _ended(self, driver: "Playwright", *_event: object) -> bool:
-        """Forget a driver that has ended; whether it was the one in use."""
+        """Drop a driver that has ended; whether it was the current one."""
         if driver is not self._driver:
             return False
         self._driver = None
@@ -349,7 +341,7 @@ _LAUNCH_HINTS = {
 
 
 def _is_about_launching(error: Exception) -> bool:
-    """Whether a browser ended while it was being started: another try would end in the same way."""
+    """Whether a browser ended during its start, so that another try would fail, too."""
     return "launch" in str(error).partition(":")[0]
 
 
@@ -358,7 +350,7 @@ async def _answers(driver: "Playwright") -> bool:
 
     try:
         async with asyncio.timeout(CLOSE_SECONDS):
-            # The least that can be asked without a browser.
+            # The cheapest request that needs no browser.
             requests = await driver.request.new_context()
             await requests.dispose()
     except (TimeoutError, PlaywrightError):
@@ -371,12 +363,3 @@ def import_playwright() -> Any:
     import playwright.async_api  # noqa: PLC0415
 
     return playwright.async_api
-
-
-def tell_of_sandbox(options: "Mapping[str, Any]") -> None:
-    """Log that a browser is started without its sandbox, by the options that it is launched with."""
-    if options.get("chromium_sandbox") is False:
-        logger.warning(
-            "The browser runs without its process sandbox (--no-sandbox, or root on Linux): a page that "
-            "breaks out of its renderer has this user's rights. Run the server as a user of its own."
-        )

@@ -1,4 +1,4 @@
-"""The browser contexts of this process: the only place that counts them and gives them back."""
+"""The browser contexts of this process: the only place that counts and releases them."""
 
 import asyncio
 import contextlib
@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 
 OPENING_SECONDS = 10.0  # How long a browser may take to open a context before it counts as stuck, seconds
-OPENINGS = max(2, os.cpu_count() or 0)
-"""How many sessions and tabs are opened at a time: more of them only hold each other up."""
-
+OPENINGS = max(2, os.cpu_count() or 0)  # How many sessions and tabs are opened at a time: more are slower
+# Settings that override a device, by Playwright's names if these differ
 _SETTING_OF = {"device_scale_factor": "device_scale", "screen": "viewport"}
-"""Settings that go before what a device has, by Playwright's names where these are others."""
-
 Ended = Literal["browser", "driver"]  # What has ended, with all contexts in it
 
 
@@ -40,8 +37,8 @@ Ended = Literal["browser", "driver"]  # What has ended, with all contexts in it
 class SharedBrowser:
     """A browser process with the contexts of several sessions.
 
-    `contexts` is how many are lent or being opened, all of them to one `tenant`, once it has had one: a
-    process has one clipboard. A `retired` one lends no new ones and ends with its last.
+    `contexts` are lent or being opened, all for one `tenant`, since a process has one clipboard. A `retired`
+    browser lends no new ones and ends with its last.
     """
 
     browser: "Browser"
@@ -52,10 +49,9 @@ class SharedBrowser:
 
 @dataclass(eq=False, slots=True)
 class Lease:
-    """A context that is lent. `notice` is a sentence to report about it, or nothing.
+    """A context that is lent. `notice` is a sentence to report about it, or empty.
 
-    `joined`: it is in a browser that others worked with already when it came. `lent`: the ids of the targets
-    in it that are tabs of a user's.
+    `joined`: others used its browser before. `lent`: the ids of the targets in it that are the user's tabs.
     """
 
     context: "BrowserContext"
@@ -69,12 +65,12 @@ class ContextPool:
     """Lends browser contexts, and starts and ends the browsers that they are in."""
 
     def __init__(self, settings: Settings, launcher: Launcher) -> None:
-        """Nothing is started yet."""
-        self.restarts = 0  # How many shared browsers had ended by themselves and were replaced
+        """Start nothing yet."""
+        self.restarts = 0  # How many shared browsers have ended by themselves and were replaced
         self.contexts = 0  # How many contexts are lent, being opened or being closed
         self.openings = asyncio.Semaphore(OPENINGS)
         self.context_options = context_options(settings.browser)
-        """Keyword arguments of `new_context` for all sessions; with the device's, once there is a context."""
+        """Keyword arguments of `new_context` for all sessions; with the device's after `use_device`."""
         self._has_device = False
         self._settings = settings
         self._launcher = launcher
@@ -106,10 +102,10 @@ class ContextPool:
 
         Args:
             isolated: a clean one. Otherwise the profile's, or that of the browser at `cdp_endpoint`.
-            options: keyword arguments for Playwright's `new_context` that go before the settings'.
-            on_end: called once the context has ended, also by being closed here.
-            egress: what lets it through the egress proxy, where there is one.
-            tenant: whose it is; a browser started here is shared by sessions of one tenant only.
+            options: keyword arguments for Playwright's `new_context`; they override the settings.
+            on_end: called once the context has ended, even by being closed here.
+            egress: its access to the egress proxy, if there is one.
+            tenant: its owner; a browser started here is shared by sessions of one tenant only.
 
         Raises:
             BrowserUnavailable: no browser could be found, started or reached.
@@ -136,7 +132,7 @@ class ContextPool:
             self.contexts -= 1
 
     async def ready(self) -> None:
-        """Have a browser run, or reach one, for contexts to come; raises BrowserUnavailable."""
+        """Make sure that a browser runs or can be reached; raises BrowserUnavailable."""
 
         async def have_one() -> None:
             if self._settings.browser.cdp_endpoint is not None:
@@ -149,7 +145,7 @@ class ContextPool:
         await finish(self._launcher.try_again(have_one))
 
     async def use_device(self) -> None:
-        """Put what the settings' device has under what they say themselves; raises NotFound."""
+        """Add the options of the settings' device that other settings do not override; raises NotFound."""
         settings = self._settings.browser
         if settings.device is None or self._has_device:
             return
@@ -164,11 +160,11 @@ class ContextPool:
 
     async def devices(self) -> dict[str, dict[str, Any]]:
         """Playwright's list of devices: keyword arguments of `new_context` by the devices' names."""
-        # Playwright leaves the types within open.
+        # Playwright's types are incomplete.
         return cast("dict[str, dict[str, Any]]", cast("Any", await self._launcher.driver()).devices)
 
     async def close(self) -> None:
-        """Lend nothing more, and close every browser; one that others started goes on."""
+        """Lend nothing more, and close every browser, but none that others started."""
         self.closed = True
         await self._start_shared.ended(LAUNCH_SECONDS)
         await self._attach.ended(LAUNCH_SECONDS)
@@ -180,7 +176,7 @@ class ContextPool:
             await asyncio.wait(self._ending)
 
     def _cannot_share(self) -> bool:
-        """Whether servers of one profile should share its browser, and can not."""
+        """Whether servers of one profile should share its browser, but cannot."""
         return self._settings.browser.profile_in_use == "share" and not self._launcher.shares_profile
 
     # -- the kinds of contexts
@@ -188,7 +184,7 @@ class ContextPool:
     async def _lend(
         self, lent: contextlib.AsyncExitStack, *, isolated: bool, options: Mapping[str, Any], tenant: str
     ) -> "tuple[BrowserContext, str, bool]":
-        """A context that `lent` gives back, what to report about it, and whether others were there first."""
+        """A context, which `lent` releases, a notice, and whether others used its browser before."""
         settings = self._settings.browser
         await self.use_device()
         options = self.context_options | dict(options)
@@ -211,7 +207,7 @@ class ContextPool:
         if self._launcher.egress is not None:
             options["proxy"] = await self._launcher.egress.browser_proxy()
         elif settings.browser_endpoint is not None and settings.proxy is not None:
-            # That of a browser started here is among its launch options.
+            # For a browser started here it is a launch option.
             options["proxy"] = proxy_options(settings.proxy)
         return await lent.enter_async_context(self._of_shared_browser(options, tenant)), notice, False
 
@@ -234,13 +230,13 @@ class ContextPool:
             yield context
         finally:
             closed = await within(CLOSE_SECONDS, context.close())
-            # What cannot be closed would stay for ever: the browser ends once its last session has.
+            # A context that cannot be closed would stay: the browser ends with its last session.
             shared.retired = shared.retired or not closed
             self._leave(shared)
 
     @contextlib.asynccontextmanager
     async def _of_profile(self, options: Mapping[str, Any]) -> "AsyncGenerator[tuple[BrowserContext, bool]]":
-        """The profile's context, and whether others worked in its browser already."""
+        """The profile's context, and whether others used its browser before."""
         shared = self._launcher.shares_profile
         if self._profile_is_lent and not shared:
             raise BrowserUnavailable(
@@ -252,8 +248,7 @@ class ContextPool:
         try:
             await lock.acquire()
             if shared:
-                # From here on it is the broker's, for as long as that lives.
-                lock.release()
+                lock.release()  # From here on the broker holds it.
             context = await self._launcher.try_again(
                 lambda: _opened(
                     self._launcher.launch_profile(folder, options), LAUNCH_SECONDS + CLOSE_SECONDS
@@ -293,7 +288,7 @@ class ContextPool:
     async def _of_own_chrome(
         self, options: Mapping[str, Any], *, isolated: bool
     ) -> "AsyncGenerator[BrowserContext]":
-        """The context of the user's browser, with tabs of this session's own, which are closed at the end."""
+        """The context of the user's browser, with this session's own tabs, which are closed at the end."""
         if isolated or options != self.context_options:
             raise BrowserUnavailable(
                 "In a browser of the user's own (connect) there are no isolated sessions, and none with a "
@@ -309,7 +304,7 @@ class ContextPool:
     # -- browsers
 
     async def _seat(self, tenant: str) -> SharedBrowser:
-        """A place in a tenant's browser, started where none has room; `_leave` gives it back."""
+        """A place in a tenant's browser, started if none has room; `_leave` releases it."""
         while (shared := self._with_room(tenant)) is None:
             for idle in [one for one in self._shared if one.tenant is not None and not one.contexts]:
                 self._shared.remove(idle)
@@ -324,14 +319,10 @@ class ContextPool:
             self._shared.remove(shared)
             self.restarts += 1
         most = self._settings.sessions.sessions_per_browser
-        return next(
-            (
-                shared
-                for shared in self._shared
-                if not shared.retired and shared.contexts < most and shared.tenant in (None, tenant)
-            ),
-            None,
-        )
+        for shared in self._shared:
+            if not shared.retired and shared.contexts < most and shared.tenant in (None, tenant):
+                return shared
+        return None
 
     async def _add_shared(self) -> None:
         browser = await self._launcher.launch()
@@ -341,7 +332,7 @@ class ContextPool:
         self._shared.append(SharedBrowser(browser))
 
     def _leave(self, shared: SharedBrowser) -> None:
-        """Give a place back. A browser that nobody uses ends, unless it is the only one."""
+        """Release a place. A browser that nobody uses ends, unless it is the only one."""
         shared.contexts -= 1
         others = [other for other in self._shared if other is not shared and not other.retired]
         if shared.contexts == 0 and (shared.retired or others):
@@ -363,7 +354,7 @@ class ContextPool:
         self._attached = await self._launcher.connect()
 
     def _driver_ended(self) -> None:
-        """Every browser has ended with the driver, without any event of its own."""
+        """Every browser has ended with the driver, without an event."""
         self.restarts += len(self._shared)
         self._shared, self._attached = [], None
         for lease in list(self._leases):
@@ -371,10 +362,9 @@ class ContextPool:
 
 
 async def _opened(opening: "Coroutine[Any, Any, BrowserContext]", seconds: float) -> "BrowserContext":
-    """A context within `seconds`. One that comes later, or that nobody waits for any more, is closed.
+    """A context within `seconds`. One that is opened later, or after cancellation, is closed.
 
-    Playwright's calls cannot be cancelled: the context would come all the same, and stay. So a caller that is
-    cancelled waits for it.
+    Playwright's calls cannot be cancelled: the context would be opened and stay. So a cancelled caller waits.
     """
     task = begin(opening)
     try:
@@ -395,7 +385,7 @@ async def _close_late(opening: "asyncio.Task[BrowserContext]") -> None:
 
 
 def _is_stuck(error: BaseException) -> bool:
-    """Whether a browser that gave no context has ended, or answers nothing."""
+    """Whether a browser that has opened no context has ended, or hangs."""
     from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
 
     from mcp_browser.dom.driver_errors import is_closed  # noqa: PLC0415
@@ -407,30 +397,30 @@ logger = logging.getLogger(__name__)
 
 
 class Browsers:
-    """The browsers of one server, or of one session that stands alone."""
+    """The browsers of one server, or of one standalone session."""
 
     def __init__(self, settings: Settings, *, remote: bool = False) -> None:
-        """Nothing is started yet; `remote` says that the clients are on other machines."""
+        """Start nothing yet; `remote`: the clients are on other machines."""
         self._settings = settings
         self._remote = remote
         restricts = any(one.egress.restricts(remote=remote) for one in settings.variants)
+        # The proxy that the browsers connect through if their connections are restricted.
         self.egress = _egress_proxy(settings) if restricts else None
-        """The proxy that the browsers connect through, where they may not connect everywhere."""
         self._launcher = Launcher(browser_settings(settings), self.egress)
         self.pool = ContextPool(settings, self._launcher)
 
     def admit(self, settings: Settings) -> "ProxySession | None":
-        """What lets a session with these settings through the proxy, where there is one."""
+        """Access to the proxy for a session with these settings, if there is one."""
         return self.egress.admit(settings.egress, remote=self._remote) if self.egress else None
 
     async def start(self) -> None:
-        """Start Playwright's driver and see to it that there is a browser; raises BrowserNotFound."""
+        """Start Playwright's driver and check that there is a browser; raises BrowserNotFound."""
         if self._settings.browser.starts_browser:
             find_browser(self._settings.browser)
         await self._launcher.driver()
 
     async def close(self) -> None:
-        """Close the browsers and the driver; a browser that others started goes on."""
+        """Close the browsers and the driver, but no browser that others started."""
         self.pool.closed = True
         await finish(self._close())
 
@@ -445,13 +435,13 @@ class Browsers:
 
 def _egress_proxy(settings: Settings) -> "EgressProxy | None":
     if not settings.browser.starts_browser:
-        # Asked for on purpose, it is refused at the start.
+        # An explicit restriction is refused at the start.
         logger.warning(
             "Where the browser connects to is not restricted: it is not started here. "
             "Its pages can reach the network that it runs in."
         )
         return None
-    # Imported late: over stdio most servers restrict nothing.
+    # Imported late: most servers over stdio restrict nothing.
     from mcp_browser.browser.egress.proxy import EgressProxy  # noqa: PLC0415
 
     return EgressProxy(settings.browser.proxy)

@@ -1,7 +1,7 @@
-"""The profile folder and who holds it.
+"""The profile folder and its locks.
 
-Two locks are looked at: our own file lock, which the system drops when its holder dies, and Chromium's
-`SingletonLock`, a link that reads `host-pid` and outlives a browser that was killed.
+There are two: our own file lock, which the system releases when its holder ends, and Chromium's
+`SingletonLock`, a link to `host-pid` that stays after a browser was killed.
 """
 
 import contextlib
@@ -38,9 +38,9 @@ ENDING_SECONDS = 5.0  # How long a browser whose server has gone may take to end
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a profile folder: a process on a host, as far as can be known.
+    """The holder of a profile folder: a process on a host; `alive` is None if unknown.
 
-    `shared`: it lets others of this machine work with the browser that it has started.
+    `shared`: others on this machine may use the browser that it has started.
     """
 
     pid: int | None
@@ -54,7 +54,7 @@ class Holder:
 
 
 def profile_folder(settings: BrowserSettings) -> Path:
-    """The folder that keeps logins: as told, else one for each user and kind of browser."""
+    """The profile's folder: the setting, by default one for each user and kind of browser."""
     if settings.profile is not None:
         return settings.profile.expanduser().absolute()
     kind = settings.channel or settings.browser
@@ -62,7 +62,7 @@ def profile_folder(settings: BrowserSettings) -> Path:
 
 
 def chromium_holder(folder: Path) -> Holder | None:
-    """Who Chromium's own lock names; `alive` is None where that cannot be known from this host."""
+    """The holder in Chromium's own lock; `alive` is None if it is on another host."""
     try:
         text = str((folder / CHROMIUM_LOCK).readlink())
     except OSError:
@@ -75,25 +75,21 @@ def chromium_holder(folder: Path) -> Holder | None:
 
 
 class ProfileLock:
-    """Holds a profile folder for this process, until released or until the process ends in whatever way."""
+    """Holds a profile folder for this process, until released or until the process ends."""
 
     def __init__(self, folder: Path, *, shared: bool = False) -> None:
-        """Name the folder to hold; nothing is locked yet.
-
-        With `shared` it is only made ready for a browser that several servers share: held by no other
-        program. That another server shares it already is as good.
-        """
+        """Lock nothing yet; `shared`: another server that shares the profile's browser may hold it."""
         self.folder = folder
         self._shared = shared
         self._file: IO[str] | None = None
 
     async def acquire(self) -> None:
-        """Take the folder, making it where it is missing and clearing a lock that a dead browser left.
+        """Lock the folder; make it if missing, and remove the lock of a killed browser.
 
-        A browser whose server has just ended is given a moment to end as well.
+        Waits a moment for a browser whose server has just ended.
 
         Raises:
-            ProfileInUse: a living process holds it.
+            ProfileInUse: a running process holds it.
             BrowserUnavailable: the folder cannot be written.
         """
         deadline = time.monotonic() + ENDING_SECONDS
@@ -132,7 +128,7 @@ class ProfileLock:
         lock.flush()
 
     def release(self) -> None:
-        """Give the folder back; harmless where it is not held."""
+        """Unlock the folder, if it is held."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.truncate(0)
@@ -141,7 +137,7 @@ class ProfileLock:
 
 
 def in_use(folder: Path, holder: Holder | None) -> ProfileInUse:
-    """The error that tells how to go on without a profile that someone else holds."""
+    """The error for a profile that is in use, with what to do instead."""
     who = f" by {holder}" if holder else ""
     hint = (
         "Close that one, or start this one with --isolated (a clean profile), --profile FOLDER (another "
@@ -153,7 +149,7 @@ def in_use(folder: Path, holder: Holder | None) -> ProfileInUse:
 
 
 def profile_holder(folder: Path) -> Holder | None:
-    """Who holds a profile folder now, or None; looks without taking it."""
+    """The current holder of a profile folder, or None; locks nothing."""
     with contextlib.suppress(OSError), (folder / OWN_LOCK).open("r+", encoding="utf-8") as lock:
         if not lock_file(lock) and (holder := _own_holder(lock)) is not None:
             return holder
@@ -164,13 +160,13 @@ def profile_holder(folder: Path) -> Holder | None:
 def _own_holder(lock: IO[str]) -> Holder | None:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         lock.seek(0)
-        told = json.load(lock)
-        return Holder(int(told["pid"]), str(told["host"]), True, told.get("shared") is True)
+        signed = json.load(lock)
+        return Holder(int(signed["pid"]), str(signed["host"]), True, signed.get("shared") is True)
     return None
 
 
 def lock_file(file: IO[str]) -> bool:
-    """Lock the file, without waiting; whether nobody else has. The system unlocks it when it is closed."""
+    """Try to lock the file; whether that succeeded. The system unlocks it when it is closed."""
     try:
         if sys.platform == "win32":
             file.seek(0)
@@ -183,7 +179,7 @@ def lock_file(file: IO[str]) -> bool:
 
 
 def _is_browser(pid: int) -> bool:
-    """Whether a living process of that number is a browser; another program may have got the number since."""
+    """Whether the process of that id runs and is a browser: the id may be reused."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -204,26 +200,26 @@ LOCK_FILE = ".lock"
 
 
 class TemporaryFolder:
-    """A folder of this process's, until `remove` or the next server's start after the end of this one."""
+    """A folder of this process, until `remove`, or until a server starts after the end of this one."""
 
     def __init__(self) -> None:
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
             self._lock = (self.path / LOCK_FILE).open("x", encoding="utf-8")
-            # Another server that starts right now may have taken it for left.
+            # Another server may have just removed it as a leftover.
             if lock_file(self._lock) and (self.path / LOCK_FILE).exists():
                 return
             self._lock.close()
 
     def remove(self) -> None:
-        """Delete the folder with all that is in it."""
+        """Delete the folder with its content."""
         self._lock.close()
         shutil.rmtree(self.path, ignore_errors=True)
 
 
 @functools.cache
 def remove_leftovers_once() -> None:
-    """Remove, in the background, what killed servers have left; only the first call does anything."""
+    """Remove, in the background, temporary folders of killed servers; only the first call does anything."""
     threading.Thread(target=remove_leftovers, name="leftovers", daemon=True).start()
 
 
@@ -242,8 +238,7 @@ def _remove_if_left(folder: Path) -> None:
         if left:
             shutil.rmtree(folder, ignore_errors=True)
     if left:
-        # Windows keeps a file that is open.
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)  # Windows does not delete an open file.
 
 
 def _opened(path: Path) -> IO[str]:

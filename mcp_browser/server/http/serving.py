@@ -57,7 +57,7 @@ class HttpServer:
         numbers = Numbers(
             sessions=lambda: len(self.sessions),
             connections=lambda: len(connections),
-            restarts=lambda: manager.restarts,
+            restarts=lambda: manager.pool.restarts,
         )
         metrics = Metrics(numbers)
         connections = Connections(

@@ -1,8 +1,8 @@
 """Divides one DevTools connection to a browser among clients that each see their own tabs.
 
-A message of a tab names its session at its very end, and is passed to the session's owner as it is. Only the
-few without a session, which are about the browser, are parsed: a client's numbers are exchanged for our own.
-`Divider` routes; a subclass is the policy, which says whose a target is and what a client may send.
+A message of a tab names its session at its end, and is passed to the session's owner unchanged. Only messages
+about the browser, without a session, are parsed: a client's message ids are replaced by our own. `Divider`
+routes; a subclass is the policy: which client owns a target, and what a client may send.
 """
 
 import json
@@ -21,7 +21,7 @@ Parameters = dict[str, Any]
 
 
 class DividerClient(Protocol):
-    """Whoever works with the browser."""
+    """A client of the browser."""
 
     def send(self, message: bytes, /) -> None:
         """Send it a DevTools message."""
@@ -34,7 +34,7 @@ class Leaving(Exception):
 
 @dataclass(eq=False, slots=True)
 class PendingCommand:
-    """A command about the browser that is not answered yet; ours where `client` is None."""
+    """A command about the browser that is not answered yet; our own if `client` is None."""
 
     client: DividerClient | None
     number: int
@@ -44,9 +44,9 @@ class PendingCommand:
 
 @dataclass(eq=False, slots=True)
 class TargetSession:
-    """An attachment to a target; `parent` is the session that it came by, b"" for the browser's own.
+    """An attachment to a target; `parent` is the session that reported it, b"" for the browser itself.
 
-    `held` are messages that wait until the owner is known, None once that is settled.
+    `held` are messages that wait until the owner is known; None once it is.
     """
 
     target: str
@@ -61,7 +61,7 @@ class Divider(ABC):
 
     def __init__(self, to_browser: Callable[[bytes], None]) -> None:
         """Start to follow the browser's tabs; `to_browser` takes one message."""
-        self.clients: list[DividerClient] = []  # Those that want tabs, in the order in which they came
+        self.clients: list[DividerClient] = []  # Those that want tabs, in order of arrival
         self._to_browser = to_browser
         self._gone: WeakSet[DividerClient] = WeakSet()
         self._asked: dict[int, PendingCommand] = {}
@@ -78,38 +78,34 @@ class Divider(ABC):
 
     @abstractmethod
     def _join(self, client: DividerClient) -> None:
-        """Take a new client, and give it the tabs that are its own."""
+        """Add a client, and attach it to its tabs."""
 
     @abstractmethod
     def _command(
         self, client: DividerClient, command: Parameters, method: str, parameters: Parameters
     ) -> None:
-        """Pass a client's command about the browser on, or refuse it."""
+        """Forward a client's command about the browser, or refuse it."""
 
     @abstractmethod
     def _event(self, message: bytes, method: str, parameters: Parameters) -> None:
-        """Pass an event of the browser on to whom it concerns."""
+        """Forward an event of the browser to the clients concerned."""
 
     @abstractmethod
     def _answered(self, asked: PendingCommand, said: Parameters) -> bool:
-        """Take note of an answer; whether it goes to the client that asked now."""
+        """Take note of an answer; whether to forward it to the client now."""
 
     def _may_send(self, client: DividerClient, session: TargetSession, message: bytes) -> bool:
-        """Whether a client's message for a session of its own goes to the browser; else it is answered."""
+        """Whether to forward a client's message for its own session; otherwise answer it here."""
         return True
 
     def _heir(self, session: TargetSession) -> DividerClient | None:
-        """Return who gets a target that no client has asked for or opened, None for nobody.
-
-        Raises:
-            LookupError: that is not known yet.
-        """
+        """The owner of a target that no client has opened, or None. Raises LookupError: not known yet."""
         raise LookupError
 
     # -- from a client
 
     def leave(self, client: DividerClient) -> None:
-        """Close the tabs of a client that has gone."""
+        """Close the tabs of a client that has left."""
         self._gone.add(client)
         if client in self.clients:
             self.clients.remove(client)
@@ -120,11 +116,11 @@ class Divider(ABC):
                     self._drop(name, session)
 
     def from_client(self, client: DividerClient, message: bytes) -> None:
-        """Pass on what a client asks of the browser.
+        """Forward a client's message to the browser.
 
         Raises:
             Leaving: it wants the browser to close.
-            ValueError, TypeError, KeyError: it does not speak the protocol.
+            ValueError, TypeError, KeyError: the message breaks the protocol.
         """
         if (found := _SESSION.search(message, len(message) - _TAIL)) is not None:
             session = self._sessions.get(found[1])
@@ -139,7 +135,7 @@ class Divider(ABC):
                 raise Leaving
             case "Target.setAutoAttach":
                 self._join(client)
-                # Answered after what is the client's own has been attached.
+                # Answered after the client's own tabs are attached.
                 self._ask(client, "Browser.getVersion", command["id"])
             case method:
                 self._command(client, command, method, command.get("params") or {})
@@ -155,7 +151,7 @@ class Divider(ABC):
     # -- from the browser
 
     def from_browser(self, message: bytes) -> None:
-        """Pass on what the browser sends to the client that it is for."""
+        """Forward a message of the browser to the client concerned."""
         if (found := _SESSION.search(message, len(message) - _TAIL)) is not None:
             self._of_session(found[1], message)
             return
@@ -183,7 +179,7 @@ class Divider(ABC):
             session.owner.send(message)
 
     def _note_child(self, parent: bytes, said: Parameters) -> None:
-        """A frame or a worker of a target has come or gone; it has the target's owner."""
+        """A frame or worker of a target was attached or detached; it has the target's owner."""
         child = said["params"]["sessionId"].encode()
         if said["method"] == "Target.detachedFromTarget":
             self._sessions.pop(child, None)
@@ -214,7 +210,7 @@ class Divider(ABC):
         self._find_owners()
 
     def _find_owners(self) -> None:
-        """Give each target to its owner, as far as that is known by now."""
+        """Assign each target to its owner, if that is known by now."""
         for name, session in list(self._sessions.items()):
             if session.held is None:
                 continue
@@ -231,7 +227,7 @@ class Divider(ABC):
                 owner.send(message)
 
     def _drop(self, name: bytes, session: TargetSession) -> None:
-        """Close a page of a client that has gone; detach from what is not only its own."""
+        """Close a page of a client that has left; detach from targets that others use, too."""
         if session.kind == "page":
             self._ask(None, "Target.closeTarget", targetId=session.target)
             return
@@ -239,7 +235,7 @@ class Divider(ABC):
         self._ask(None, "Target.detachFromTarget", sessionId=name.decode())
 
     def _ask(self, client: DividerClient | None, method: str, number: int = 0, /, **parameters: Any) -> None:
-        """Ask the browser, for a client under its number or for ourselves."""
+        """Send the browser a command: a client's, with its number, or our own."""
         self._asked[self._numbers + 1] = PendingCommand(client, number, method, parameters)
         self._send(method, params=parameters)
 
@@ -249,21 +245,20 @@ class Divider(ABC):
 
 
 class SharedTabs(Divider):
-    """The policy of a browser that was started for its clients: every tab is a client's."""
+    """The policy of a browser that was started for its clients: every tab belongs to one."""
 
-    _first: DividerClient | None = None
-    """Whose the tab is that the browser starts with, until it is there."""
+    _first: DividerClient | None = None  # The owner of the browser's first tab, until that is attached
     _had_clients = False
 
     def end(self) -> None:
-        """Have the browser close."""
+        """Close the browser."""
         self._ask(None, "Browser.close")
 
     def _begin(self) -> None:
         self._ask(None, "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
 
     def _join(self, client: DividerClient) -> None:
-        """Give the first client the browser's first tab, which may be to come, the others a new window."""
+        """Give the first client the browser's first tab, all others a new window."""
         self.clients.append(client)
         if self._had_clients:
             self._ask(client, "Target.createTarget", url="about:blank", newWindow=True)
@@ -281,13 +276,13 @@ class SharedTabs(Divider):
         elif method == "Target.createTarget" and any(
             session.kind == "page" and session.owner is not client for session in self._sessions.values()
         ):
-            # In the window that was used last it would hide another client's tab.
+            # In the last used window it would hide another client's tab.
             parameters["newWindow"] = True
         self._ask(client, method, command["id"], **parameters)
 
     def _event(self, message: bytes, method: str, parameters: Parameters) -> None:
         del method, parameters
-        # A client does not know the others' frames and files, and ignores events of them.
+        # A client ignores events of frames and files that it does not know.
         for client in self.clients:
             client.send(message)
 
@@ -298,9 +293,9 @@ class SharedTabs(Divider):
         return True
 
     def _heir(self, session: TargetSession) -> DividerClient | None:
-        """Give an unclaimed page to the first client, a worker to the only one.
+        """An unclaimed page belongs to the first client; a worker to the only client.
 
-        A worker serves the pages of all: it must not be held up for one of several.
+        A worker serves the pages of all: it must not wait for one of several clients.
         """
         is_page = session.kind == "page"
         asked = is_page and any(asked.method == "Target.createTarget" for asked in self._asked.values())
@@ -313,5 +308,5 @@ class SharedTabs(Divider):
 
 
 def line(message: Parameters) -> bytes:
-    """Return a message as it is sent."""
+    """A message as bytes on the wire."""
     return json.dumps(message, separators=(",", ":")).encode()

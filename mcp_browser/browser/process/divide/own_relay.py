@@ -1,7 +1,7 @@
-"""Connects Playwright to the user's browser, of which each session sees its own tabs only.
+"""Connects Playwright to the user's browser; each session sees its own tabs only.
 
-Playwright attaches to every tab of a browser that it connects to. So it connects to a WebSocket here, on the
-loopback interface and at an address that nobody else knows.
+Playwright attaches to every tab of a browser that it connects to. So it connects to a WebSocket of this
+module instead, on the loopback interface and at a secret address.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ _WINDOWS = {
     "edge": "Microsoft/Edge|Microsoft/Edge Beta|Microsoft/Edge Dev|Microsoft/Edge SxS",
     "brave": _BRAVE,
 }
-"""Where each kind of browser keeps its user data, below the folder that the system has for that."""
+"""The user data folders of each kind of browser, below the system's folder for them."""
 
 HOW_TO_ALLOW = (
     "Allow it in the browser: from version 144 on, open chrome://inspect/#remote-debugging in it (Edge: "
@@ -77,7 +77,7 @@ HOW_TO_ALLOW = (
 
 @dataclass(frozen=True, slots=True)
 class OwnBrowser:
-    """A browser that has written down where it listens: `path` is that of its WebSocket."""
+    """A browser that has written the address it listens at; `path` is its WebSocket's."""
 
     label: str
     folder: Path
@@ -107,13 +107,13 @@ class OwnBrowser:
 
 
 def find_own_browser(wanted: str) -> OwnBrowser:
-    """Return the user's browser that runs and allows remote debugging; of several the one allowed last.
+    """The user's running browser that allows remote debugging; of several, the one that allowed it last.
 
     Args:
-        wanted: as the setting `connect` has it.
+        wanted: the value of the setting `connect`.
 
     Raises:
-        BrowserUnavailable: there is none; the message says where it was looked for, and how to allow it.
+        BrowserUnavailable: there is none; the message lists the places, and how to allow it.
     """
     found = sorted(_written(wanted), key=lambda pair: pair[0], reverse=True)
     for _, browser in found:
@@ -141,7 +141,7 @@ def find_own_browser(wanted: str) -> OwnBrowser:
 
 
 def places_of(wanted: str) -> Iterator[tuple[Path, str]]:
-    """The user data folders to look in, with the name of the browser that each is of."""
+    """The user data folders to look in, each with its browser's name."""
     if wanted not in OWN_BROWSERS:
         yield Path(wanted), "The browser"
         return
@@ -160,7 +160,7 @@ def places_of(wanted: str) -> Iterator[tuple[Path, str]]:
 
 
 def _written(wanted: str) -> Iterator[tuple[float, OwnBrowser]]:
-    """What the browsers have written, with the time at which they did."""
+    """The addresses that browsers have written, each with the file's time."""
     for folder, label in places_of(wanted):
         file = folder / FILE
         try:
@@ -174,29 +174,29 @@ def _written(wanted: str) -> Iterator[tuple[float, OwnBrowser]]:
 
 logger = logging.getLogger(__name__)
 
-ANSWER_SECONDS = 30.0  # How long a call waits for the user to allow the connection; the question itself stays
-ALLOWING_SECONDS = 600.0  # How long the user has to allow it before it is asked for anew
+ANSWER_SECONDS = 30.0  # How long a call waits for the user to allow the connection; the question stays open
+ALLOWING_SECONDS = 600.0  # How long the user has to allow it before they are asked again
 CLOSING_SECONDS = 2.0
 
-# What goes over the wire may be secret: it is in no log.
+# Messages may contain secrets: they are not logged.
 _wire = logging.getLogger(f"{__name__}.wire")
 _wire.setLevel(logging.WARNING)
 OPTIONS: dict[str, Any] = {"max_size": None, "compression": None, "ping_interval": None, "logger": _wire}
 
 
 class WebSocketEnd:
-    """One WebSocket: takes messages without waiting, sends them in their order."""
+    """One WebSocket; `send` queues messages without waiting."""
 
     def __init__(self, socket: "ClientConnection | ServerConnection") -> None:
         self._socket = socket
         self._unsent: asyncio.Queue[bytes] = asyncio.Queue()
 
     def send(self, message: bytes) -> None:
-        """Send a message after those before it."""
+        """Queue a message to be sent."""
         self._unsent.put_nowait(message)
 
     async def serve(self, take: Callable[[bytes], None]) -> None:
-        """Send what is to be sent, and pass on what comes, until the other end closes."""
+        """Send queued messages, and pass received ones to `take`, until the other end closes."""
         sending = begin(self._send())
         try:
             async for message in self._socket:
@@ -213,15 +213,10 @@ class WebSocketEnd:
 
 
 class Relay:
-    """Connects to the user's browser, and lets Playwright use what is a session's own there."""
+    """Connects to the user's browser, and gives Playwright access to a session's own tabs there."""
 
     def __init__(self, wanted: str, tabs: Sequence[str] = ()) -> None:
-        """Nothing is connected yet.
-
-        Args:
-            wanted: which browser, as the setting `connect` has it.
-            tabs: sites whose tabs the user lends.
-        """
+        """Connect to nothing yet; `wanted` is the setting `connect`, `tabs` are sites whose tabs are lent."""
         self._wanted = wanted
         self._may_use = allows(tabs)
         self._connect = SingleFlight(self._start)
@@ -235,7 +230,7 @@ class Relay:
         self._secret = ""
 
     async def address(self) -> str:
-        """Where Playwright connects to; connects to the user's browser first. Raises BrowserUnavailable."""
+        """The address for Playwright; connects to the user's browser first. Raises BrowserUnavailable."""
         if self._tabs is None:
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
@@ -253,11 +248,11 @@ class Relay:
 
     @property
     def lent(self) -> Collection[str]:
-        """Ids of the targets that are tabs of the user's and lent."""
+        """Ids of the targets that are lent tabs of the user."""
         return self._tabs.lent if self._tabs is not None else ()
 
     def describe(self) -> str:
-        """Which browser it is, and what is not touched there, in a sentence."""
+        """Sentences that name the browser, and count the tabs that are left alone."""
         untouched = self._tabs.untouched if self._tabs is not None else 0
         lent = f"; {_count(len(self.lent))} used and left open" if self.lent else ""
         browser = self._browser.within if self._browser is not None else "the browser"
@@ -267,12 +262,11 @@ class Relay:
         )
 
     async def close(self) -> None:
-        """Close what the sessions have opened, and let go of the browser, which goes on."""
+        """Close the sessions' tabs, and disconnect from the browser, which stays open."""
         self._closed = True
         tabs, socket = self._tabs, self._socket
         if tabs is None or socket is None:
-            # The user may still be asked: that ends with this process.
-            return
+            return  # The browser may still ask its user; that ends with this process.
         self._quiet.clear()
         for one in list(self._clients):
             tabs.leave(one)
@@ -309,7 +303,7 @@ class Relay:
         await self._ended(tabs)
 
     async def _ended(self, tabs: OwnTabs) -> None:
-        """The browser has gone, or is let go of: the sessions lose it."""
+        """The browser has ended, or was disconnected: its sessions lose it."""
         if self._tabs is not tabs or self._server is None:
             return
         server, self._server, self._tabs, self._socket = self._server, None, None, None
@@ -338,7 +332,7 @@ class Relay:
 
 
 async def connect_to(browser: OwnBrowser) -> "ClientConnection":
-    """Connect to the user's browser, once they allow it; raises BrowserUnavailable."""
+    """Connect to the user's browser once the user allows it; raises BrowserUnavailable."""
     file = browser.folder / FILE
     try:
         return await connect(browser.address, open_timeout=ALLOWING_SECONDS, proxy=None, **OPTIONS)
@@ -364,11 +358,7 @@ async def connect_to(browser: OwnBrowser) -> "ClientConnection":
 
 
 async def list_tabs(browser: OwnBrowser) -> tuple[str, list[tuple[str, str]]]:
-    """What a browser calls itself, and the titles and addresses of its tabs; none is attached to.
-
-    Raises:
-        BrowserUnavailable: as `connect_to`; or it has not answered in time.
-    """
+    """A browser's name, and its tabs' titles and addresses; attaches to none. Raises BrowserUnavailable."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS), await connect_to(browser) as socket:
             answers: list[dict[str, Any]] = []
@@ -386,7 +376,7 @@ async def list_tabs(browser: OwnBrowser) -> tuple[str, list[tuple[str, str]]]:
 
 
 def allows(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a page's address is one of the sites that the setting `connect_tabs` names."""
+    """A function that says whether an address is on one of the sites of the setting `connect_tabs`."""
     parsed = [HostPattern.parse(text) for text in patterns]
 
     def may_use(url: str) -> bool:
@@ -401,18 +391,18 @@ def _count(count: int) -> str:
 
 
 def _copy(source: Path, to: Path, done: Callable[[], None]) -> None:
-    """Have a file that the browser has saved at another place, too, then tell."""
+    """Link or copy a downloaded file to another place, then call `done`."""
 
-    def copy() -> None:
+    def link_or_copy() -> None:
         try:
             os.link(source, to)
         except OSError:
             shutil.copyfile(source, to)
 
-    async def bring() -> None:
-        # What is not there is told by whoever looks for it.
+    async def copy() -> None:
+        # If the file is missing, the client that looks for it reports that.
         with contextlib.suppress(OSError):
-            await anyio.to_thread.run_sync(copy)
+            await anyio.to_thread.run_sync(link_or_copy)
         done()
 
-    begin(bring())
+    begin(copy())

@@ -1,7 +1,7 @@
-"""The policy of the user's own browser: a client's are the tabs that it opens, and those that the user lends.
+"""The policy of the user's own browser: a client owns the tabs that it opens, and those that the user lends.
 
-Nothing else is attached to. Unlike a browser that was started here, this one is not asked to attach new tabs
-by itself: it would attach the user's, too.
+Nothing else is attached. Unlike a browser that was started here, this one does not auto-attach new tabs,
+which would include the user's.
 """
 
 import json
@@ -25,7 +25,7 @@ _OURS = b'{"id":-1,'
 
 
 class OwnTabs(Divider):
-    """Gives each client the tabs that it has opened, and what these open; the first one also what is lent."""
+    """Gives each client the tabs that it or its tabs open; the first one also the lent tabs."""
 
     def __init__(
         self,
@@ -34,14 +34,14 @@ class OwnTabs(Divider):
         may_use: Callable[[str], bool],
         copy: Callable[[Path, Path, Callable[[], None]], None],
     ) -> None:
-        """Ask the browser which tabs there are.
+        """Ask the browser for its tabs.
 
         Args:
             to_browser: takes one message for the browser.
-            may_use: whether a tab of the user's with this address is lent.
-            copy: copies a file that has been downloaded, the first path, to the second, and then calls.
+            may_use: whether a tab of the user with this address is lent.
+            copy: copies a downloaded file from the first path to the second, then calls the function.
         """
-        self.lent: set[str] = set()  # The targets that are the user's and lent
+        self.lent: set[str] = set()  # The lent targets of the user
         self._may_use = may_use
         self._copy = copy
         self._pages: dict[str, str] = {}
@@ -57,12 +57,12 @@ class OwnTabs(Divider):
 
     @property
     def closing(self) -> bool:
-        """Whether the browser has not done yet what it was asked when a client left."""
+        """Whether commands sent when a client left are not answered yet."""
         return any(asked.client is None for asked in self._asked.values())
 
     def _begin(self) -> None:
         self._ask(None, "Target.setDiscoverTargets", discover=True, filter=[{"type": "page"}])
-        # Files are saved where the user's are; the browser reports where that was.
+        # Files are saved in the user's folder; the browser reports their paths.
         self._ask(None, "Browser.setDownloadBehavior", behavior="default", eventsEnabled=True)
 
     # -- from a client
@@ -75,10 +75,9 @@ class OwnTabs(Divider):
                 self._refuse(client, command)
                 return False
         elif (front := _TO_FRONT.match(message)) is not None:
-            # It would take the keyboard away from the user, who types elsewhere.
-            client.send(
-                line({"id": int(front[1]), "result": {}, "sessionId": json.loads(message)["sessionId"]})
-            )
+            # It would take the focus away from the user, who types elsewhere.
+            session_id = json.loads(message)["sessionId"]
+            client.send(line({"id": int(front[1]), "result": {}, "sessionId": session_id}))
             return False
         return True
 
@@ -87,7 +86,7 @@ class OwnTabs(Divider):
     ) -> None:
         match method:
             case "Target.createTarget" if "browserContextId" not in parameters:
-                # A window that does not come to the front hides no tab of the user's.
+                # A window in the background hides no tab of the user.
                 parameters |= {"newWindow": True, "background": True}
             case "Browser.setDownloadBehavior":
                 self._folders[client] = Path(parameters["downloadPath"])
@@ -125,7 +124,7 @@ class OwnTabs(Divider):
             self._consider(target, url)
 
     def leave(self, client: DividerClient) -> None:
-        """Close the tabs of a client that has gone; give back those that were lent."""
+        """Close the tabs of a client that has left; release lent ones."""
         super().leave(client)
         self._folders.pop(client, None)
         for target in [target for target in self.lent if self._owners.get(target) is client]:
@@ -163,7 +162,7 @@ class OwnTabs(Divider):
                 pass
 
     def _know(self, target: Parameters) -> None:
-        """Attach to a tab that one of the clients' tabs has opened, or that the user lends by its address."""
+        """Attach to a tab that a client's tab has opened, or that is lent by its address."""
         name, url, opener = target["targetId"], target["url"], target.get("openerId", "")
         is_new = name not in self._pages
         self._pages[name] = url
@@ -174,7 +173,7 @@ class OwnTabs(Divider):
             self._consider(name, url)
 
     def _consider(self, target: str, url: str) -> None:
-        """Take a tab of the user's that is lent, or give one back that has gone elsewhere."""
+        """Attach to a tab that is lent, or release one that has left the lent sites."""
         if target in self.lent:
             if not self._may_use(url):
                 self._give_back(target)
@@ -208,7 +207,7 @@ class OwnTabs(Divider):
             if asked.client in self._gone:
                 self._ask(None, "Target.closeTarget", targetId=target)
                 return False
-            # Playwright wants the tab to be attached before it hears that it was created.
+            # Playwright expects the tab to be attached before the answer.
             self._created[target] = (asked, said)
             self._take(target, asked.client)
             return False
@@ -223,14 +222,14 @@ class OwnTabs(Divider):
         self._answer_created(parameters["targetInfo"]["targetId"])
 
     def _answer_created(self, target: str, instead: Parameters | None = None) -> None:
-        """Answer the client that has created a tab, now that it is attached or cannot be."""
+        """Answer the client that has created a tab, now that it is attached or has failed."""
         if (created := self._created.pop(target, None)) is not None:
             asked, said = created
             assert asked.client is not None
             asked.client.send(line({**(instead or said), "id": asked.number}))
 
     def _pass_progress(self, message: bytes, parameters: Parameters) -> None:
-        """Report a download of a client's; once it is whole, its file is where the client looks for it."""
+        """Report a client's download; copy its file to the client's folder first once it is complete."""
         guid, state, file = parameters["guid"], parameters["state"], parameters.get("filePath")
         if (owner := self._downloads.get(guid)) is None:
             return

@@ -1,7 +1,7 @@
-"""The broker of a profile: owns its browser, lets clients work with it, and ends with the last of them.
+"""The broker of a profile: owns its browser, serves its clients, and ends with the last of them.
 
-It is a process of its own, so that no client takes the browser along when it ends, in whatever way. Here is
-also the pipe, which is one of the two ends of the divider; the other one is in own_relay.py.
+It is a separate process, so that the browser outlives each client. The pipe of this module is one of two
+transports of the divider; the other one is in own_relay.py.
 """
 
 import contextlib
@@ -18,9 +18,7 @@ from pathlib import Path
 from mcp_browser.browser.process.divide.divider import Leaving, SharedTabs
 
 CLOSING_SECONDS = 5.0  # How long the browser may take to close before it is killed
-MOST_UNREAD = 256_000_000
-"""How many bytes may be left unread at the other end of a pipe before that counts as gone."""
-
+MOST_UNREAD = 256_000_000  # Bytes unread by the other end of a pipe before it counts as gone
 _CHUNK = 262_144
 _ENDS = 2
 _HELLO = 65_536
@@ -28,7 +26,7 @@ _LOG_KEPT = 16_384
 
 
 class Pipe:
-    """DevTools messages, each ended by a zero byte, through two file descriptors; never waits."""
+    """DevTools messages, each ended by a zero byte, through two file descriptors; never blocks."""
 
     def __init__(
         self,
@@ -37,7 +35,7 @@ class Pipe:
         received: Callable[[bytes], None],
         ended: Callable[[], None],
     ) -> None:
-        """`ends` are the one to read and the one to write. `ended` is called once, by reading or writing."""
+        """`ends` are the one to read and the one to write. `ended` is called when the other end closes."""
         self._selector = selector
         self._reading, self._writing = ends
         self._received = received
@@ -50,7 +48,7 @@ class Pipe:
         selector.register(self._reading, selectors.EVENT_READ, self._read)
 
     def send(self, message: bytes) -> None:
-        """Write a message; what cannot be written yet is written later."""
+        """Write a message, now or as soon as possible."""
         if self._closed:
             return
         had_unsent = bool(self._unsent)
@@ -65,7 +63,7 @@ class Pipe:
             self._selector.register(self._writing, selectors.EVENT_WRITE, self._write)
 
     def close(self) -> None:
-        """Close both ends; harmless when they are."""
+        """Close both ends, if they are open."""
         if self._closed:
             return
         self._closed = True
@@ -103,7 +101,7 @@ class Pipe:
 
 
 class ProfileClient:
-    """A client of the broker: its DevTools pipe, and the connection of the process that brought it."""
+    """A client of the broker: its DevTools pipe, and the connection of the process that sent it."""
 
     def __init__(self, connection: socket.socket, pid: int) -> None:
         self.connection = connection
@@ -116,7 +114,7 @@ class ProfileClient:
             self.pipe.send(message)
 
     def write(self, text: bytes) -> None:
-        """Write to the process that waits for it."""
+        """Write to the process that sent the pipe and waits."""
         with contextlib.suppress(OSError):
             self.connection.send(text)
 
@@ -148,7 +146,7 @@ class ProfileBroker:
             browser: the browser's process id; it leads a process group.
             pipe: file descriptors to read from the browser and to write to it.
             log: file descriptor of what the browser writes to standard error.
-            terms: what the browser was started with, and a client has to want.
+            terms: what the browser was started with; a client's terms have to be equal.
             place: path of the socket to listen at.
             downloads: folder of the browser's downloads, which is removed at the end.
             start_seconds: how long to wait for the first client.
@@ -184,7 +182,7 @@ class ProfileBroker:
                         break
                 for key, _ in self._selector.select(wait):
                     now = self._selector.get_map().get(key.fd)
-                    # What was handled before may have closed it, and another may have got its number.
+                    # A handler before may have closed it, and its number may be reused.
                     if now is not None and now.data == key.data:
                         key.data()
                 if self._stopped or (not self._clients and time.monotonic() > self._alone_until):
@@ -214,7 +212,7 @@ class ProfileBroker:
             self._selector.register(connection, selectors.EVENT_READ, lambda: self._greet(connection))
 
     def _greet(self, connection: socket.socket) -> None:
-        """Take a client with its pipe, or answer a process that asks which clients there are."""
+        """Take a client with its pipe, or answer a process that asks for the clients."""
         self._selector.unregister(connection)
         try:
             text, ends, _, _ = socket.recv_fds(connection, _HELLO, _ENDS)
@@ -252,7 +250,7 @@ class ProfileBroker:
             self._part(client)
 
     def _part(self, client: ProfileClient) -> None:
-        """A client has gone, or its process has: close its tabs, or the browser after the last one."""
+        """A client or its process has ended: close its tabs, or the browser after the last client."""
         if client not in self._clients:
             return
         self._clients.remove(client)
@@ -262,7 +260,7 @@ class ProfileBroker:
         if self._clients:
             client.connection.close()
         else:
-            # Its process ends when this one does, so that who waits for it finds the profile free.
+            # Its process ends with this one, so that the profile is free once it has ended.
             self._close()
 
     # -- the browser
@@ -309,7 +307,7 @@ class ProfileBroker:
         while not self._has_ended() and time.monotonic() < deadline:
             time.sleep(0.005)
         with contextlib.suppress(OSError):
-            # Also what is left of its group after a crash.
+            # Also the rest of its group after a crash.
             os.killpg(self._browser, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self._browser, 0)
@@ -324,7 +322,7 @@ class ProfileBroker:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """What can be read now: None where that is nothing yet, b"" where the other end has closed."""
+    """What can be read now: None if that is nothing yet, b"" if the other end has closed."""
     try:
         return os.read(descriptor, _CHUNK)
     except BlockingIOError:

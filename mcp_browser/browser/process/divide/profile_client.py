@@ -1,8 +1,8 @@
-"""The program that Playwright starts in Chromium's place where the browser of a profile is shared.
+"""The program that Playwright starts instead of Chromium if the browser of a profile is shared.
 
-It passes its two ends of the DevTools pipe to the profile's broker, which it starts where there is none, and
-lives as long as that serves them. It is run as a file, without site-packages, and imports next to nothing
-until Chromium has been started: whatever it imports delays the browser.
+It passes its two ends of the DevTools pipe to the profile's broker, which it starts if there is none, and
+runs as long as they are served. It runs as a file, without site-packages, and imports next to nothing until
+Chromium has started, since imports delay the browser.
 """
 
 # ruff: noqa: PLC0415, BLE001, PTH100, PTH115, PTH118, PTH123 - see above
@@ -30,12 +30,12 @@ _ROOT = os.path.abspath(__file__).rsplit(os.sep + "mcp_browser" + os.sep, 1)[0]
 
 
 def main() -> int:
-    """Join the broker of the profile, start it if need be, and wait until it is done with this client."""
+    """Connect to the broker of the profile, started if needed, and wait until it is done with this client."""
     folder, executable = os.environ.pop(FOLDER), os.environ.pop(EXECUTABLE)
     terms = os.environ.pop(TERMS)
     child = _start_broker(folder, executable, terms)
 
-    # From here on it is Chromium, or another client's broker, that takes its time.
+    # From here on Chromium starts, or another client's broker, so that imports cost nothing.
     import json
     import socket
     import time
@@ -46,7 +46,7 @@ def main() -> int:
     while time.monotonic() < deadline:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as broker:
             try:
-                # By its name in this folder: longer paths do not fit into an address.
+                # By its name in this folder: addresses of sockets have to be short.
                 broker.connect(SOCKET)
                 socket.send_fds(broker, [hello], [_TO_BROWSER, _FROM_BROWSER])
                 taken = _listen(broker)
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def _listen(broker: "socket.socket") -> "int | None":
-    """Pass on what the broker writes until it closes; the exit code, None where it ended before it agreed."""
+    """Forward the broker's output until it closes; the exit code, None if it ended before it accepted."""
     taken: int | None = None
     with broker.makefile("rb") as lines:
         for line in lines:
@@ -80,7 +80,7 @@ def _listen(broker: "socket.socket") -> "int | None":
 
 
 def _start_broker(folder: str, executable: str, terms: str) -> int:
-    """Start a broker, which starts the browser, if nobody holds the profile; its process id, or 0."""
+    """Start a broker, which starts the browser, unless the profile is in use; its process id, or 0."""
     lock = os.open(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -91,7 +91,7 @@ def _start_broker(folder: str, executable: str, terms: str) -> int:
         os.close(lock)
         return 0
     if child := os.fork():
-        # The lock is the broker's for as long as it lives.
+        # The broker holds the lock as long as it runs.
         os.close(lock)
         return child
     code = FAILED
@@ -112,7 +112,7 @@ def _start_broker(folder: str, executable: str, terms: str) -> int:
 
 
 def _browser_lives(folder: str) -> bool:
-    """Whether a browser has the profile, such as one whose broker was killed just now."""
+    """Whether a browser uses the profile, such as one whose broker was just killed."""
     try:
         host, _, number = os.readlink(os.path.join(folder, CHROMIUM_LOCK)).rpartition("-")
         os.kill(int(number), 0)

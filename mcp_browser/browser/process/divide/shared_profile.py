@@ -1,6 +1,6 @@
-"""The browser of a profile for several servers at once: when it can be shared, and how it is started.
+"""A profile's browser for several servers at once: whether it can be shared, and how it is started.
 
-Playwright starts `profile_client.py` in Chromium's place, which connects it to the profile's broker.
+Playwright starts `profile_client.py` instead of Chromium, which connects it to the profile's broker.
 """
 
 import contextlib
@@ -36,10 +36,10 @@ _LONGEST_ADDRESS = 100
 
 
 def can_share(settings: BrowserSettings, choice: BrowserChoice) -> bool:
-    """Whether the browser of the profile can be one for several servers: it is at a known place.
+    """Whether several servers can share the browser of the profile.
 
-    There is no broker for Windows yet. What a folder mounted with `noexec` holds cannot be started, and what
-    anybody may write, or another user owns, not be trusted.
+    There is no broker for Windows. The browser's path has to be known, and the folder must allow to execute
+    files (`noexec`), belong to this user, and not be writable by all.
     """
     if settings.profile_in_use != "share" or sys.platform == "win32":
         return False
@@ -54,20 +54,14 @@ def can_share(settings: BrowserSettings, choice: BrowserChoice) -> bool:
 
 
 def sharing_options(settings: BrowserSettings, choice: BrowserChoice, folder: Path) -> dict[str, Any]:
-    """Keyword arguments for Playwright's `launch_persistent_context` that share the profile's browser.
-
-    Args:
-        settings: the settings in force.
-        choice: the browser to start where none runs.
-        folder: the profile's, which is there.
-    """
+    """Keyword arguments for Playwright's `launch_persistent_context` to share the browser of a profile."""
     environment = {
         **os.environ,
         profile_client.FOLDER: str(folder),
         profile_client.EXECUTABLE: str(choice.executable),
         profile_client.TERMS: _terms(settings, choice),
     }
-    # One folder for all: Chromium has one for the whole profile. Names of files in it are chance.
+    # One folder for all, since Chromium has one for each profile; file names in it are random.
     return {
         "executable_path": _starter(folder),
         "env": environment,
@@ -76,7 +70,7 @@ def sharing_options(settings: BrowserSettings, choice: BrowserChoice, folder: Pa
 
 
 def why_not_shared(log: str, folder: Path) -> BrowserUnavailable | None:
-    """Return why the broker let nobody in, or there is none, by the log; None where that is not so."""
+    """The error for a broker that refused the client or did not start, by the log; None if it did neither."""
     hint = (
         "Give all servers with this profile the same settings, or start this one with --isolated (a clean "
         "profile), --profile FOLDER (another one), or --profile-in-use temporary."
@@ -99,7 +93,7 @@ def why_not_shared(log: str, folder: Path) -> BrowserUnavailable | None:
 
 
 def sharers_of(folder: Path) -> list[int]:
-    """Return who shares the browser of a profile now: the process id of its driver for each session."""
+    """The sessions that share the browser of a profile now: the process ids of their drivers."""
     place = folder / profile_client.SOCKET
     with contextlib.suppress(OSError, ValueError), contextlib.ExitStack() as opened:
         if len(os.fsencode(place)) > _LONGEST_ADDRESS:
@@ -115,7 +109,7 @@ def sharers_of(folder: Path) -> list[int]:
 
 
 def warn_of_others(folder: Path) -> bool:
-    """Whether others work with the browser of a profile, besides this server; logs it if so."""
+    """Whether other servers use the browser of a profile; logs a warning if so."""
     others = len(sharers_of(folder)) - 1
     if others > 0:
         logger.warning(
@@ -127,7 +121,7 @@ def warn_of_others(folder: Path) -> bool:
 
 
 def _terms(settings: BrowserSettings, choice: BrowserChoice) -> str:
-    """What a browser is started with that matters to whoever works with it."""
+    """The browser's start options that have to be equal for all clients, as JSON."""
     terms = {
         "executable": str(choice.executable),
         "sandbox": uses_sandbox(settings),
@@ -138,7 +132,7 @@ def _terms(settings: BrowserSettings, choice: BrowserChoice) -> str:
 
 
 def _starter(folder: Path) -> Path:
-    """Return a program that runs `profile_client.py`; it is made in the profile where it is missing."""
+    """The program that runs `profile_client.py`; it is written to the profile if missing."""
     command = shlex.join([sys.executable, "-I", "-S", profile_client.__file__])
     text = f'#!/bin/sh\nexec {command} "$@"\n'
     path = folder / f".mcp-browser-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
