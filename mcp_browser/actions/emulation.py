@@ -91,10 +91,7 @@ async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
     if "locale" in changes:
         changes["locale"] = changes["locale"].replace("_", "-")
     before = plugin.overrides
-    if changes or params.reset:
-        now = await plugin.override(changes, reset=params.reset)
-    else:
-        now = before
+    now = await plugin.override(changes, reset=params.reset) if changes or params.reset else before
     message = f"Emulating: {now}." if now != Overrides() else "Nothing is emulated."
     if any(getattr(now, name) != getattr(before, name) for name in _SEEN_WHILE_LOADING):
         message += " Reload the page if it looks at such things only while it loads."

@@ -241,11 +241,8 @@ async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> s
     field = await element.fill(text, append=append, slowly=slowly)
     if field is None:
         left = ", which has left the page" if element.is_gone else ""
-        return (
-            f"Typed {counted(len(text), 'character')} into {element}{left}."
-            if text
-            else f"Cleared {element}."
-        )
+        typed = f"Typed {counted(len(text), 'character')} into {element}{left}."
+        return typed if text else f"Cleared {element}."
     message = _typed(element, text, secret=field.secret)
     if field.scale is not None:
         message = f"Moved {element} to {quoted(text)}." if field.holds(text) else f"Moved {element}."

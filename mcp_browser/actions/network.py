@@ -183,14 +183,11 @@ class RequestFilter(UrlFilter):
         has_url = super().matcher()
         method = self.method.upper() if self.method else None
 
-        def matches(exchange: Exchange) -> bool:
-            return (
-                has_url(exchange)
-                and method in (None, exchange.method)
-                and (self.status is None or _has_status(exchange, self.status))
-            )
-
-        return matches
+        return lambda exchange: (
+            has_url(exchange)
+            and method in (None, exchange.method)
+            and (self.status is None or _has_status(exchange, self.status))
+        )
 
 
 _MIME_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}")

@@ -162,10 +162,8 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundEl
             if frame is ctx.tab.page.main_frame:
                 raise
             missed.append(f"the frame {cut_address(frame.url)} does not answer: its script is busy")
-            continue
         except FrameGone:
             missed.append(f"the frame {cut_address(frame.url)} is still loading")
-            continue
         except PlaywrightError as error:
             if is_selector_error(error):
                 raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
@@ -173,8 +171,8 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundEl
                 raise
             if not frame.is_detached():
                 missed.append(f"the frame {cut_address(frame.url)} is still loading")
-            continue
-        total += count
+        else:
+            total += count
     nodes = await ctx.tab.ask(ctx.tab.dom.nodes_of(handles)) if handles else []
     return FoundElements(nodes=tuple(filter(None, nodes)), total=total, missed=tuple(missed))
 

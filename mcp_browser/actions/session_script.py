@@ -116,10 +116,9 @@ class SessionScript(SessionPlugin):
         """Whether what is typed into an element, or by the keyboard, is masked; True if unknown."""
         tab = self._session.current_tab
         try:
-            place = await tab.ask(tab.dom.typed_at(index))
+            return (await tab.ask(tab.dom.typed_at(index))).password
         except UNKNOWN:
             return True
-        return place.password
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,8 +154,7 @@ async def _is_usable(ctx: ActionContext, index: int) -> bool:
 
 def is_selector_error(error: Exception | str) -> bool:
     """Whether Playwright could not read a selector."""
-    text = str(error)
-    return any(sign in text for sign in _SELECTOR_ERRORS)
+    return any(sign in str(error) for sign in _SELECTOR_ERRORS)
 
 
 async def _url_matches(ctx: ActionContext, pattern: str) -> bool:

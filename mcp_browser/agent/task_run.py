@@ -264,6 +264,6 @@ class TaskRun(ABC):
 
 def _texts(history: AgentHistory, folder: Path, own: Registry) -> dict[str, str]:
     # Imported late: a template library is wanted only once a run has ended.
-    from mcp_browser.agent.record.report import REPORT_FILE, SCRIPT_FILE, export_script, render_report  # noqa: PLC0415  # noqa: PLC0415
+    from mcp_browser.agent.record.report import REPORT_FILE, SCRIPT_FILE, export_script, render_report  # noqa: PLC0415
 
     return {REPORT_FILE: render_report(history, folder), SCRIPT_FILE: export_script(history, own)}

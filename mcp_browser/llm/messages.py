@@ -60,9 +60,8 @@ class Message(Frozen):
 
     def without_images(self) -> "Message":
         """The message with its texts alone."""
-        return self.model_copy(
-            update={"blocks": tuple(block for block in self.blocks if isinstance(block, TextBlock))}
-        )
+        texts = tuple(block for block in self.blocks if isinstance(block, TextBlock))
+        return self.model_copy(update={"blocks": texts})
 
     def with_text(self, text: str) -> "Message":
         """The message with another text, and its pictures as they were."""

@@ -371,12 +371,7 @@ def _usage_of(
     """The usage that the provider counted; an estimate without a price if it did not."""
     used = response.usage
     if used.unmeasured_requests or not used.input_tokens:
-        return Usage(
-            input_tokens=tokens.of_messages(messages, form),
-            output_tokens=tokens.of_message(said),
-            requests=1,
-            estimated=True,
-        )
+        return tokens.estimated_usage(messages, said, form)
     return Usage(
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from mcp_browser.errors import ModelError, SettingsError
 from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import Message, ModelInfo, OutputCall, OutputForm, Reply, Usage, assistant
+from mcp_browser.llm.messages import Message, ModelInfo, OutputCall, OutputForm, Reply, assistant
 
 Line = dict[str, Any] | str | Reply | ModelError
 """One answer: a filled-in form, a text, a whole reply, or the failure to answer."""
@@ -63,12 +63,7 @@ class ScriptedModel:
                 name = form.name if form is not None else "output"
                 call = OutputCall(id=f"call-{len(self.requests)}", name=name, arguments=line)
                 said = assistant(call=call)
-        usage = Usage(
-            input_tokens=tokens.of_messages(messages, form),
-            output_tokens=tokens.of_message(said),
-            requests=1,
-            estimated=True,
-        )
+        usage = tokens.estimated_usage(messages, said, form)
         return Reply(text=said.text, call=call, usage=usage, model=self.info.name)
 
 

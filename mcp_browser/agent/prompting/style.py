@@ -61,11 +61,8 @@ class PlannerStyle(Protocol):
 
 def prompt(name: str) -> str:
     """The text of a prompt that comes with the package."""
-    return (
-        (resources.files("mcp_browser.agent.prompting") / "prompts" / f"{name}.md")
-        .read_text(encoding="utf-8")
-        .strip()
-    )
+    file = resources.files("mcp_browser.agent.prompting") / "prompts" / f"{name}.md"
+    return file.read_text(encoding="utf-8").strip()
 
 
 class StructuredTurn:
