@@ -44,6 +44,14 @@ def test_each_call_that_is_right_can_be_written_as_a_command() -> None:
             assert judge(tool, arguments, instruction.ours, schemas).arguments, (line, arguments)
 
 
+def test_the_first_argument_of_an_action_that_needs_none_stands_without_its_flag() -> None:
+    assert command_in("mcp-browser do close_tab 3") == ("close_tab", {"tab": 3})
+    assert command_in("mcp-browser do screenshot 14 --labels") == (
+        "screenshot",
+        {"index": 14, "labels": True},
+    )
+
+
 def written(call: Expected) -> list[str]:
     """A call as the words of a command."""
     schema = {tool["name"]: tool["inputSchema"] for tool in lists.ours()}[call.tool]

@@ -87,6 +87,14 @@ def call_in(text: str) -> tuple[str, Any]:
     return str(chosen.get("tool", "")), chosen.get("arguments")
 
 
+def as_taken(tool: str, arguments: Any) -> Any:
+    """The arguments as this server takes them, `"3"` as a number and null as left out, where it does."""
+    try:
+        return default_registry()[tool].validate(arguments).model_dump(exclude_unset=True, exclude_none=True)
+    except (TypeError, McpBrowserError):
+        return arguments
+
+
 def command_in(text: str) -> tuple[str, Any]:
     """The action and the arguments of the first command in an answer; "" for none that can be read."""
     found = re.search(r"mcp-browser do (.+?)`*$", text, re.MULTILINE)
@@ -119,6 +127,8 @@ async def ask(  # noqa: PLR0913 - what is asked, of whom, about what
         failure = "" if tool else f"no call: {reply.text[:120]}"
     except McpBrowserError as error:
         failure = str(error)[:200]
+    if server == lists.OURS:
+        arguments = as_taken(tool, arguments)
     expected = instruction.theirs if server == lists.THEIRS else instruction.ours
     schemas = {one["name"]: one["inputSchema"] for one in tools}
     score = judge(tool, arguments, expected, schemas)

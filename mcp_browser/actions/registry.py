@@ -139,10 +139,13 @@ class RegisteredAction:
         return self.own_time(params) if self.own_time else 0
 
     def validate(self, arguments: Mapping[str, Any]) -> BaseModel:
-        """The arguments as parameters; raises InvalidArguments, which names each that is wrong."""
+        """The arguments as parameters; null may stand for one that is left out. Raises InvalidArguments."""
         try:
             return self.param_model.model_validate(dict(arguments))
         except ValidationError as error:
+            given = {name: value for name, value in arguments.items() if value is not None}
+            if len(given) < len(arguments):
+                return self.validate(given)
             raise InvalidArguments(explain_arguments(self.name, self.param_model, error)) from error
 
 

@@ -114,6 +114,8 @@ def parser_of(
 ) -> argparse.ArgumentParser:
     """Return the parser of an action: what it needs stands in its order, the rest are options.
 
+    Where it needs nothing, its first argument may stand without its flag: `close_tab 3`.
+
     With `without_typed` the text that is typed into the page is not expected. `make` makes the parser.
     """
     description = action.description
@@ -129,18 +131,21 @@ def parser_of(
     add_output(parser, types=any(_typed(action)))
     schema = tool_schema(action.param_model)
     typed = set(_typed(action)) if without_typed else set[str]()
-    for name, field in schema["properties"].items():
+    needed = schema.get("required", ())
+    for place, (name, field) in enumerate(schema["properties"].items()):
         if name in typed:
             continue
         about = _about(field)
         is_list, flag = _is(field, "array"), f"--{name.replace('_', '-')}"
-        if name in schema.get("required", ()):
+        if name in needed:
             parser.add_argument(name, metavar=name.upper(), help=about, nargs="+" if is_list else None)
         elif _is(field, "boolean"):
             kind = "store_true" if field.get("default") is False else argparse.BooleanOptionalAction
             parser.add_argument(flag, dest=name, action=kind, help=about)
         else:
             kind = "append" if is_list else "store"
+            if place == 0 and not needed and not is_list:
+                parser.add_argument(name, nargs="?", metavar=name.upper(), help=argparse.SUPPRESS)
             parser.add_argument(flag, dest=name, action=kind, metavar=_placeholder(field), help=about)
     return parser
 

@@ -279,11 +279,11 @@
     for (let i = 0; i < text.length; i++) hash = imul(hash ^ apply(charCodeAt, text, [i]), 0x01000193);
     return apply(padStart, (hash >>> 0).toString(16), [SITE_DIGITS, "0"]);
   }
-  /** Which timer this is: the code that starts it, as the stack names it, and its delay, save one of less than 250 ms: throttling gives another each time. @param {number} wait */
+  /** Which timer this is: the code that starts it, as the stack names it, and its delay, save a short or an odd one: throttling gives another each time. @param {number} wait */
   function kindOf(wait) {
     try {
       const { stack } = new Failure();
-      const delay = max(wait, 250);
+      const delay = wait % 50 ? 250 : max(wait, 250);
       return digest(`${delay} ${apply(split, stack, ["\n", OWN_LINES + SITE_LINES])}`) + digest(`${delay} ${stack}`);
     } catch {
       // The page's own Error.prepareStackTrace failed.
@@ -640,7 +640,8 @@
     const kind = level + ANSWER <= DEEPEST_TIMER && longest === LONGEST_AFTER_INPUT ? kindOf(NaN) : "";
     const waited = !isOneWay && !isNaN(likelyWait(kind, 0));
     if (waited) {
-      effects++;
+      // A request of the page's own interval is no effect of a timer beside it.
+      if (level < BACKGROUND) effects++;
       awaited.set(address, (awaited.get(address) || 0) + 1);
       if (read.get(address) === "unread") read.delete(address);
     } else if (!awaited.get(address)) noteReading(address, "unread");

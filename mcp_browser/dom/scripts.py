@@ -4,6 +4,8 @@ import json
 from functools import cache
 from importlib import resources
 
+import rjsmin  # pyright: ignore[reportMissingTypeStubs]
+
 PARTS = tuple(
     (
         "types natives text ids bridge roles names hints styles editors states walk placing hiding "
@@ -56,4 +58,6 @@ def _expression(name: str) -> str:
 
 
 def _source(name: str) -> str:
-    return resources.files("mcp_browser.dom").joinpath(*name.split("/")).read_text(encoding="utf-8")
+    """A script as it is sent to each document: without comments, which are a third of it."""
+    source = resources.files("mcp_browser.dom").joinpath(*name.split("/")).read_text(encoding="utf-8")
+    return str(rjsmin.jsmin(source))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]

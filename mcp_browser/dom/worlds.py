@@ -86,7 +86,6 @@ class World:
 
     async def object_of(self, backend_node: int) -> int:
         """The page script's id of a node that CDP knows. Raises FrameGone: it has left the document."""
-        await self.run("doc")
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
@@ -156,11 +155,14 @@ class World:
             await self._enter()
             # A document that comes back from the history has the script already.
             given = json.dumps([self._channel, self._owner.learnt_before(self)])
-            install = f"globalThis.{API} = {page_script()}(...{given})"
+            install = f"globalThis.{API} = {API}Install(...{given})"
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
         if is_new or self._was_slow or self.elements > SMALL:
             # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
             await self._count()
+        if is_new:
+            # By itself, and the same for each document: each of the browser's processes compiles it once.
+            await self._send(f"globalThis.{API}Install = {page_script()}, 0")
         self._was_slow = True
         begun = time.monotonic()
         try:
@@ -324,20 +326,24 @@ class Worlds:
 
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
         """Return the worlds of the frames that stand in these elements of `parent`, by the elements' ids."""
-        wanted = set(ids)
-        found: dict[int, World] = {}
         children = await self._children(parent)
-        for frame_id, session in children.items():
-            if len(found) == len(wanted):
-                break
-            try:
-                owner = await send(parent.session, "DOM.getFrameOwner", frameId=frame_id)
-                owner_id = await parent.object_of(owner["backendNodeId"])
-            except (PlaywrightError, FrameGone):
-                continue  # It went away while it was looked for.
-            if owner_id in wanted:
-                found[owner_id] = self._world(session, frame_id)
-        return found
+        with contextlib.suppress(FrameGone):
+            await parent.run("doc")  # The page script is there.
+        owners = await asyncio.gather(*(self._owner_of(parent, frame_id) for frame_id in children))
+        wanted = set(ids)
+        return {
+            owner: self._world(session, frame_id)
+            for owner, (frame_id, session) in zip(owners, children.items(), strict=True)
+            if owner in wanted
+        }
+
+    async def _owner_of(self, parent: World, frame_id: str) -> int | None:
+        """The id of the element that a frame stands in; None where either is gone."""
+        try:
+            owner = await send(parent.session, "DOM.getFrameOwner", frameId=frame_id)
+            return await parent.object_of(owner["backendNodeId"])
+        except (PlaywrightError, FrameGone):
+            return None
 
     def _world(self, session: CDPSession, frame_id: str) -> World:
         world = self._by_frame.get(frame_id)
@@ -353,24 +359,22 @@ class Worlds:
             if branch["frame"]["id"] == parent.frame_id:
                 for child in branch.get("childFrames", []):
                     children[child["frame"]["id"]] = parent.session
-        for frame in self._page.frames[1:]:
-            session = self._sessions.get(frame)
+        roots = await asyncio.gather(*(self._root_of(frame) for frame in self._page.frames[1:]))
+        return children | dict(filter(None, roots))
+
+    async def _root_of(self, frame: Frame) -> tuple[str, CDPSession] | None:
+        """The CDP id of a frame in a process of its own, and the session that speaks for it."""
+        session = self._sessions.get(frame)
+        try:
             if session is None:
-                try:
-                    session = await self._page.context.new_cdp_session(frame)
-                except PlaywrightError:
-                    continue  # It shares its parent's process.
-                self._sessions[frame] = session
+                # One that shares its parent's process has none.
+                session = self._sessions[frame] = await self._page.context.new_cdp_session(frame)
                 if self._listening is not None:
                     await self._listening.begin(session)
-            try:
-                root = (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]
-            except PlaywrightError:
-                self._sessions.pop(frame, None)  # It has gone over to another process.
-                continue
-            children.setdefault(root["id"], session)
-            children[root["id"]] = session
-        return children
+            return (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"], session
+        except PlaywrightError:
+            self._sessions.pop(frame, None)  # It has gone over to another process.
+            return None
 
     def _on_detached(self, frame: Frame) -> None:
         self._sessions.pop(frame, None)

@@ -128,6 +128,21 @@ async def test_wrong_arguments_are_named(arguments: dict[str, Any], words: str) 
     assert "Arguments: name, times?." in str(caught.value)
 
 
+async def test_null_stands_for_an_argument_that_is_left_out() -> None:
+    # Clients that want strict schemas name all arguments.
+    registry = Registry()
+
+    @registry.action("Greet.", param_model=Named)
+    async def greet(params: Named) -> str:
+        return f"{params.name} {params.times}"
+
+    left_out = await run(registry, "greet", {"name": "Ann"})
+
+    assert await run(registry, "greet", {"name": "Ann", "times": None}) == left_out
+    with pytest.raises(InvalidArguments, match="name"):
+        await run(registry, "greet", {"name": None})
+
+
 async def test_an_unknown_action_is_named_with_those_that_exist() -> None:
     with pytest.raises(UnknownAction, match=r"no action 'clik'.*click_element"):
         await run(default_registry(), "clik", {})

@@ -11,6 +11,7 @@ from playwright.async_api import Page
 from mcp_browser.dom import references
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, ElementQuery
+from mcp_browser.dom.scripts import hook_script, page_script
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
 from tests.dom.conftest import Show
@@ -388,3 +389,9 @@ async def test_the_number_of_a_world_that_is_another_documents_by_now_is_not_use
     world._context = other["executionContextId"]
 
     assert named(await dom.snapshot(), "Go").role == "button"
+
+
+def test_no_comments_are_sent_to_pages() -> None:
+    scripts = page_script(), hook_script("channel")
+
+    assert not [script for script in scripts if "@param" in script]

@@ -78,6 +78,25 @@ async def test_what_a_click_begins_without_end_is_not_waited_for(hand: Hand, wha
     assert "Still loading" not in told
 
 
+async def test_a_throttled_call_that_changes_nothing_is_waited_for_a_few_times_only(hand: Hand) -> None:
+    # Each time another rest of the second is left; meanwhile the page sends what it has recorded.
+    view = await hand.show(
+        "<p id=n>0</p><button>Go</button><script>let calls = 0, frames = 0, first = 0;"
+        "setInterval(() => fetch('/echo'), 50); setInterval(() => frames++, 16);"
+        "onmousedown = () => setTimeout(() => 0, 701 + 2 * calls);"
+        "onclick = () => { n.textContent = ++calls; first = frames }</script>"
+    )
+
+    waited = 100
+    for _ in range(8):
+        await hand.click(view.index("Go"))
+        waited = await hand.script("frames - first")
+        if waited < 25:
+            break
+
+    assert waited < 25
+
+
 @pytest.mark.fresh
 async def test_a_long_poll_is_waited_for_once_and_then_known(hand: Hand) -> None:
     poll = "(async () => { for (;;) await fetch('/hang?poll').catch(() => 0) })()"

@@ -405,3 +405,53 @@ async def test_the_keys_behind_an_entry_s_name_may_be_left_out(hand: Hand) -> No
     await hand.do("click_element", index='menuitem "Table..."')
 
     assert await hand.log() == [1]
+
+
+async def test_a_button_takes_the_clicks_on_its_inert_text_field(hand: Hand) -> None:
+    view = await hand.show(
+        "<button id=b aria-haspopup=listbox onclick='window.log = [1]'>Not said"
+        "<input inert readonly aria-label='Size worn'></button><input inert aria-label=Alone>"
+    )
+
+    await hand.click(view.index("Size worn"))
+
+    assert await hand.log() == [1]
+    with pytest.raises(NotActionable, match="is inert"):
+        await hand.click(view.index("Alone"))
+
+
+async def test_what_stands_above_a_file_field_without_a_label_is_its_hint(hand: Hand) -> None:
+    view = await hand.show(
+        "<p>Photos of your passport</p><input type=file><label>Cover <input type=file></label>"
+    )
+
+    assert [node.states for node in view.of_role("button")] == [
+        ("type=file", 'hint="Photos of your passport"'),
+        ("type=file",),
+    ]
+
+
+async def test_added_text_that_is_placed_apart_is_a_word_of_its_own(hand: Hand) -> None:
+    view = await hand.show(
+        "<style>li::after { content: 'Press enter'; position: absolute; right: 0 }"
+        " button::after { content: 'd' }</style>"
+        "<ul role=listbox><li role=option>Chisel</li></ul><button>Name</button>"
+    )
+
+    assert [node.name for node in view.elements if node.role != "listbox"] == ["Chisel Press enter", "Named"]
+
+
+async def test_a_row_that_its_list_draws_anew_when_it_is_scrolled_keeps_its_index(hand: Hand) -> None:
+    view = await hand.show(
+        "<ul role=listbox aria-multiselectable=true id=s style='height:99px;overflow:auto;padding:0'>"
+        "<div id=inner style='height:2000px;position:relative'></div></ul><script>window.log = [];"
+        "const draw = () => { const first = Math.max(0, Math.floor(s.scrollTop / 20) - 4); let html = '';"
+        " for (let n = first; n < first + 14; n++) html += `<li role=option style='position:absolute;"
+        "top:${n * 20}px;height:20px;width:80px'>Part ${n}</li>`; inner.innerHTML = html };"
+        "s.onscroll = draw; draw(); inner.onclick = ({target}) => log.push(target.textContent)</script>"
+    )
+
+    await hand.click(view.index("Part 11"))
+
+    assert await hand.log() == ["Part 11"]
+    assert (await hand.look()).index("Part 11") == view.index("Part 11")

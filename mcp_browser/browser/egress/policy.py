@@ -57,7 +57,7 @@ class EgressRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """Where a browser may connect to: nowhere in `block`; without `allow`, everywhere else."""
+    """Where a browser may connect to: hosts in `allow`, or all if that is empty, except those in `block`."""
 
     allow: tuple[HostPattern, ...] = ()
     block: tuple[HostPattern, ...] = ()

@@ -12,7 +12,7 @@ const BUTTONS = "button,[role=button]";
 
 /** States, with a hint of what a control that has no name is for. @param {Element} element @param {string} role @param {string[]} states */
 function withHint(element, role, states) {
-  const label = FIELDS.has(role) ? labelBeside(element, CHECKED.has(role)) : "";
+  const label = FIELDS.has(role) || states.includes("type=file") ? labelBeside(element, CHECKED.has(role)) : "";
   const hint = label || (HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || tipAround(element) || calledBy(element) : role === "group" ? calledBy(element) : "");
   return hint ? [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`] : states;
 }
@@ -104,7 +104,7 @@ function pushControl(element, role, name, states, far, focused) {
   if (focused) own.marks = [...own.marks, "focused"];
   if (walk.heading) states.push(`h${walk.heading}`);
   const tip = name.length <= LONGEST_SIGN && attribute(element, "title");
-  if (name === "") own.states = withHint(element, role, states);
+  if (name === "" || (name === NO_FILE && states.includes("type=file"))) own.states = withHint(element, role, states);
   else if (FIELDS.has(role) && traits(element) & HOLDER && tidy(attribute(element, "placeholder") || "") === name) {
     // A placeholder is an example; people read what stands beside the field.
     const label = looseLabelOf(element);

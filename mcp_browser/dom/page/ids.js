@@ -3,7 +3,7 @@
 const documentKey = Array.from(crypto.getRandomValues(new Uint32Array(3)), (word) => word.toString(36)).join("");
 /** @type {Map<number, WeakRef<Element>>} */
 const references = new Map();
-const forgotten = new FinalizationRegistry((/** @type {number} */ id) => references.delete(id));
+const forgotten = new FinalizationRegistry((/** @type {number} */ id) => void (references.get(id)?.deref() || references.delete(id)));
 let lastId = 0;
 
 /** Gives the nodes to which the class below adds its field. */
@@ -35,6 +35,14 @@ class Marked extends Given {
     if (marked.#id === 0) marked.#id = ++lastId;
     return marked.#id;
   }
+
+  /** Give a node the id of one that is gone, unless it has its own; whether it has it now. @param {Node} node @param {number} id */
+  static pass(node, id) {
+    if (!(#id in node)) new Marked(node);
+    const marked = /** @type {Marked} */ (/** @type {unknown} */ (node));
+    if (marked.#id === 0) marked.#id = id;
+    return marked.#id === id;
+  }
 }
 
 /** @param {Element} element */
@@ -43,11 +51,14 @@ const idOf = (element) => Marked.id(element);
 /** The id of an element that can be asked for later. @param {Element} element */
 function keep(element) {
   const id = idOf(element);
-  if (!references.has(id)) {
-    references.set(id, new WeakRef(element));
-    forgotten.register(element, id);
-  }
+  if (!references.has(id)) refer(id, element);
   return id;
+}
+
+/** @param {number} id @param {Element} element */
+function refer(id, element) {
+  references.set(id, new WeakRef(element));
+  forgotten.register(element, id);
 }
 
 /** @param {number} id @returns {Element | null} */

@@ -290,7 +290,10 @@ async function tryReady(id, purpose, force, faint) {
     if (attribute(control, "readonly") !== null && (tag === "input" || tag === "textarea") && kind !== "slider") return { problem: "readonly", ...facts };
     if (attribute(control, "aria-readonly") === "true") return { problem: "readonly", ...facts };
   }
-  if (inertAround(element)) {
+  const inert = inertAround(element);
+  // A button takes the clicks on its inert part, such as the text field that shows its value.
+  const taker = inert && purpose !== "fill" ? closest(inert, BUTTONS) : null;
+  if (inert && !taker) {
     const layer = layerOver(element);
     return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
   }
@@ -304,7 +307,7 @@ async function tryReady(id, purpose, force, faint) {
     if (how) return { problem: "hidden", how, scrolled, ...facts };
   }
   /** @type {Element} */
-  let target = surface || element;
+  let target = surface || taker || element;
   let box = boxOf(target);
   if ((box.width < 2 || box.height < 2) && !pointsOnLine(element).length) {
     // What is hidden from the eye has a dot where nobody clicks.
@@ -350,12 +353,19 @@ async function tryReady(id, purpose, force, faint) {
   if (point && broughtAt >= asked && purpose !== "read") {
     const text = textContent(target);
     await frame();
+    if (!isConnected(element)) {
+      // A list may draw its rows anew when it is scrolled: the one of the same text in the same place stands for it.
+      const anew = Array.from(outward(at(point.x, point.y))).find((one) => localName(one) === localName(element) && textContent(one) === text);
+      if (!anew || isBlank(text) || !Marked.pass(anew, id)) return { problem: "stale", lasting: true };
+      refer(id, anew);
+      return { problem: "moving", ...facts };
+    }
     // Of a row that is used for another one by now, what was meant is where it was.
     if (textContent(target) === text) point = pointOn(target, free);
   }
   box = boxOf(target);
   if (!point) return { problem: "off-screen", ...facts };
-  if (point.hit && !isOwnPart(point.hit, thumb || element)) {
+  if (point.hit && !isOwnPart(point.hit, thumb || taker || element)) {
     const labelled = target === element ? labelPoint(control) : null;
     // No mouse reaches a box that is clipped to nothing, keys do.
     if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
@@ -390,8 +400,8 @@ function labelPoint(control) {
   return null;
 }
 
-/** @param {Element} element */
-const inertAround = (element) => Array.from(outward(element)).some((outer) => attribute(outer, "inert") !== null);
+/** What switches an element off, itself or around it. @param {Element} element */
+const inertAround = (element) => Array.from(outward(element)).find((outer) => attribute(outer, "inert") !== null);
 
 /**
  * What hides an element; "" where nothing does. A form control of no opacity may lie over what is drawn in its stead.

@@ -200,8 +200,9 @@ function isAddedTo(element, where) {
 /** @param {Element} element @param {"before" | "after"} where @returns {string} */
 function addedText(element, where) {
   if (!isAddedTo(element, where)) return "";
-  const { content, display, visibility } = styleOf(element, `::${where}`);
-  return display === "none" || visibility !== "visible" ? "" : written(content);
+  const { content, display, visibility, position } = styleOf(element, `::${where}`);
+  const text = display === "none" || visibility !== "visible" ? "" : written(content);
+  return text && position === "absolute" ? ` ${text} ` : text;
 }
 
 /** @param {Element} element @param {string} text */
