@@ -1,4 +1,4 @@
-"""What can be done in a browser: each action is declared in the file of its family."""
+"""The browser actions; each is declared in the file of its family."""
 
 from mcp_browser.actions.catalog import default_registry, load_registry
 

@@ -1,4 +1,4 @@
-"""How an agent ends a task, and how it asks a person. Only the built-in agent is offered these."""
+"""The actions that end a task and ask a person; only the built-in agent has them."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""The JSON schema that a task's answer has to fit: whole in itself, nothing of it is fetched."""
+"""The JSON schema of a task's answer; it must be self-contained, since nothing is fetched."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -30,11 +30,7 @@ class AnswerSchema:
     """A schema for the data of an answer."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        """Check the schema itself.
-
-        Raises:
-            InvalidArguments: it is no JSON schema, refers to what is not in it, or is too large.
-        """
+        """Check the schema; raises InvalidArguments if it is none, is too large, or refers to another one."""
         content = dict(schema)
         kind: type[Validator] = validator_for(content)
         try:
@@ -53,7 +49,7 @@ class AnswerSchema:
             raise InvalidArguments("output_schema is nested too deeply.") from error
 
     def problems(self, data: Any) -> list[str]:
-        """Where data does not fit, and why; the first few."""
+        """The first few places where data does not fit, with the reason."""
         found = [
             f"{'/'.join(map(str, error.absolute_path)) or 'data'}: {error.message}"
             for error in self._validator.iter_errors(data)
@@ -62,7 +58,7 @@ class AnswerSchema:
 
 
 class _Inlining:
-    """Puts definitions where they are used; a schema within itself is named, else it would not end."""
+    """Replaces references by their definitions; a recursive one is only named."""
 
     def __init__(self, schema: Schema) -> None:
         self._parts = 0

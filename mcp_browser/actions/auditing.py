@@ -1,4 +1,4 @@
-"""Checking a page: its accessibility, and whether it looks as it did."""
+"""Check a page: its accessibility, and its looks against a kept picture."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -23,9 +23,9 @@ from mcp_browser.text import counted, cut, one_line
 
 auditing = Registry(group="audit")
 
-AUDIT_SECONDS = 60.0  # How long the rules may take; a second for some thousands of elements
-LONGEST_WHY = 160  # How much is told of what is wrong with an element, characters
-LONGEST_UNSURE = 10  # How many rules are named that a person has to judge
+AUDIT_SECONDS = 60.0  # For all rules; they take a second for some thousands of elements
+LONGEST_WHY = 160  # Longest reason that an element fails a rule, characters
+LONGEST_UNSURE = 10  # Most rules named that a person has to judge
 
 Standard = Literal["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -52,15 +52,15 @@ async def audit_accessibility(ctx: ActionContext, params: AuditAccessibilityPara
     asked = ctx.tab.dom.audit_accessibility(_axe(), tags=tags, index=params.index, most=params.limit)
     audit = await ctx.tab.ask(asked, limit=AUDIT_SECONDS)
     found = audit.worst_first()
-    told = f"{_counts(audit)} by axe-core ({params.standard}); {counted(audit.passed, 'rule')} passed."
+    message = f"{_counts(audit)} by axe-core ({params.standard}); {counted(audit.passed, 'rule')} passed."
     if audit.unsure:
         names = [f"{rule.rule} ({rule.count})" for rule in audit.unsure.values()]
-        told += f" A person has to judge: {', '.join(names[:LONGEST_UNSURE])}."
+        message += f" A person has to judge: {', '.join(names[:LONGEST_UNSURE])}."
     if audit.missed:
-        told += f" Not checked: {'; '.join(audit.missed)}."
+        message += f" Not checked: {'; '.join(audit.missed)}."
     lines = [line for rule in found for line in _lines(rule, params.limit)]
     return ActionResult(
-        extracted_content=told,
+        extracted_content=message,
         page_content="\n".join(lines) or None,
         page_lines=True,
         data={"violations": [_as_data(rule, params.limit) for rule in found], "passed": audit.passed},
@@ -83,7 +83,7 @@ class CompareScreenshotsParams(ActionParams):
 
 
 class _KeptPictures(SessionPlugin):
-    """The pictures that a session keeps to compare with, by their names: their files' addresses."""
+    """The pictures that a session keeps for comparison: the addresses of their files, by name."""
 
     def __init__(self, session: BrowserSession) -> None:
         self.uris: dict[str, str] = {}
@@ -116,14 +116,14 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
     if not difference.pixels:
         return ActionResult(extracted_content=f"The page looks as in {params.name!r}.", data=data)
     picture, _ = await made_picture(ctx, difference.picture)
-    told = _told(difference, params.name)
-    return ActionResult(extracted_content=told, data=data, attachments=(picture,))
+    message = _describe(difference, params.name)
+    return ActionResult(extracted_content=message, data=data, attachments=(picture,))
 
 
 async def _baseline(
     ctx: ActionContext, params: CompareScreenshotsParams, kept: Mapping[str, str]
 ) -> bytes | None:
-    """The picture to compare with; None where the page's is to be kept. Raises NotFound, InvalidArguments."""
+    """The picture to compare with; None if the page's is kept. Raises NotFound, InvalidArguments."""
     if params.baseline is not None:
         (path,) = await files_to_give(ctx, [params.baseline])
     elif params.replace or params.name not in kept:
@@ -145,15 +145,15 @@ async def _picture(ctx: ActionContext, params: CompareScreenshotsParams) -> byte
     return await whole_picture(ctx.tab, element)
 
 
-def _told(difference: PictureDifference, name: str) -> str:
-    told = f"{difference.share:.2%} of the picture differs from {name!r} ({difference.pixels:,} pixels)"
+def _describe(difference: PictureDifference, name: str) -> str:
+    message = f"{difference.share:.2%} of the picture differs from {name!r} ({difference.pixels:,} pixels)"
     if difference.box is not None:
         left, top, right, bottom = difference.box
-        told += f", between {left},{top} and {right},{bottom}"
+        message += f", between {left},{top} and {right},{bottom}"
     (before, after) = difference.sizes
     if before != after:
-        told += f"; it is {after[0]}x{after[1]}, and was {before[0]}x{before[1]}"
-    return f"{told}. What differs is red on the picture."
+        message += f"; it is {after[0]}x{after[1]}, and was {before[0]}x{before[1]}"
+    return f"{message}. What differs is red on the picture."
 
 
 def _counts(audit: AccessibilityAudit) -> str:
@@ -188,5 +188,5 @@ def _as_data(rule: Violation, limit: int) -> dict[str, object]:
 
 @cache
 def _axe() -> str:
-    """The source of axe-core, as the package axe-playwright-python brings it."""
+    """The source of axe-core, from the package axe-playwright-python."""
     return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")

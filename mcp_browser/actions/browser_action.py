@@ -1,4 +1,4 @@
-"""The whole browser as one tool, for clients and prompts that know Roo-Code's: the mouse group's hands."""
+"""One tool for the whole browser, like Roo-Code's; it calls actions of the mouse group."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Literal, Self, TypeVar

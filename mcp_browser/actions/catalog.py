@@ -1,4 +1,4 @@
-"""The actions that come with the package, and the registry that the settings ask for."""
+"""The built-in actions, and the registry that the settings select."""
 
 import hashlib
 import importlib.util
@@ -43,7 +43,7 @@ Source = tuple[str, Registry]  # Where actions come from, for messages, and the 
 
 
 def actions_from_file(path: Path) -> Source:
-    """The actions that a Python file registers, in all registries at its top level.
+    """The actions of all registries at the top level of a Python file.
 
     Raises:
         SettingsError: the file is missing, raises when it is run, or has no registry with an action in it.
@@ -92,8 +92,6 @@ def _only_registry(source: str, names: Mapping[str, object]) -> Registry:
             "add actions with @registry.action(…)" if found else "make one: registry = mcp_browser.Registry()"
         )
         raise SettingsError(f"{source}: no registry with actions in it; {hint}")
-    if len(registries) == 1:
-        return registries[0]
     merged = Registry()
     try:
         for registry in registries:
@@ -164,12 +162,11 @@ def load_registry(
     Raises:
         SettingsError: there is no such group or action, a file cannot be used, or two actions share a name.
     """
-    built_in = default_registry()
-    own = [*(actions_from_file(path) for path in settings.actions)]
+    own = [*map(actions_from_file, settings.actions)]
     if settings.plugins:
         own += actions_from_entry_points()
     everything = Registry()
-    everything.include(built_in)
+    everything.include(default_registry())
     for source, registry in own:
         try:
             everything.include(registry)

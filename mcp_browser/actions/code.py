@@ -1,4 +1,4 @@
-"""Recorded actions as lines of Playwright in Python or TypeScript; each action's `code=` adds its own."""
+"""Recorded actions as Playwright code in Python or TypeScript; each action's `code=` adds its lines."""
 
 import json
 import re
@@ -24,7 +24,7 @@ class NoEquivalent(ActionError):
 
 
 class Expression(str):
-    """Code, such as `page.get_by_text("Tea")`, that stands as it is; other texts are quoted."""
+    """Code, such as `page.get_by_text("Tea")`, that is not quoted; other texts are."""
 
     __slots__ = ()
 
@@ -109,11 +109,11 @@ class _TypeScript(_Python):
 class RecordedAction:
     """An action that was carried out, as it can be written as code.
 
-    `params` are its arguments, None where they are not those of the action; `code` adds its lines. `elements`
-    are those that its arguments meant, as they were before it; `locators` find those alone whose argument
-    they have, and none finds those of the arguments that are `lost`. `tab` is the number of the tab it was
-    done in, `opened` those of the tabs it opened, `downloads` the names of files that began to come; `url` is
-    the page after it. `snapshot` is the region that an assertion was about, as Playwright has it.
+    `params` are its arguments, None if they do not fit the action; `code` adds its lines. `elements` are
+    those that its arguments meant, before the action; `locators` find each alone, by argument; no locator
+    finds those of the arguments in `lost`. `tab` is the number of its tab, `opened` are those of the tabs it
+    opened, `downloads` the names of files it began to download; `url` is the page afterwards. `snapshot` is
+    the region of an assertion, as Playwright's Aria snapshot.
     """
 
     name: str
@@ -132,8 +132,8 @@ class RecordedAction:
 class Script:
     """The lines of a run; each tab gets a variable, the first one `page`.
 
-    With `resilient`, an element is the one that any of its locators finds alone (`the(…)`), else what the
-    first one finds. `used` are the helpers that the lines need, `secrets` the names of those in them.
+    With `resilient`, an element is found by any of its locators that matches it alone (`the(…)`). `used` are
+    the helpers that the lines need, `secrets` the names of the secrets in them.
     """
 
     def __init__(
@@ -263,7 +263,7 @@ class Script:
 
 
 class Code:
-    """The lines of one recorded action: what the function of its `code=` is given, with its parameters."""
+    """The lines of one recorded action; the function of its `code=` gets it with the parameters."""
 
     def __init__(self, script: Script, action: RecordedAction, previous: "Code | None") -> None:
         self.action = action
@@ -296,7 +296,7 @@ class Code:
         return self._script.element(self.page, found)
 
     def find(self, by: Kind, value: str, name: str | None = None, *, nth: int | None = 0) -> Expression:
-        """What a locator of that kind finds on the page: the `nth`, or all where that is None."""
+        """The elements of a locator: the `nth`, or all if that is None."""
         return self._script.element(self.page, [ElementLocator(by, value, name, nth=nth)])
 
     def position(self, argument: str) -> dict[str, int]:
@@ -337,12 +337,12 @@ class Code:
         self.body = [*self._around(self._script.language.chooser, new=self._script.value(files))]
 
     def answer_dialog(self, answer: str | bool) -> None:
-        """Answer the dialog that the action before this one opens: a text or True accepts it."""
+        """Answer the dialog that the previous action opens: a text or True accepts it."""
         if self._previous is not None:
             self._previous._answers.append(answer)
 
     def await_download(self) -> None:
-        """Wait for the download of the action before this one, unless an earlier one has one."""
+        """Wait for the download of the previous action, unless an earlier one has one."""
         before = self._previous
         while before is not None and not before._downloads:
             before = before._previous

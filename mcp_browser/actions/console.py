@@ -1,4 +1,4 @@
-"""What the page says in its console."""
+"""The page's console messages."""
 
 import time
 from typing import Literal

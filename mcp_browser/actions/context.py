@@ -1,4 +1,4 @@
-"""What an action is given to work with."""
+"""The context of an action."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -94,21 +94,17 @@ def list_part(  # noqa: PLR0913 - options, all by keyword
     dropped: int = 0,
     note: str = "",
 ) -> ActionResult:
-    """Part `part`, from 1, of a list as a result; `what` names one of its entries.
+    """Part `part`, from 1, of a list as a result; `what` names one of its entries. Raises NotFound.
 
-    An entry's further lines are indented, so that none can be taken for another entry. `data` are the same
-    entries for programs; `dropped` is how many are not kept any more; `note` says something about the list,
-    for its heading.
-
-    Raises:
-        NotFound: there is no such part.
+    Further lines of an entry are indented, so that none looks like another entry. `data` are the same entries
+    for programs; `dropped` counts those not kept any more; `note` goes into the heading.
     """
     heading = counted(len(entries), what)
     if dropped:
         heading += f" ({dropped:,} older ones are not kept)"
     heading += f" ({note})" if note else ""
-    told = [clean_text(entry).replace("\n", "\n  ") for entry in entries]
-    parts = list(_parts(told, ctx.room // 2))
+    lines = [clean_text(entry).replace("\n", "\n  ") for entry in entries]
+    parts = list(_parts(lines, ctx.room // 2))
     if not 1 <= part <= len(parts):
         raise NotFound(f"There is no part {part}: the list has {len(parts)}.")
     heading += part_of(part, len(parts))
@@ -117,14 +113,14 @@ def list_part(  # noqa: PLR0913 - options, all by keyword
         known |= {f"{what}s": list(data[parts[part - 1]]), "dropped": dropped, "note": note}
     return ActionResult(
         extracted_content=f"{heading}{':' if entries else '.'}",
-        page_content="\n".join(told[parts[part - 1]]) if entries else None,
+        page_content="\n".join(lines[parts[part - 1]]) if entries else None,
         data=known,
         data_is_whole=data is not None,
     )
 
 
 def _parts(entries: Sequence[str], size: int) -> Iterator[slice]:
-    """Which entries stand together, so that they have at most `size` characters; one at least."""
+    """Group entries into parts of at most `size` characters, each of at least one entry."""
     start = length = 0
     for place, entry in enumerate(entries):
         length += len(entry) + 1

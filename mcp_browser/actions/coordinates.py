@@ -1,4 +1,4 @@
-"""Points of a picture as a model writes them, and where they are in the view. Pure functions.
+"""Points of a picture as models write them, and their places in the view. Pure functions.
 
 =========================  ====================================================================
 `320,200@1280x720`         pixels of a picture of that size
@@ -32,16 +32,14 @@ _SIZE = re.compile(r"@\s*([1-9]\d{0,5})\s*[xX*]\s*([1-9]\d{0,5})\s*")
 _FORMS = "Write x,y or x,y@WIDTHxHEIGHT in pixels of the picture, or a normalised box [x1,y1,x2,y2]."
 _LONGEST = 200
 
-POINT = 2
-BOX = 4
 THOUSAND = 1000
 
 
 class Coordinates(Frozen):
-    """A point as it was written: of a box the middle.
+    """A point, or the middle of a box, as it was written in `text`.
 
-    `x` and `y` are pixels of a picture of `size` (of the one shown last where that is None), or parts of the
-    picture's sides where `normalised`. `text` is how it was written.
+    `x` and `y` are pixels of a picture of `size` (None: of the last one shown), or, if `normalised`,
+    fractions of its sides.
     """
 
     text: str
@@ -115,7 +113,7 @@ def _parse_text(text: str) -> Coordinates:
             x, y = (left + right) / 2, (top + bottom) / 2
             if size is not None:
                 return Coordinates(text=text, x=x, y=y, size=size)
-            whole = 1 if all(abs(number) <= 1 for number in numbers) else THOUSAND
+            whole = 1 if parts else THOUSAND
             _check_corners(numbers, whole, shown)
             return Coordinates(text=text, x=x / whole, y=y / whole, normalised=True)
         case count:
@@ -141,9 +139,6 @@ def _parse_size(text: str | None, shown: str) -> Size | None:
 
 
 Point = Annotated[
-    Coordinates,
-    PlainValidator(parse_coordinates),
-    PlainSerializer(str),
-    WithJsonSchema({"type": "string"}),
+    Coordinates, PlainValidator(parse_coordinates), PlainSerializer(str), WithJsonSchema({"type": "string"})
 ]
 """A point of the picture, as an argument of an action."""

@@ -1,4 +1,4 @@
-"""What a mouse does to an element: click, hover, drag."""
+"""Mouse actions on an element: click, hover, drag."""
 
 from pydantic import Field
 
@@ -44,10 +44,7 @@ async def click_element(ctx: ActionContext, params: ClickElementParams) -> Actio
     """Click a button, link, row or any other element by its index."""
     element = await ctx.tab.element(params.index)
     await element.click(
-        button=params.button,
-        clicks=2 if params.double else 1,
-        modifiers=params.modifiers,
-        force=params.force,
+        button=params.button, clicks=2 if params.double else 1, modifiers=params.modifiers, force=params.force
     )
     how = "Double-clicked" if params.double else "Clicked"
     which = "" if params.button == "left" else f" with the {params.button} button"

@@ -1,4 +1,4 @@
-"""Showing pages as another device, another place or another network would."""
+"""Emulate other devices, places and networks."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -91,14 +91,11 @@ async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
     if "locale" in changes:
         changes["locale"] = changes["locale"].replace("_", "-")
     before = plugin.overrides
-    if changes or params.reset:
-        now = await plugin.override(changes, reset=params.reset)
-    else:
-        now = before
-    told = f"Emulating: {now}." if now != Overrides() else "Nothing is emulated."
+    now = await plugin.override(changes, reset=params.reset) if changes or params.reset else before
+    message = f"Emulating: {now}." if now != Overrides() else "Nothing is emulated."
     if any(getattr(now, name) != getattr(before, name) for name in _SEEN_WHILE_LOADING):
-        told += " Reload the page if it looks at such things only while it loads."
-    return ActionResult(extracted_content=told)
+        message += " Reload the page if it looks at such things only while it loads."
+    return ActionResult(extracted_content=message)
 
 
 def _of_device(name: str, devices: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The content of the page: as Markdown, as HTML; the text of a PDF."""
+"""The content of the page as Markdown or HTML; the text of a PDF."""
 
 import io
 import logging
@@ -29,10 +29,10 @@ _SCRIPTS = re.compile(
 
 @lru_cache(maxsize=2)
 def to_markdown(html: str, *, base_url: str, links: bool) -> str:
-    """The content of HTML as Markdown. What was converted last is kept, since long pages are read in parts.
+    """The content of HTML as Markdown; cached, since long pages are read in parts.
 
-    Where it cannot be converted whole, since it is nested too deep for instance, its plain text with a line
-    that says so. Without `links`, links and pictures are only their texts.
+    If it cannot be converted, for instance if it is nested too deep: its plain text, with a line that says
+    so. Without `links`, links and pictures are only their texts.
     """
     # Imported late: a server need not wait for it before a page is extracted.
     from html_to_markdown import (  # noqa: PLC0415
@@ -110,22 +110,20 @@ class PdfText:
         return "\n\n".join(f"## Page {number}\n\n{text}" for number, text in self.pages if text)
 
     @property
-    def told(self) -> str:
-        """How many pages there are, which of them were not read, and which have no text."""
-        told = counted(self.count, "page")
+    def summary(self) -> str:
+        """The number of pages, which of them were not read, and which have no text."""
+        summary = counted(self.count, "page")
         read = [number for number, _ in self.pages]
         if len(read) < self.count:
-            told += f", of which {_ranges(read)} {'was' if len(read) == 1 else 'were'} read"
+            summary += f", of which {_ranges(read)} {'was' if len(read) == 1 else 'were'} read"
         if empty := [number for number, text in self.pages if not text]:
-            told += f"; without text, as scans and pictures are: {_ranges(empty)}"
-        return told
+            summary += f"; without text, as scans and pictures are: {_ranges(empty)}"
+        return summary
 
 
 @lru_cache(maxsize=2)
 def pdf_text(content: bytes, pages: str | None = None) -> PdfText:
-    """The text of a PDF, or of its `pages`, such as `1-3,5`; of the first 200 of them.
-
-    What was read last is kept, since long texts are read in parts.
+    """The text of a PDF, or of its `pages`, such as `1-3,5`; of at most 200 pages; cached.
 
     Raises:
         NotActionable: it cannot be read, or needs a password.
@@ -134,7 +132,7 @@ def pdf_text(content: bytes, pages: str | None = None) -> PdfText:
     # Imported late: a server need not wait for it before a PDF is read.
     from pypdf import PdfReader  # noqa: PLC0415
 
-    # It tells of what is odd in a file, by the file's own words.
+    # It logs oddities of a file in the file's own words.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(io.BytesIO(content))
@@ -204,8 +202,8 @@ async def extract_content(ctx: ActionContext, params: ExtractContentParams) -> A
     if pdf is not None:
         text = await read_pdf(pdf, params.pages)
         if not str(text):
-            return ActionResult(extracted_content=f"The PDF has {text.told}. Look with screenshot.")
-        return _part(ctx, f"Text of the PDF ({text.told})", str(text), params.part)
+            return ActionResult(extracted_content=f"The PDF has {text.summary}. Look with screenshot.")
+        return _part(ctx, f"Text of the PDF ({text.summary})", str(text), params.part)
     if params.pages is not None:
         raise InvalidArguments("Only a PDF has pages, and this is none.", hint="Use part.")
     html = await ctx.tab.ask(ctx.tab.dom.html(params.index, readable=True))

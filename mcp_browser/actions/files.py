@@ -1,4 +1,4 @@
-"""Files: dropped on the page, saved from it, listed, awaited, read."""
+"""Files: drop on the page, save from it, list, wait for, read."""
 
 import base64
 import quopri
@@ -29,7 +29,6 @@ from mcp_browser.text import counted, cut_address
 files = Registry(group="files")
 
 LARGEST_READ = 50_000_000  # Largest file that is read as text or shown as a picture, bytes
-
 
 PAPERS = {
     "A3": (11.7, 16.54),
@@ -121,8 +120,8 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
             content, left_out = await full_size_picture(ctx.tab)
             result = await saved_page(ctx, content, params.name, suffix=".png", kind="screenshot")
             if left_out:
-                told = f"{result.extracted_content} The last {left_out:,} px of the page are not on it."
-                result = result.model_copy(update={"extracted_content": told})
+                message = f"{result.extracted_content} The last {left_out:,} px of the page are not on it."
+                result = result.model_copy(update={"extracted_content": message})
             return result
     return await saved_page(ctx, content, params.name, suffix=f".{params.format}", kind=params.format)
 
@@ -180,10 +179,10 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
         return await _picture(ctx, file, content)
     if file.kind == "mhtml":
         content = quopri.decodestring(content)
-    told = f"{file.name}, {size_text(file.size)}"
+    message = f"{file.name}, {size_text(file.size)}"
     if content.startswith(b"%PDF"):
         pdf = await read_pdf(content, params.pages)
-        text, told = str(pdf), f"{told}, {pdf.told}"
+        text, message = str(pdf), f"{message}, {pdf.summary}"
     elif params.pages is not None:
         raise InvalidArguments(f"{file.name} is no PDF: only one has pages.", hint="Use part.")
     else:
@@ -199,9 +198,9 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
     parts = max(1, -(-len(text) // length))
     if params.part > parts:
         raise InvalidArguments(f"{file.name} has {parts} parts; there is no part {params.part}.")
-    told += f", part {params.part} of {parts}:" if parts > 1 else ":"
+    message += f", part {params.part} of {parts}:" if parts > 1 else ":"
     return ActionResult(
-        extracted_content=told, page_content=text[(params.part - 1) * length : params.part * length]
+        extracted_content=message, page_content=text[(params.part - 1) * length : params.part * length]
     )
 
 
@@ -220,7 +219,7 @@ def _print_options(params: SavePageParams) -> dict[str, object]:
     if params.header is not None or params.footer is not None:
         options |= {
             "displayHeaderFooter": True,
-            # An empty template would bring Chromium's own.
+            # For an empty template, Chromium prints its own.
             "headerTemplate": params.header or "<span></span>",
             "footerTemplate": params.footer or "<span></span>",
             "marginTop": MARGIN_WITH_LINES,
@@ -244,8 +243,8 @@ async def _picture(ctx: ActionContext, file: Artifact, content: bytes) -> Action
         picture, size = await made_picture(ctx, content)
     except (OSError, ValueError) as error:
         raise NotActionable(f"{file.name} is no picture that can be shown.") from error
-    told = f"{file.name}, {size_text(file.size)}, shown at {size}."
-    return ActionResult(extracted_content=told, attachments=(picture,))
+    message = f"{file.name}, {size_text(file.size)}, shown at {size}."
+    return ActionResult(extracted_content=message, attachments=(picture,))
 
 
 def _as_text(content: bytes) -> str | None:
@@ -275,7 +274,7 @@ def _as_data(file: Artifact, *, local: bool) -> dict[str, object]:
 printing = Registry(group="core")
 
 PRINTING_SECONDS = 30
-PICTURES_SECONDS = 10  # How long what is kept of a page waits for the pictures in it
+PICTURES_SECONDS = 10  # How long a saved page waits for its pictures
 
 
 class SavePdfParams(ActionParams):
@@ -314,7 +313,7 @@ async def print_page(ctx: ActionContext, **options: Any) -> bytes:
 async def saved_page(
     ctx: ActionContext, content: bytes, name: str | None, *, suffix: str, kind: str
 ) -> ActionResult:
-    """Keep what was made of the page as a file, which the result names; raises NotActionable."""
+    """Save the page's content as a file, which the result names; raises NotActionable."""
     artifact = await ctx.keep(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
     more = f" {IN_CLEAR}" if kind in {"pdf", "mhtml"} else ""  # Pictures have them painted over
     return ActionResult(

@@ -1,4 +1,4 @@
-"""Filling in: text fields, lists, checkboxes, files, whole forms."""
+"""Fill in text fields, lists, checkboxes, files, whole forms."""
 
 import contextlib
 from collections.abc import Sequence
@@ -88,14 +88,14 @@ async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResul
     # First, so that a person is asked before anything is typed.
     await ctx.tab.input.check_elements(params.index, enter=params.submit)
     since = ctx.tab.activity.watch()
-    told = await _fill(element, params.text, append=params.append, slowly=params.slowly)
+    message = await _fill(element, params.text, append=params.append, slowly=params.slowly)
     if params.submit:
         # What the text has opened may be what Enter chooses from.
         with contextlib.suppress(StaleElement):
             await ctx.tab.rest(since, params.index, limit=SUGGESTING_SECONDS)
         await ctx.tab.input.press("Enter")
-        told += " Pressed Enter."
-    return ActionResult(extracted_content=told)
+        message += " Pressed Enter."
+    return ActionResult(extracted_content=message)
 
 
 def _select_code(code: Code, options: list[str], argument: str = "index") -> None:
@@ -136,8 +136,7 @@ async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionRes
 
 
 @forms.action(
-    reach="elements",
-    code=lambda code, params: code.call(code.element(), "set_checked", params.checked),
+    reach="elements", code=lambda code, params: code.call(code.element(), "set_checked", params.checked)
 )
 async def set_checked(ctx: ActionContext, params: SetCheckedParams) -> ActionResult:
     """Check or uncheck a checkbox, radio or switch."""
@@ -224,47 +223,44 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
 
 
 async def _choose_or_type(element: Element, value: str) -> str:
-    """Choose the option of that name; where a text field's list has none, the text stays as it was typed."""
+    """Choose the option of that name; if a text field's list has none, keep the text as it was typed."""
     field = ListField(element)
     try:
         if not await field.suggests():
             return await _select(element, [value])
         if chosen := await field.choose_typed(value):
             return f"Selected {quoted(chosen.label)} in {element}."
-        told = _typed(element, value, secret=(await element.ready("read")).secret)
+        message = _typed(element, value, secret=(await element.ready("read")).secret)
     except NotFound:
-        told = await _fill(element, value, append=False, slowly=False)
+        message = await _fill(element, value, append=False, slowly=False)
     await field.close()
-    return f"{told} Its list has no such option."
+    return f"{message} Its list has no such option."
 
 
 async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:
     field = await element.fill(text, append=append, slowly=slowly)
     if field is None:
         left = ", which has left the page" if element.is_gone else ""
-        return (
-            f"Typed {counted(len(text), 'character')} into {element}{left}."
-            if text
-            else f"Cleared {element}."
-        )
-    told = _typed(element, text, secret=field.secret)
+        typed = f"Typed {counted(len(text), 'character')} into {element}{left}."
+        return typed if text else f"Cleared {element}."
+    message = _typed(element, text, secret=field.secret)
     if field.scale is not None:
-        told = f"Moved {element} to {quoted(text)}." if field.holds(text) else f"Moved {element}."
-    return told if field.holds(text, within=append) else told + field.instead
+        message = f"Moved {element} to {quoted(text)}." if field.holds(text) else f"Moved {element}."
+    return message if field.holds(text, within=append) else message + field.instead
 
 
 async def _select(element: Element, options: list[str]) -> str:
     chosen = await ListField(element).select(options)
     seen = ", ".join(quoted(option.label) for option in chosen if option.is_seen)
-    told = [f"Selected {seen} in {element}."] if seen else []
+    sentences = [f"Selected {seen} in {element}."] if seen else []
     if any(option.is_pending for option in chosen):
-        told.append("Its list is still open: it may have to be confirmed there.")
-    told += [
+        sentences.append("Its list is still open: it may have to be confirmed there.")
+    sentences += [
         f"Clicked option {quoted(option.label)} of {element}, which shows {quoted(option.shown, SHOWN_TEXT)}."
         for option in chosen
         if not option.is_seen
     ]
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 async def _set_checked(element: Element, *, checked: bool) -> str:

@@ -1,4 +1,4 @@
-"""Keys, combinations, sequences, and text where no key is meant."""
+"""Keys, combinations, sequences, and texts without keys."""
 
 import re
 from difflib import get_close_matches
@@ -99,14 +99,13 @@ async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
 
 
 def parse_keys(keys: str) -> list[str] | None:
-    """Return the combinations in `keys` in Playwright's names, or None where `keys` is a text to type.
+    """Return the combinations in `keys` in Playwright's names, or None if `keys` is a text to type.
 
-    Combinations are separated by spaces. A name counts whatever its case. Beside keys a single character is a
-    key, too; alone, as in "a b", characters are a text.
+    Combinations are separated by spaces; case does not matter. Next to keys, a single character is a key,
+    too; alone, as in "a b", characters are a text.
 
     Raises:
-        InvalidArguments: a word among keys is no key, or a text looks like a misspelt key. Typed as a text it
-            would spoil what has the focus.
+        InvalidArguments: a word among keys is no key, or a text looks like a misspelt key.
     """
     words = keys.split()
     combinations = [_combination(word) for word in words]
@@ -124,7 +123,7 @@ def parse_keys(keys: str) -> list[str] | None:
 
 
 def parse_hotkey(keys: str) -> str | None:
-    """Keys to press together, parted by spaces or plus signs, as Playwright names them; None for none."""
+    """Keys to press together, separated by spaces or plus signs, in Playwright's names; None for none."""
     text = keys.strip()
     # In "ctrl++" the last plus sign is the key.
     last = ["+"] if text.endswith("+") else []

@@ -1,4 +1,4 @@
-"""What a mouse and a keyboard do at points of the picture; results name what was hit, with a new picture."""
+"""Mouse and keyboard at points of the picture; results name what was hit and have a new picture."""
 
 import math
 from itertools import pairwise
@@ -25,7 +25,6 @@ mouse = Registry(group="mouse")
 STEP = 12  # How far apart the points are that a drag goes through, CSS pixels
 MOST_STEPS = 40
 USUAL_WHEEL = 600  # How far a script turns the wheel by one view, CSS pixels
-
 
 CLICKS = {1: "Clicked", 2: "Double-clicked", 3: "Triple-clicked"}
 
@@ -79,10 +78,7 @@ def _click_code(code: Code, params: MouseClickParams) -> None:
 
 
 @mouse.action(
-    reach="elements",
-    pictured=True,
-    own_time=lambda params: params.hold * params.clicks,
-    code=_click_code,
+    reach="elements", pictured=True, own_time=lambda params: params.hold * params.clicks, code=_click_code
 )
 async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionResult:
     """Click at a point of the picture."""
@@ -103,8 +99,8 @@ async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionRes
                 await tab.input.up(button=params.button, clicks=count)
     which = "" if params.button == "left" else f" with the {params.button} button"
     how = f" holding {'+'.join(params.modifiers)}" if params.modifiers else ""
-    told = f"{CLICKS[params.clicks]} at {x},{y}{which}{how}: {_hit(hit)}."
-    return ActionResult(extracted_content=told + about_list)
+    message = f"{CLICKS[params.clicks]} at {x},{y}{which}{how}: {_hit(hit)}."
+    return ActionResult(extracted_content=message + about_list)
 
 
 @mouse.action(
@@ -204,14 +200,14 @@ async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
     if enters:
         what.append("pressed Enter" + (f" {enters} times" if enters > 1 else ""))
     where = f" in {describe_element(focused)}" if focused else "; nothing on the page has the focus"
-    told = " and ".join(what)
-    told = f"{told[0].upper()}{told[1:]}{where}."
+    message = " and ".join(what)
+    message = f"{message[0].upper()}{message[1:]}{where}."
     field = FieldValue.model_validate(went.field) if went.field and not enters else None
     if went.last != went.first and not ctx.tab.held and (last := await ctx.tab.ask(ctx.tab.dom.focused())):
-        told += f" The focus is now on {describe_element(last)}."
+        message += f" The focus is now on {describe_element(last)}."
     elif field is not None and not field.holds(typed, within=True):
-        told += field.instead
-    return ActionResult(extracted_content=told)
+        message += field.instead
+    return ActionResult(extracted_content=message)
 
 
 @mouse.action(

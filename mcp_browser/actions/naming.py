@@ -1,4 +1,4 @@
-"""Elements that a caller has named: found when the turn of their action comes."""
+"""Find elements that a caller has named, when their action begins."""
 
 import copy
 import difflib
@@ -28,7 +28,7 @@ MOST_LISTED = 5
 async def with_indexes(
     session: BrowserSession, arguments: Mapping[str, Any], params: BaseModel, *, limit: float
 ) -> Mapping[str, Any]:
-    """The arguments with indexes for names, each waited for `limit` seconds; raises NotFound, DialogOpen."""
+    """Replace names by indexes, waiting `limit` seconds for each; raises NotFound, DialogOpen."""
     names = [
         (at, name) for at, name in element_arguments(params.model_dump()) if isinstance(name, ElementName)
     ]
@@ -83,7 +83,7 @@ async def _index_of(session: BrowserSession, name: ElementName, limit: float) ->
 
 
 def _nearest(name: ElementName, lines: Iterable[DomNode]) -> list[DomNode]:
-    """The elements among lines that are most like what a name says."""
+    """The elements most like a name, the best first."""
     wanted = f"{name.role} {name.name}".casefold()
 
     def likeness(node: DomNode) -> float:

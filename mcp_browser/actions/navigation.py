@@ -1,4 +1,4 @@
-"""Where the tab goes: addresses, history, search."""
+"""Navigation: addresses, history, search."""
 
 from urllib.parse import quote_plus
 
@@ -42,8 +42,7 @@ def _open(code: Code, url: str, *, new_tab: bool) -> None:
 
 
 @navigation.action(
-    effect="navigation",
-    code=lambda code, params: _open(code, address_of(params.url), new_tab=params.new_tab),
+    effect="navigation", code=lambda code, params: _open(code, address_of(params.url), new_tab=params.new_tab)
 )
 async def go_to_url(ctx: ActionContext, params: GoToUrlParams) -> ActionResult:
     """Open a URL."""
@@ -72,8 +71,7 @@ async def reload(ctx: ActionContext) -> ActionResult:
 
 
 @navigation.action(
-    effect="navigation",
-    code=lambda code, params: _open(code, code.action.url, new_tab=params.new_tab),
+    effect="navigation", code=lambda code, params: _open(code, code.action.url, new_tab=params.new_tab)
 )
 async def search_web(ctx: ActionContext, params: SearchWebParams) -> ActionResult:
     """Ask a search engine of the web; a page's own search box is a field."""
@@ -87,14 +85,14 @@ def search_url(engine: str, query: str) -> str:
 
 
 async def open_url(ctx: ActionContext, url: str, *, new_tab: bool) -> ActionResult:
-    """Open an address, in a new tab where that is asked for, and say where that has led."""
+    """Open an address, in a new tab if asked, and report where it led."""
     before, url = ctx.tab, ctx.session.restored(url)
     if new_tab:
         tab = await ctx.session.new_tab(url)
-        downloaded, told = tab is before, f"Opened {tab.url} in tab {tab.id}."
+        downloaded, message = tab is before, f"Opened {tab.url} in tab {tab.id}."
     else:
         arrival = await before.goto(url)
-        downloaded, told = arrival.downloaded, f"Opened {arrival.url}."
+        downloaded, message = arrival.downloaded, f"Opened {arrival.url}."
     if downloaded:
-        told = f"{url} is a file: it is downloaded, and the page has stayed."
-    return ActionResult(extracted_content=told)
+        message = f"{url} is a file: it is downloaded, and the page has stayed."
+    return ActionResult(extracted_content=message)

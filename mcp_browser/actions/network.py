@@ -1,4 +1,4 @@
-"""What the browser asks the network for: listed, looked at, awaited, exported."""
+"""Network requests: list, show, wait for, export."""
 
 import asyncio
 import json
@@ -61,7 +61,7 @@ def one_line(exchange: Exchange, redactor: Redactor, *, tab: int, page: str) -> 
 
 
 def as_data(exchange: Exchange, redactor: Redactor) -> dict[str, Any]:
-    """What `one_line` tells, for programs: `size` in bytes, `duration` in seconds."""
+    """The content of `one_line` for programs: `size` in bytes, `duration` in seconds."""
     return {
         "id": exchange.id,
         "tab": exchange.tab,
@@ -77,45 +77,41 @@ def as_data(exchange: Exchange, redactor: Redactor) -> dict[str, Any]:
     }
 
 
-def describe(exchange: Exchange, told: RedactedExchange, *, body: bytes | None, limit: int) -> str:
-    """All of a request and its response, bodies cut to `limit` characters."""
-    return "\n".join(_lines(exchange, told, body, limit))
-
-
 def body_name(url: str, mime_type: str) -> str:
-    """A name for the file of a response's body, after its address, as that may be told, and its type."""
+    """A file name for a response's body, from its redacted address and its type."""
     name = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2] or "body"
     kind = mime_type.partition(";")[0].strip()
     suffix = mimetypes.guess_extension(kind) or ""
     return name if "." in name else f"{name}{suffix}"
 
 
-def _lines(exchange: Exchange, told: RedactedExchange, body: bytes | None, limit: int) -> Iterator[str]:
+def _lines(exchange: Exchange, redacted: RedactedExchange, body: bytes | None, limit: int) -> Iterator[str]:
+    """A request and its response, bodies cut to `limit` characters."""
     where = "a service worker" if exchange.by_worker else f"tab {exchange.tab}" if exchange.tab else "no tab"
-    yield f"{exchange.method} {told.url} ({exchange.kind}, {where})"
+    yield f"{exchange.method} {redacted.url} ({exchange.kind}, {where})"
     yield _summary(exchange)
     if exchange.redirected_from is not None:
         yield f"Redirected from request {exchange.redirected_from}."
     if exchange.redirected_to is not None:
         yield f"Redirected to request {exchange.redirected_to}."
-    if told.request_headers:
+    if redacted.request_headers:
         yield "Request headers:"
-        yield from (f"  {name}: {value}" for name, value in told.request_headers)
+        yield from (f"  {name}: {value}" for name, value in redacted.request_headers)
     if exchange.request_size:
         yield f"Request body ({size_text(exchange.request_size)}):"
-        yield cut(told.request_body, limit) if told.request_body is not None else "  (not text)"
-    if told.response_headers:
+        yield cut(redacted.request_body, limit) if redacted.request_body is not None else "  (not text)"
+    if redacted.response_headers:
         yield "Response headers:"
         # Several cookies come in one header, each on a line of its own.
         yield from (
-            f"  {name}: {line}" for name, value in told.response_headers for line in value.split("\n")
+            f"  {name}: {line}" for name, value in redacted.response_headers for line in value.split("\n")
         )
     if exchange.kind == "websocket":
-        yield f"Messages (the last {min(len(told.frames), SHOWN_FRAMES)}):"
-        frames = list(zip(exchange.frames, told.frames, strict=True))[-SHOWN_FRAMES:]
+        yield f"Messages (the last {min(len(redacted.frames), SHOWN_FRAMES)}):"
+        frames = list(zip(exchange.frames, redacted.frames, strict=True))[-SHOWN_FRAMES:]
         yield from (f"  {'→' if frame.sent else '←'} {cut(text, limit // 10)}" for frame, text in frames)
     elif exchange.status is not None:
-        yield _body(exchange, told, body, limit)
+        yield _body(exchange, redacted, body, limit)
 
 
 def _summary(exchange: Exchange) -> str:
@@ -134,7 +130,7 @@ def _summary(exchange: Exchange) -> str:
     return ", ".join(parts)
 
 
-def _body(exchange: Exchange, told: RedactedExchange, body: bytes | None, limit: int) -> str:
+def _body(exchange: Exchange, redacted: RedactedExchange, body: bytes | None, limit: int) -> str:
     if not exchange.done:
         return "Response body: still on its way."
     if exchange.redirected_to is not None or exchange.failure is not None:
@@ -142,10 +138,10 @@ def _body(exchange: Exchange, told: RedactedExchange, body: bytes | None, limit:
     if not body:
         return f"Response body: {'empty' if body is not None else 'not kept by the browser any more'}."
     size = size_text(len(body))
-    if told.response_body is None:
+    if redacted.response_body is None:
         return f"Response body: {size}, not text; saved as a file."
-    saved = "; saved whole as a file" if len(told.response_body) > limit else ""
-    return f"Response body ({size}{saved}):\n{cut(told.response_body, limit)}"
+    saved = "; saved whole as a file" if len(redacted.response_body) > limit else ""
+    return f"Response body ({size}{saved}):\n{cut(redacted.response_body, limit)}"
 
 
 def _outcome(exchange: Exchange) -> str:
@@ -187,14 +183,11 @@ class RequestFilter(UrlFilter):
         has_url = super().matcher()
         method = self.method.upper() if self.method else None
 
-        def matches(exchange: Exchange) -> bool:
-            return (
-                has_url(exchange)
-                and method in (None, exchange.method)
-                and (self.status is None or _has_status(exchange, self.status))
-            )
-
-        return matches
+        return lambda exchange: (
+            has_url(exchange)
+            and method in (None, exchange.method)
+            and (self.status is None or _has_status(exchange, self.status))
+        )
 
 
 _MIME_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}")
@@ -257,18 +250,18 @@ async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParam
     exchange = log.exchange(params.id)
     await log.complete(exchange)
     body = await log.body(exchange)
-    told = redact(exchange, body, ctx.session.redactor())
+    redacted = redact(exchange, body, ctx.session.redactor())
     limit = ctx.settings.observation.changes_budget * CHARACTERS_A_TOKEN
     attachments: list[Attachment] = []
-    if body and (told.response_body is None or len(told.response_body) > limit):
-        text = told.response_body
+    if body and (redacted.response_body is None or len(redacted.response_body) > limit):
+        text = redacted.response_body
         content = body if text is None else hide(text, ctx.session.hidden).encode()
         attachments.append(
-            await _kept(ctx, content, body_name(told.url, exchange.mime_type), exchange.mime_type)
+            await _kept(ctx, content, body_name(redacted.url, exchange.mime_type), exchange.mime_type)
         )
     return ActionResult(
         extracted_content=f"Request {exchange.id}:",
-        page_content=describe(exchange, told, body=body, limit=limit),
+        page_content="\n".join(_lines(exchange, redacted, body, limit)),
         attachments=tuple(attachments),
     )
 
@@ -293,12 +286,12 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
         while not exchange.done:
             await log.change(limit=ENDING_SECONDS)
     await log.complete(exchange)
-    told = redact(exchange, exchange.response_body, ctx.session.redactor())
     redactor = ctx.session.redactor()
+    redacted = redact(exchange, exchange.response_body, redactor)
     lines = [one_line(exchange, redactor, tab=ctx.tab.id, page=ctx.tab.url)]
-    if told.response_body:
-        more = "…" if len(told.response_body) > PREVIEW else ""
-        lines.append(told.response_body[:PREVIEW] + more)
+    if redacted.response_body:
+        more = "…" if len(redacted.response_body) > PREVIEW else ""
+        lines.append(redacted.response_body[:PREVIEW] + more)
     before = " before this call" if (exchange.answered_at or began) < began else ""
     return ActionResult(
         extracted_content=f"Request {exchange.id} was answered{before}:", page_content="\n".join(lines)
@@ -316,15 +309,15 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
     exchanges = [*filter(matches, log.exchanges())]
     await asyncio.gather(*map(log.complete, exchanges))
     redactor = ctx.session.redactor()
-    told = [(exchange, redact(exchange, exchange.response_body, redactor)) for exchange in exchanges]
+    pairs = [(exchange, redact(exchange, exchange.response_body, redactor)) for exchange in exchanges]
     browser = ctx.session.context.browser
     version = f"chromium/{browser.version}" if browser else "chromium/unknown"
     titles = {tab.id: redactor.text(tab.title) for tab in ctx.session.tabs.values() if tab.title}
-    archive = hide_in(make_har(told, browser=version, titles=titles), ctx.session.hidden)
+    archive = hide_in(make_har(pairs, browser=version, titles=titles), ctx.session.hidden)
     content = json.dumps(archive, ensure_ascii=False, indent=1).encode()
     file = await _kept(ctx, content, params.name or "network", "application/json", suffix=".har")
     return ActionResult(
-        extracted_content=f"Saved {counted(len(told), 'request')} as {file.path or file.uri}.",
+        extracted_content=f"Saved {counted(len(pairs), 'request')} as {file.path or file.uri}.",
         attachments=(file,),
     )
 
@@ -363,8 +356,8 @@ def _nothing_came(log: NetworkLog, since: float, params: WaitForResponseParams) 
     what = f"{params.method or 'any'} request for {params.url or 'any address'}"
     if same:
         one = same[-1]
-        became = one.failure or one.status or "no answer yet"
-        hint = f"Request {one.id} was for such an address: {one.method}, {became}."
+        outcome = one.failure or one.status or "no answer yet"
+        hint = f"Request {one.id} was for such an address: {one.method}, {outcome}."
     else:
         hint = f"{counted(len(recent), 'other request')} came meanwhile: see get_network_requests."
     return DeadlineExceeded(f"Waited {params.timeout:g} s in vain for an answer to: {what}.", hint=hint)

@@ -1,4 +1,4 @@
-"""Looking: the page's state, elements by what they are, pictures."""
+"""Observe the page: its state, a search for elements, pictures."""
 
 from typing import Any
 
@@ -89,11 +89,11 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
         sought = ", ".join(f"{name}={value!r}" for name, value in params if value and name != "limit")
         raise _nothing(ctx, sought, found)
     nodes, total = found.nodes, found.total
-    told = f"Found {total}" if total == len(nodes) else f"The first {len(nodes)} of {total} found"
+    message = f"Found {total}" if total == len(nodes) else f"The first {len(nodes)} of {total} found"
     if found.missed:
-        told += f" ({_unsearched(found)})"
+        message += f" ({_unsearched(found)})"
     return ActionResult(
-        extracted_content=f"{told}{scrolled}:",
+        extracted_content=f"{message}{scrolled}:",
         page_content="\n".join(map(str, nodes)),
         page_lines=True,
         stands_for_page=True,
@@ -141,10 +141,10 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
         element = await ctx.tab.element(params.index)
         taken = await take_screenshot(ctx, element=element, labels=params.labels)
         what = str(element)
-    told = f"Picture of {what}, {taken.attachment.name}."
+    message = f"Picture of {what}, {taken.attachment.name}."
     if taken.left_out:
-        told += f" The last {taken.left_out:,} px of the page are not on it: scroll there for more."
-    return ActionResult(extracted_content=told, attachments=(taken.attachment,))
+        message += f" The last {taken.left_out:,} px of the page are not on it: scroll there for more."
+    return ActionResult(extracted_content=message, attachments=(taken.attachment,))
 
 
 async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundElements:
@@ -162,10 +162,8 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundEl
             if frame is ctx.tab.page.main_frame:
                 raise
             missed.append(f"the frame {cut_address(frame.url)} does not answer: its script is busy")
-            continue
         except FrameGone:
             missed.append(f"the frame {cut_address(frame.url)} is still loading")
-            continue
         except PlaywrightError as error:
             if is_selector_error(error):
                 raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
@@ -173,8 +171,8 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundEl
                 raise
             if not frame.is_detached():
                 missed.append(f"the frame {cut_address(frame.url)} is still loading")
-            continue
-        total += count
+        else:
+            total += count
     nodes = await ctx.tab.ask(ctx.tab.dom.nodes_of(handles)) if handles else []
     return FoundElements(nodes=tuple(filter(None, nodes)), total=total, missed=tuple(missed))
 

@@ -1,4 +1,4 @@
-"""Whether arguments fit the schema of a page's own tool, which may be wrong or hostile."""
+"""Check arguments against the schema of a page's own tool, which may be wrong or hostile."""
 
 import json
 from collections.abc import Mapping
@@ -15,9 +15,7 @@ from mcp_browser.text import one_line
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-MOST_PARTS = (
-    500  # Of a schema, its definitions counted wherever they are used; what comes later wants nothing
-)
+MOST_PARTS = 500  # Of a schema, its definitions counted at each use; later parts accept anything
 MOST_FOLLOWED = 4  # References within one another
 MOST_WORK = 1_000_000  # Values in the arguments by characters of the schema
 MOST_PROBLEMS = 4
@@ -34,10 +32,9 @@ _Schema = dict[str, Any]
 
 
 def check_arguments(tool: str, arguments: Mapping[str, Any], schema: object) -> None:
-    """Refuse arguments that do not fit; a schema that is none, or too large to be checked, refuses nothing.
+    """Raise InvalidArguments, which names them, if arguments do not fit.
 
-    Raises:
-        InvalidArguments: they do not fit; the message says which, and what is wanted.
+    A schema that is wrong, or too large to check, accepts everything.
     """
     try:
         checkable = _Checkable(schema).schema
@@ -46,18 +43,18 @@ def check_arguments(tool: str, arguments: Mapping[str, Any], schema: object) -> 
         Draft202012Validator.check_schema(checkable)
         validator = cast("Validator", Draft202012Validator(checkable))
         errors = islice(validator.iter_errors(arguments), MOST_PROBLEMS)
-        told = [one_line(problem, LONGEST_PROBLEM) for problem in map(_told, errors)]
+        problems = [one_line(problem, LONGEST_PROBLEM) for problem in map(_explain, errors)]
     except (SchemaError, RecursionError):
         return
-    if told:
+    if problems:
         raise InvalidArguments(
-            f"The arguments do not fit the page's tool {tool}: {'; '.join(dict.fromkeys(told))}.",
+            f"The arguments do not fit the page's tool {tool}: {'; '.join(dict.fromkeys(problems))}.",
             hint="list_page_tools has its schema.",
         )
 
 
-def _told(error: ValidationError) -> str:
-    """What an error says, and of which argument."""
+def _explain(error: ValidationError) -> str:
+    """The error's message, with the argument that it is about."""
     wanted = cast("Any", error.validator_value)
     match error.validator:
         case "required":
@@ -89,10 +86,10 @@ def _values(value: Any) -> int:
 
 
 class _Checkable:
-    """What of a schema can be checked in a time that is known.
+    """The part of a schema that can be checked in bounded time.
 
-    What is left out can only ask for more, not for less: patterns, which may backtrack without end, what
-    negates, and references to what is not in the schema itself.
+    It only accepts more than the whole: it leaves out patterns, which may backtrack without end, negations,
+    and references to other schemas.
     """
 
     def __init__(self, schema: object) -> None:
@@ -132,7 +129,7 @@ class _Checkable:
         return kept
 
     def _found(self, reference: Any) -> Any:
-        """What a reference within the schema stands for."""
+        """The part of the schema that a reference names."""
         start, *path = reference.split("/") if isinstance(reference, str) else [""]
         found = self._whole if start == "#" else None
         for name in path:

@@ -1,4 +1,4 @@
-"""The tools that the page itself offers, by WebMCP."""
+"""The tools that a page offers by WebMCP."""
 
 import asyncio
 import json
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 page_tools = Registry(group="page_tools")
 
-LISTING_SECONDS = 5.0  # How long one frame may take to tell of its tools
+LISTING_SECONDS = 5.0  # How long one frame may take to list its tools
 SLACK = 1.0
-DIALOG_SECONDS = 600.0  # How much longer a tool is listened to that waits for a dialog
+DIALOG_SECONDS = 600.0  # How much longer the answer of a tool that waits for a dialog is awaited
 NO_TOOLS = "The page offers no tools."
 
 
@@ -34,12 +34,8 @@ class CallPageToolParams(ActionParams):
     timeout: float = Field(30, gt=0, le=600, description="seconds")
 
 
-class ListPageToolsParams(ActionParams):
-    pass
-
-
 @page_tools.action(effect="read")
-async def list_page_tools(ctx: ActionContext, params: ListPageToolsParams) -> ActionResult:
+async def list_page_tools(ctx: ActionContext) -> ActionResult:
     """List the tools that the page offers, with their schemas."""
     tools = [tool async for _, tool in _tools(ctx)]
     if not tools:
@@ -57,7 +53,7 @@ async def call_page_tool(ctx: ActionContext, params: CallPageToolParams) -> Acti
     known: list[str] = []
     async for frame, tool in _tools(ctx):
         if tool["name"] == params.name:
-            # Imported late: it brings along what validates.
+            # Imported late: it imports jsonschema.
             from mcp_browser.actions.page_arguments import check_arguments  # noqa: PLC0415
 
             check_arguments(params.name, params.arguments, tool.get("inputSchema"))
@@ -78,8 +74,8 @@ async def _call(ctx: ActionContext, frame: "Frame", params: CallPageToolParams) 
 async def answer_of(
     ctx: ActionContext, name: str, asked: asyncio.Future[Any], seconds: float
 ) -> ActionResult:
-    """What a tool of the page answers; where a dialog keeps it from that, the tab remembers it."""
-    # Where nobody waits for it any more, an error is nobody's.
+    """The answer of a page's tool; if a dialog holds it up, the tab keeps the pending call."""
+    # Once nobody waits for it, an error must not be reported as never retrieved.
     asked.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         async with asyncio.timeout(seconds):

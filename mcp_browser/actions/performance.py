@@ -1,4 +1,4 @@
-"""How fast a page is for people."""
+"""Measure how fast a page is for people."""
 
 import contextlib
 from collections.abc import AsyncGenerator, Iterator
@@ -22,7 +22,7 @@ KB = 1000
 LARGE = 50 * KB  # From how many bytes over the network a file is large
 
 _GOOD = {"LCP": (2500, 4000), "FCP": (1800, 3000), "TTFB": (800, 1800), "INP": (200, 500), "CLS": (0.1, 0.25)}
-"""Up to where a value is good, and from where it is poor, see https://web.dev/articles/vitals."""
+"""The limits of good and poor values, see https://web.dev/articles/vitals."""
 
 
 class MeasurePerformanceParams(ActionParams):
@@ -54,14 +54,14 @@ async def measure_performance(ctx: ActionContext, params: MeasurePerformancePara
         "FCP": found["fcp"],
         "TTFB": found["ttfb"],
     }
-    told = ", ".join(_value(name, value) for name, value in values.items() if value is not None)
+    rated = ", ".join(_value(name, value) for name, value in values.items() if value is not None)
     slower = [params.network] if params.network else []
     slower += [f"processor {params.cpu:g} times slower"] if params.cpu else []
     how = ", ".join(slower)
     requests = f"{counted(found['requests'], 'request')}, {_size(found['bytes'])}"
     rest = f"{requests}, loaded after {found['loaded'] or 0:,.0f} ms"
     return ActionResult(
-        extracted_content=f"{told or 'Nothing was painted'}; {rest}{f' ({how})' if how else ''}.",
+        extracted_content=f"{rated or 'Nothing was painted'}; {rest}{f' ({how})' if how else ''}.",
         page_content="\n".join(_lines(found)) or None,
         page_lines=True,
         data={name: round(value, 4) for name, value in values.items() if value is not None},
@@ -70,7 +70,7 @@ async def measure_performance(ctx: ActionContext, params: MeasurePerformancePara
 
 @contextlib.asynccontextmanager
 async def _slowed(ctx: ActionContext, params: MeasurePerformanceParams) -> AsyncGenerator[None]:
-    """Within it, the network and the processor are as slow as was asked for."""
+    """Slow the network and the processor down as asked."""
     changes: dict[str, Any] = params.model_dump(include={"network", "cpu"}, exclude_none=True)
     if not changes:
         yield
@@ -94,7 +94,7 @@ def _value(name: str, value: float) -> str:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    """What costs most, a line each."""
+    """The most expensive parts, one per line."""
     largest = found["lcp"]
     if largest is not None:
         address = f" {cut_address(largest['url'])}" if largest["url"] else ""
@@ -112,7 +112,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     large = [entry for entry in found["largest"] if entry["bytes"] >= LARGE]
     for kind, entries in (("Blocks rendering", found["blocking"]), ("Large", large)):
         for entry in entries:
-            # Of what comes from another site the browser may not tell how large it is.
+            # The browser may hide the size of a file from another site.
             size = "cached, " if entry["cached"] else f"{_size(entry['bytes'])}, " if entry["bytes"] else ""
             yield one_line(f"{kind}: {cut_address(entry['url'])} {size}{entry['ms']:,.0f} ms", LONGEST_LINE)
 

@@ -1,4 +1,4 @@
-"""What is kept of an action beside its arguments: the elements they mean."""
+"""Record the elements that an action's arguments mean."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -27,12 +27,12 @@ POINT_ARGUMENTS = frozenset({"at", "start", "end"})
 Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name in it whose value is typed
 
 MOST_ALIKE = 100  # How many elements of one locator are looked through
-RECORDING_SECONDS = 2.0  # How long a page may take to tell of one element
+RECORDING_SECONDS = 2.0  # How long a page may take to describe one element
 UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has no record
 
 
 def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The arguments that mean elements, by their places: `index`, `target`, `at`, `fields.0.index`."""
+    """The arguments that mean elements, by place: `index`, `target`, `at`, `fields.0.index`."""
     for name, value in arguments.items():
         if (name in INDEX_ARGUMENTS and isinstance(value, int | ElementName)) or (
             name in POINT_ARGUMENTS and isinstance(value, str)
@@ -45,7 +45,7 @@ def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterato
 
 
 def place_of(arguments: Mapping[str, Any], argument: str) -> tuple[Any, str]:
-    """What holds such an argument, and its name in there."""
+    """The object that holds such an argument, and its name there."""
     holder: Any = arguments
     *way, last = argument.split(".")
     for step in way:
@@ -54,7 +54,7 @@ def place_of(arguments: Mapping[str, Any], argument: str) -> tuple[Any, str]:
 
 
 def params_of(action: RegisteredAction, arguments: Mapping[str, Any]) -> BaseModel | None:
-    """Recorded arguments as the action's parameters; None where they are not."""
+    """Recorded arguments as the action's parameters; None if they do not fit."""
     try:
         return action.validate(arguments)
     except InvalidArguments:
@@ -62,7 +62,7 @@ def params_of(action: RegisteredAction, arguments: Mapping[str, Any]) -> BaseMod
 
 
 def typed_places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot]:
-    """Where among the arguments of an action a text stands that is typed into the page."""
+    """The places among an action's arguments whose text is typed into the page."""
     for name, value in arguments.items():
         field = params.model_fields.get(name)
         if field is None:
@@ -82,7 +82,7 @@ def _model_in(field: FieldInfo) -> type[BaseModel] | None:
 async def record_elements(
     session: BrowserSession, arguments: Mapping[str, Any], *, hide: Callable[[Any], Any]
 ) -> tuple[ElementRecord, ...]:
-    """The elements that an action's arguments mean now, as far as is told; the caller holds the session."""
+    """Record the elements that an action's arguments mean now; the caller holds the session."""
     records: list[ElementRecord] = []
     for argument, value in element_arguments(arguments):
         try:
@@ -92,8 +92,8 @@ async def record_elements(
         except UNKNOWN:
             continue
         if record is not None:
-            told = record.model_copy(update={"argument": argument})
-            records.append(ElementRecord.model_validate(hide(told.model_dump(mode="json"))))
+            record = record.model_copy(update={"argument": argument})
+            records.append(ElementRecord.model_validate(hide(record.model_dump(mode="json"))))
     return tuple(records)
 
 

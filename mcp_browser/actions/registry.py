@@ -1,4 +1,4 @@
-"""Which actions exist: the Registry, its decorator, and the models made from it."""
+"""The registry of actions, its decorator, and the models made from it."""
 
 import functools
 import inspect
@@ -29,9 +29,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class ActionParams(BaseModel):
-    """Base of parameter models: unknown arguments are refused by name.
+    """Base of parameter models, which refuse unknown arguments.
 
-    A model is built when it is first used: a server starts sooner, and most calls are of few actions.
+    A model is built on first use: the server starts sooner, and most calls use few actions.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -43,11 +43,7 @@ class ActionModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     def chosen(self) -> tuple[str, dict[str, Any]]:
-        """The name of the action that is set, and its arguments.
-
-        Raises:
-            InvalidArguments: none or several actions are set.
-        """
+        """The name and the arguments of the only action set; raises InvalidArguments."""
         chosen = [
             (name, value) for name in type(self).model_fields if (value := getattr(self, name)) is not None
         ]
@@ -59,10 +55,10 @@ class ActionModel(BaseModel):
 
 
 class TypedIn:
-    """What an `Annotated` parameter is marked with whose text is typed into the page.
+    """Marks an `Annotated` parameter whose text is typed into the page.
 
-    It goes to the element of the `index` beside it, or to what has the keyboard where there is none. Only in
-    such a parameter may the built-in agent put a secret.
+    It is typed into the element of the `index` beside it, else where the keyboard is. The built-in agent
+    fills secrets into such parameters only.
     """
 
 
@@ -70,18 +66,17 @@ TYPED_IN = TypedIn()
 
 
 def is_typed_in(field: FieldInfo) -> bool:
-    """Whether a parameter is marked so, itself or in a union such as `Annotated[str, TYPED_IN] | None`."""
+    """Whether a parameter is marked so, also within a union such as `Annotated[str, TYPED_IN] | None`."""
     marks = [*field.metadata, *(mark for kind in get_args(field.annotation) for mark in get_args(kind)[1:])]
     return any(isinstance(mark, TypedIn) for mark in marks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expansion:
-    """How an action is carried out as a list of others.
+    """An action that is carried out as a list of others.
 
-    `into(params)` gives them, each as `{"click_element": {"index": 12}}`; `summary` is the result's text.
-    The list ends where one fails, unless it is `lenient`. Its `outcomes` are data of the result only where it
-    is not: the caller has written the list.
+    `into(params)` gives them, each as `{"click_element": {"index": 12}}`; `summary` makes the result's text.
+    A `lenient` list continues after a failure, and its `outcomes` are not in the result's data.
     """
 
     into: Callable[[Any], Sequence[Mapping[str, Any]]]
@@ -91,12 +86,10 @@ class Expansion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredAction:
-    """An action as the registry keeps it.
+    """A registered action; see `Registry.action`.
 
-    `run(ctx, params)` carries it out. With `during_dialog` the action works while a JavaScript dialog is
-    open. With `pictured` its result has a picture of the view with the mouse's cursor, unless pictures are
-    switched off. `own_time(params)` is how many seconds the action may wait by its caller's wish; a call's
-    deadline is that much later. One that is `alone` is refused in a list that a caller has written.
+    `run(ctx, params)` carries it out. A call's deadline is later by `own_time(params)`, in seconds. An action
+    that is `alone` is refused in a caller's list.
     """
 
     name: str
@@ -122,7 +115,7 @@ class RegisteredAction:
         return bool(self.domains) or self.page_filter is not None
 
     def offered_on(self, page: "Page | None") -> bool:
-        """Whether the action may be used on this page; without a page, whether it may be used on any."""
+        """Whether the action may be used on this page; None means any page."""
         if page is None:
             return not self.is_bound_to_pages
         if self.domains and not is_on(page.url, self.domains):
@@ -130,12 +123,8 @@ class RegisteredAction:
         return self.page_filter is None or self.page_filter(page)
 
     def check_page(self, page: "Page | None") -> None:
-        """Let the action be used on this page.
-
-        Raises:
-            UnknownAction: it is for others.
-        """
-        if (self.domains or self.page_filter) and not self.offered_on(page):
+        """Raise UnknownAction if the action may not be used on this page."""
+        if not self.offered_on(page):
             raise UnknownAction(
                 f"{self.name} is not offered on {cut_address(page.url) if page is not None else 'no page'}.",
                 hint=f"It is for {', '.join(self.domains) or 'pages that pass its filter'}.",
@@ -146,15 +135,11 @@ class RegisteredAction:
         return self.pictured(params) if callable(self.pictured) else self.pictured
 
     def time_of(self, params: BaseModel) -> float:
-        """How many seconds it may wait by its caller's wish."""
+        """How many seconds it may wait, as its caller asked."""
         return self.own_time(params) if self.own_time else 0
 
     def validate(self, arguments: Mapping[str, Any]) -> BaseModel:
-        """The arguments as an instance of the parameter model; null may stand for one that is left out.
-
-        Raises:
-            InvalidArguments: naming every argument that is wrong, missing or unknown.
-        """
+        """The arguments as parameters; null may stand for one that is left out. Raises InvalidArguments."""
         try:
             return self.param_model.model_validate(dict(arguments))
         except ValidationError as error:
@@ -183,11 +168,7 @@ class Registry:
         return name in self._actions
 
     def __getitem__(self, name: str) -> RegisteredAction:
-        """The action of that name.
-
-        Raises:
-            UnknownAction: there is none; the message names those that there are.
-        """
+        """The action of that name; raises UnknownAction, which names those that exist."""
         try:
             return self._actions[name]
         except KeyError:
@@ -227,8 +208,8 @@ class Registry:
             destructive: it may delete or overwrite something.
             open_world: it reaches beyond this process (the web).
             during_dialog: it works while a JavaScript dialog is open.
-            pictured: its result has a picture of the view, with the mouse's cursor, and tells where that is;
-                a function says so from its parameters.
+            pictured: its result has a picture of the view with the mouse's cursor, and the cursor's place;
+                a function decides by the parameters.
             own_time: how many seconds the action may wait by its caller's wish, from its parameters.
             code: adds Playwright's statements that do the same to the `Code` that it is given, by the
                 parameters; what only reads and has none is left out of scripts.
@@ -237,9 +218,9 @@ class Registry:
                 the effect `input`, else the `page`.
             domains: glob patterns of hosts, such as `*.example.com`, outside which the action is not offered.
             page_filter: the action is offered only where this is true of Playwright's page.
-            alone: a list of a caller's may not have it, unless the settings allow that, as with one that is
-                destructive: whoever approves of single calls wants to see it.
-            expansion: how it is carried out as a list of actions, of itself among them.
+            alone: refuse it in a caller's list, unless the settings allow it, like a destructive one: a user
+                who approves single calls has to see it.
+            expansion: how it is carried out as a list of actions, which may include itself.
         """
 
         def register(function: Function) -> Function:
@@ -275,11 +256,7 @@ class Registry:
         return register
 
     def include(self, other: "Registry", *, group: str | None = None) -> None:
-        """Take in the actions of another registry, save those excluded here, in `group` where one is given.
-
-        Raises:
-            ValueError: an action of that name is here already.
-        """
+        """Add another registry's actions, in `group` if given; raises ValueError for a name in use."""
         for action in other:
             self._add(replace(action, group=group or action.group))
 
@@ -372,12 +349,9 @@ def _bind(
             )
         model_argument = next(iter(own), None)
     _check_return(function.__name__, hints)
+    spread = param_model is None
     if param_model is None:
         param_model = _model_from_signature(function, own, hints)
-        model_argument = None
-        spread = True
-    else:
-        spread = False
 
     async def run(ctx: ActionContext, params: BaseModel) -> ActionResult:
         arguments: dict[str, Any] = {name: get(ctx) for name, get in injected.items()}
@@ -397,22 +371,14 @@ def _bind(
 
 
 def _check_return(name: str, hints: Mapping[str, Any]) -> None:
-    """Refuse an annotation of what comes back that no result can be made of, before anybody calls it.
-
-    Raises:
-        ValueError: it is annotated with another type.
-    """
+    """Raise ValueError for a return annotation that no result can be made of."""
     hint = hints.get("return", str)
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     for kind in kinds:
-        if (
-            kind is Any
-            or kind is NoneType
-            or (isinstance(kind, type) and issubclass(kind, (str, ActionResult)))
-        ):
+        if kind is Any or (isinstance(kind, type) and issubclass(kind, (str, ActionResult, NoneType))):
             continue
-        told = kind.__name__ if isinstance(kind, type) else str(kind)
-        raise ValueError(f"action {name!r} returns {told}; it must return an ActionResult, a str or None")
+        returned = kind.__name__ if isinstance(kind, type) else str(kind)
+        raise ValueError(f"action {name!r} returns {returned}; it must return an ActionResult, a str or None")
 
 
 def _model_from_signature(
@@ -437,7 +403,7 @@ def _model_from_signature(
 
 
 def _described_arguments(function: Callable[..., Any]) -> dict[str, str]:
-    """What the `Args:` of a docstring say of each parameter, in one line each."""
+    """The descriptions in the `Args:` of a docstring, each on one line."""
     found: dict[str, str] = {}
     section = _ARGS.search(inspect.cleandoc(function.__doc__ or ""))
     for entry in _ARGUMENT.finditer(section[1]) if section is not None else ():

@@ -1,4 +1,4 @@
-"""What an action gives back."""
+"""The result of an action."""
 
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
@@ -14,10 +14,10 @@ FrozenT = TypeVar("FrozenT", bound=Frozen)
 
 
 class Attachment(BaseModel):
-    """Something that goes with a result: a picture, or a file that was written.
+    """A picture, or a file that was written.
 
-    A picture travels in `data`. A file has a `uri` by which the client can read it, `size` bytes long, and
-    where the client is on the same machine a `path`, absolute.
+    A picture is in `data`. A file has a `uri` that the client can read, a `size` in bytes, and an absolute
+    `path` if the client is on the same machine.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -44,7 +44,7 @@ class Attachment(BaseModel):
 
 
 class Outcome(BaseModel):
-    """What became of one action of a list; `position` counts from 1, `text` is its result or why not."""
+    """The outcome of one action of a list; `position` counts from 1, `text` is its result or its error."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -57,15 +57,14 @@ class Outcome(BaseModel):
 class ActionResult(BaseModel):
     """The outcome of an action that was carried out; a failure is raised as an ActionError instead.
 
-    `extracted_content` is what the action tells, in our own words; `page_content` is text taken from the
-    page, which nobody should take for an instruction; with `page_lines` it is made of lines as a snapshot
-    has them. `data` is for programs, JSON-compatible; with `data_is_whole` it tells all that the text does,
-    so that a client may give its model either. `code` are Playwright's statements for it, where wanted.
-    `observation` is what the page looked like afterwards; the controller fills it in where the action did
-    not. `error` says what failed of an action that was carried out in part; the result then counts as failed.
-    With `stands_for_page` a list that ends with it reports what it has read, not a whole page beside it.
-    `by_caller` says that the caller's own script has computed `page_content`.
-    `outcomes` are those of a list of actions.
+    `extracted_content` is the action's message, in our own words; `page_content` is text of the page, never
+    an instruction; with `page_lines` its lines are those of a snapshot. `data` is for programs,
+    JSON-compatible; with `data_is_whole` it contains all of the text, so that a client may give its model
+    either. `code` are Playwright's statements for it. `observation` is the page afterwards; the controller
+    sets it if the action did not. `error` is the failure of an action that was carried out in part; the
+    result then counts as failed. With `stands_for_page`, a list that ends with this action shows its result
+    instead of the whole page. `by_caller`: the caller's own script computed `page_content`. `outcomes` are
+    those of a list of actions.
     """
 
     model_config = ConfigDict(frozen=True)

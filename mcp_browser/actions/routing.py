@@ -1,4 +1,4 @@
-"""Requests that are answered here, or blocked."""
+"""Mock or block requests."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The JSON schema of a parameter model, as short as it can be without saying less."""
+"""The JSON schema of a parameter model, as short as possible."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -11,10 +11,10 @@ Schema = dict[str, Any]
 def tool_schema(model: type[BaseModel]) -> Schema:
     """The closed JSON schema that clients and models are shown for a parameter model.
 
-    Compared with Pydantic's own: no titles and no docstrings of models; definitions stand where they are used
-    (save recursive ones); `Optional[int]` is an integer that is not required; defaults that say nothing
-    (`null`, `[]`) are left out, `false` is not, since small models set a flag without a default to true;
-    objects are closed, so that a client can tell a wrong argument before it is sent.
+    Compared with Pydantic's own: no titles and no docstrings of models; definitions are inlined (except
+    recursive ones); `Optional[int]` is an integer that is not required; empty defaults (`null`, `[]`) are
+    left out, but not `false`, since small models set a flag without a default to true; objects are closed, so
+    that a client can detect a wrong argument before it sends it.
     """
     full = model.model_json_schema()
     full.pop("description", None)

@@ -44,14 +44,14 @@ async def take_screenshot(
     labels: bool = False,
     cursor: bool = False,
 ) -> Screenshot:
-    """A picture of the view, the full page or an element, as the settings want pictures.
+    """A picture of the view, the full page or an element, in the format of the settings.
 
-    The attachment's name tells its size in pixels. `labels` draws the indexes of the elements in view,
-    `cursor` an arrow where the mouse was put last. The session keeps the size of a picture of the view:
-    coordinates without a size are meant in it.
+    The attachment's name is its size in pixels. `labels` draws the indexes of the elements in view, `cursor`
+    an arrow where the mouse is. The session keeps the size of a picture of the view, for coordinates without
+    one.
 
     Raises:
-        NotActionable: nothing of the element is to be seen.
+        NotActionable: nothing of the element is visible.
     """
     tab = ctx.tab
     await tab.await_pictures(PICTURES_SECONDS)
@@ -81,7 +81,7 @@ async def take_screenshot(
 
 
 async def made_picture(ctx: ActionContext, content: bytes | Shot, **options: Any) -> tuple[Attachment, Size]:
-    """A picture as the settings want pictures, with options of `make_picture`; raises OSError, ValueError."""
+    """A picture in the settings' format, by options of `make_picture`; raises OSError, ValueError."""
     wanted = ctx.settings.screenshots
     options |= {"format": wanted.screenshot_format, "quality": wanted.screenshot_quality}
     picture = await anyio.to_thread.run_sync(
@@ -107,25 +107,21 @@ async def view_size(tab: "Tab") -> Size:
 
 
 async def describe_view(tab: "Tab", picture: Size | None) -> str:
-    """A sentence about the size of the view and where the mouse is, also in pixels of the picture of it."""
+    """A sentence with the size of the view and the mouse's place, also in the picture's pixels."""
     view = await view_size(tab)
-    told = f"Viewport {view}"
+    message = f"Viewport {view}"
     if tab.cursor is not None:
-        told += f", cursor at {tab.cursor[0]:.0f},{tab.cursor[1]:.0f}"
+        message += f", cursor at {tab.cursor[0]:.0f},{tab.cursor[1]:.0f}"
     if picture is not None and picture != view:
-        told += f"; the picture is {picture}"
+        message += f"; the picture is {picture}"
         if tab.cursor is not None:
             x, y = tab.cursor[0] * picture.width / view.width, tab.cursor[1] * picture.height / view.height
-            told += f", cursor at {x:.0f},{y:.0f} in it"
-    return f"{told}."
+            message += f", cursor at {x:.0f},{y:.0f} in it"
+    return f"{message}."
 
 
 async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:
-    """A PNG of the full page at the screen's own resolution, and how many CSS pixels below it were left out.
-
-    Raises:
-        DeadlineExceeded: the page could not be painted in time.
-    """
+    """A PNG of the page in its own resolution, and the CSS pixels left out below; raises DeadlineExceeded."""
     clip, left_out = await _upper_part(tab)
     shot = await tab.screenshot(full_page=True, clip=clip, kind="png", limit=PAINTING_SECONDS)
     return await anyio.to_thread.run_sync(encode_whole, shot), left_out
@@ -150,7 +146,7 @@ async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":
 
 
 async def _upper_part(tab: "Tab", tallest: float = math.inf) -> "tuple[FloatRect | None, int]":
-    """What of a page a picture can have, None for all, and how many CSS pixels below it are left out."""
+    """The part of a page that fits a picture, None for all, and the CSS pixels left out below it."""
     _, _, width, height = await _layout(tab)
     left_out = max(0, height - int(min(tallest, TALLEST_PAINTED / await device_scale(tab))))
     if not left_out:

@@ -1,4 +1,4 @@
-"""A caller's own JavaScript, in the page."""
+"""Run a caller's JavaScript in the page."""
 
 import asyncio
 import contextlib
@@ -39,11 +39,11 @@ _OWN_PLACE = re.compile(r"<anonymous>:(\d+):(\d+)\)?$", re.MULTILINE)
 _OTHER_PLACE = re.compile(r"\b((?:https?|file|blob|data):\S+:\d+:\d+)\)?$", re.MULTILINE)
 
 CONTROL_SECONDS = 2.0
-LONGEST_THROWN = 1_000  # How much of what a script has thrown is told, characters
+LONGEST_THROWN = 1_000  # Longest thrown value that is repeated, characters
 
 
 class Evaluation(Frozen):
-    """What a script has given, as JSON, cut where `is_cut`; nothing where it has `left_page` first."""
+    """A script's result as JSON, cut if `is_cut`; none if the script has `left_page`."""
 
     value: JsonValue = None
     is_undefined: bool = False
@@ -59,7 +59,7 @@ async def evaluate(
     The script finds the element at `index` as `element`, and runs in its frame; a function takes it too.
 
     Raises:
-        ScriptFailed: it threw, or it is no JavaScript; the message tells the line.
+        ScriptFailed: it threw, or it is no JavaScript; the message has the line.
         DeadlineExceeded: it did not end in `seconds`; one that runs without end is stopped.
         DialogOpen: it has opened a dialog and waits for the answer.
         StaleElement: the element is gone.
@@ -86,7 +86,7 @@ async def evaluate(
 
 
 class _Box(NamedTuple):
-    """A script in the page, ready to run but not run yet, and how many characters of ours precede it."""
+    """A script in the page, ready to run, and the number of our characters before it."""
 
     session: CDPSession
     object: str
@@ -104,7 +104,7 @@ class _Box(NamedTuple):
             userGesture=True,
         )
         if "exceptionDetails" in given:
-            raise ScriptFailed(f"The script failed: {_told(given['exceptionDetails'])}.")
+            raise ScriptFailed(f"The script failed: {_reason(given['exceptionDetails'])}.")
         answer = given["result"].get("value")
         if not isinstance(answer, dict) or not ("thrown" in answer or answer.keys() >= _GIVEN):
             raise ScriptFailed(_SPOILT, hint="Look with get_state, or get_html.")
@@ -131,12 +131,12 @@ async def _box(session: CDPSession, element: str | None, script: str) -> _Box:
     column = int(details["columnNumber"]) + 1 - (len(_BODY[0]) if line == 1 else 0)
     where = f"line {min(line, script.count(chr(10)) + 1)}, column {max(1, column)}"
     raise ScriptFailed(
-        f"The script is no JavaScript: {_told(details)} ({where}).",
+        f"The script is no JavaScript: {_reason(details)} ({where}).",
         hint="Give an expression, a function, or statements that end with return.",
     )
 
 
-def _told(details: dict[str, Any]) -> str:
+def _reason(details: dict[str, Any]) -> str:
     text = str(details.get("exception", {}).get("description") or details["text"])
     return one_line(text.partition("\n")[0].rstrip("."), LONGEST_THROWN)
 
@@ -167,7 +167,6 @@ async def _too_long(tab: "Tab", index: int | None, seconds: float) -> DeadlineEx
 
 
 scripting = Registry(group="scripting")
-
 
 SECONDS = 30.0  # How long a script may take where its caller does not say
 
@@ -213,11 +212,11 @@ async def evaluate_script(ctx: ActionContext, params: EvaluateScriptParams) -> A
     if given.is_undefined:
         hint = "" if "return" in params.script or ";" not in params.script else " Statements need a return."
         return ActionResult(extracted_content=f"The script returned undefined.{hint}")
-    told = "The script returned"
+    message = "The script returned"
     if given.is_cut:
-        told += f", cut to about {budget:,} characters (return less to see more)"
+        message += f", cut to about {budget:,} characters (return less to see more)"
     return ActionResult(
-        extracted_content=f"{told}:",
+        extracted_content=f"{message}:",
         page_content=json.dumps(given.value, ensure_ascii=False),
         by_caller=True,
     )

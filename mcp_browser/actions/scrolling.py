@@ -1,4 +1,4 @@
-"""Scrolling: by pages, inside an element, to a text."""
+"""Scroll by pages, inside an element, to a text."""
 
 import math
 from typing import Literal

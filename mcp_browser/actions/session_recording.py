@@ -1,4 +1,4 @@
-"""Recordings of the session: a video, or a trace of Playwright's."""
+"""Record the session as a video or a trace of Playwright's."""
 
 from pkgutil import resolve_name
 from typing import Any, Literal
@@ -51,10 +51,7 @@ async def start_recording(ctx: ActionContext, params: StartRecordingParams) -> A
     recordings = await ctx.session.plugin(Recordings)
     try:
         file = await recordings.start(
-            params.kind,
-            name=params.name,
-            size=(size.width, size.height) if size else None,
-            fps=params.fps,
+            params.kind, name=params.name, size=(size.width, size.height) if size else None, fps=params.fps
         )
     except OSError as error:
         raise ctx.session.artifacts.not_written(error) from error
@@ -76,8 +73,8 @@ async def stop_recording(ctx: ActionContext, params: StopRecordingParams) -> Act
         ended = await recordings.stop(params.kind)
     except OSError as error:
         raise ctx.session.artifacts.not_written(error) from error
-    told = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
-    return ActionResult(extracted_content=f"Recorded {told}.", attachments=ctx.attach(*ended))
+    recorded = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
+    return ActionResult(extracted_content=f"Recorded {recorded}.", attachments=ctx.attach(*ended))
 
 
 async def _actions_recorded(ctx: ActionContext, recorder: Any) -> ActionResult:

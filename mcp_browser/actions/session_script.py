@@ -1,4 +1,4 @@
-"""What a session has done, as a test for Playwright; and locators for tests."""
+"""Export a session as a Playwright test; generate locators for tests."""
 
 import re
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ class GenerateLocatorParams(ActionParams):
 
 
 class SessionScript(SessionPlugin):
-    """The actions that a session has carried out, in order; `dropped` is how many older ones went."""
+    """The actions of a session, in order; `dropped` counts older ones that were removed."""
 
     def __init__(self, session: BrowserSession) -> None:
         self._session = session
@@ -99,7 +99,7 @@ class SessionScript(SessionPlugin):
     async def _without_secrets(
         self, action: RegisteredAction, arguments: Mapping[str, Any], elements: tuple[ElementRecord, ...]
     ) -> dict[str, Any]:
-        """The arguments with names in the places of what is typed into password fields and their like."""
+        """The arguments with placeholders for what is typed into password fields and the like."""
         kept = in_texts(dict(arguments), without_address_secrets)
         for record in elements:
             holder, _ = place_of(kept, record.argument)
@@ -113,18 +113,17 @@ class SessionScript(SessionPlugin):
         return kept
 
     async def _is_masked(self, index: int | None = None) -> bool:
-        """Whether what is typed into an element, or by the keyboard, is masked; yes where nobody knows."""
+        """Whether what is typed into an element, or by the keyboard, is masked; True if unknown."""
         tab = self._session.current_tab
         try:
-            place = await tab.ask(tab.dom.typed_at(index))
+            return (await tab.ask(tab.dom.typed_at(index))).password
         except UNKNOWN:
             return True
-        return place.password
 
 
 @dataclass(frozen=True, slots=True)
 class PendingAction:
-    """An action that is being carried out, and which tabs and how many downloads there were before it."""
+    """An action in progress, with the tabs and the number of downloads before it."""
 
     session: BrowserSession
     action: RecordedAction
@@ -132,7 +131,7 @@ class PendingAction:
     downloads: int
 
     def done(self, data: Mapping[str, Any]) -> RecordedAction:
-        """The action as it was carried out; `data` are those of its result."""
+        """The action as it was carried out; `data` is that of its result."""
         session = self.session
         return replace(
             self.action,
@@ -150,14 +149,6 @@ def lines_of(action: RecordedAction, language: CodeLanguage) -> list[str]:
     return script.lines()
 
 
-def write_script(session: SessionScript, language: CodeLanguage, *, name: str) -> str:
-    """A test of pytest-playwright or of @playwright/test that does what the session has done."""
-    script = Script(language, session.start)
-    for action in session.actions:
-        script.add(action)
-    return as_test(script, name=name, dropped=session.dropped)
-
-
 def as_test(script: Script, *, name: str, dropped: int = 0) -> str:
     """A script as the file of a test; `dropped` is how many earlier actions are not in it."""
     return script.render(f"test.{script.suffix}.txt", name=name, version=__version__, dropped=dropped)
@@ -166,10 +157,13 @@ def as_test(script: Script, *, name: str, dropped: int = 0) -> str:
 @session_script.action(effect="read")
 async def export_script(ctx: ActionContext, params: ExportScriptParams) -> ActionResult:
     """Write what this session has done, with its assertions, as a test for Playwright."""
-    script = await ctx.session.plugin(SessionScript)
-    if not script.actions:
+    done = await ctx.session.plugin(SessionScript)
+    if not done.actions:
         raise NotFound("Nothing has been done in this session yet.", hint="Act on a page, then export it.")
-    text = write_script(script, params.language, name=params.name)
+    script = Script(params.language, done.start)
+    for action in done.actions:
+        script.add(action)
+    text = as_test(script, name=params.name, dropped=done.dropped)
     # A page may show what was typed into it: the name of a button, the text of a region.
     text = hide(text, ctx.session.hidden, mark="<{}>")
     python = params.language == "python"
@@ -181,7 +175,7 @@ async def export_script(ctx: ActionContext, params: ExportScriptParams) -> Actio
         default="test",
     )
     return ActionResult(
-        extracted_content=f"Wrote {counted(len(script.actions), 'action')} as {artifact.place}.",
+        extracted_content=f"Wrote {counted(len(done.actions), 'action')} as {artifact.place}.",
         page_content=text,
         attachments=ctx.attach(artifact),
     )
@@ -208,7 +202,7 @@ def _are_keys(text: str) -> bool:
 
 
 def without_address_secrets(text: str) -> str:
-    """A text with names in the places of the secrets in its addresses."""
+    """A text with placeholders for the secrets in its addresses."""
     return redact_addresses(
         text, take=lambda name, _: f"<secret>{re.sub(r'[^a-zA-Z0-9_.-]+', '_', name)}</secret>"
     )
@@ -222,6 +216,6 @@ def _is_secret(record: ElementRecord) -> bool:
 
 
 def secret_name_of(record: ElementRecord) -> str:
-    """By what name a script has the secret that goes into a field."""
+    """The name of the secret that goes into a field."""
     name = record.attributes.get("name") or record.name or "password"
     return re.sub(r"\W+", "_", name).strip("_").lower() or "password"

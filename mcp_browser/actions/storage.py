@@ -1,4 +1,4 @@
-"""Cookies, local and session storage, and all that sites have stored."""
+"""Cookies, local and session storage, and all data of sites."""
 
 import json
 import time
@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.actions.uploads import allowed_files
+from mcp_browser.actions.uploads import allowed_file
 from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.browser.playwright_errors import own_refusal
@@ -164,8 +164,8 @@ async def delete_cookies(ctx: ActionContext, params: DeleteCookiesParams) -> Act
             name=cookie.get("name"), domain=cookie.get("domain"), path=cookie.get("path")
         )
     names = dict.fromkeys(cookie.get("name", "") for cookie in cookies)
-    told = ", ".join(quoted(name, SHOWN_KEY) for name in names) or "none"
-    return ActionResult(extracted_content=f"Deleted cookies: {told}.")
+    deleted = ", ".join(quoted(name, SHOWN_KEY) for name in names) or "none"
+    return ActionResult(extracted_content=f"Deleted cookies: {deleted}.")
 
 
 @storage.action(effect="read")
@@ -215,7 +215,10 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
     """Save logins (cookies, storage of all sites) as a file; it is secret."""
     state = await read_state(ctx.session.context)
     if params.profile is not None:
-        await _keep(ctx, params.profile, state)
+        try:
+            await _logins(ctx).save(params.profile, state)
+        except OSError as error:
+            raise NotActionable(f"The profile could not be written: {error.strerror}.") from error
         return ActionResult(
             extracted_content=f'Saved {count(state)} in the profile "{params.profile}". {IN_CLEAR}'
         )
@@ -261,16 +264,9 @@ async def _from_file(ctx: ActionContext, params: LoadStorageStateParams) -> Stor
         # A remote client reads what its own sessions have saved, whatever else lies in the server's folders.
         path = (ctx.session.limits.find_file(file) or ctx.session.artifacts.named(file)).path
     else:
-        (path,) = allowed_files([file], (*ctx.session.upload_dirs, ctx.session.output_dir))
+        path = allowed_file(file, (*ctx.session.upload_dirs, ctx.session.output_dir))
     content = await anyio.to_thread.run_sync(read_file, path)
     return parse_state(content, name=path.name)
-
-
-async def _keep(ctx: ActionContext, profile: str, state: StorageState) -> None:
-    try:
-        await _logins(ctx).save(profile, state)
-    except OSError as error:
-        raise NotActionable(f"The profile could not be written: {error.strerror}.") from error
 
 
 def _logins(ctx: ActionContext) -> Logins:

@@ -1,4 +1,4 @@
-"""What a page holds, in a form of one's own: by a JSON schema, as tables, as an article."""
+"""Extract data of a page: by a JSON schema, as tables, as an article."""
 
 import json
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -50,29 +50,32 @@ class ExtractArticleParams(ActionParams):
 @structured.action(effect="read")
 async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionResult:
     """Fill a JSON schema by exact names in tables, labels, JSON-LD, microdata; else return the content."""
-    # Imported late: it brings along what validates.
+    # Imported late: it imports jsonschema.
     from mcp_browser.actions.answer_schema import AnswerSchema  # noqa: PLC0415
 
     schema = AnswerSchema(params.output_schema)
     page = await _detailed(ctx, params.index)
     filled = await anyio.to_thread.run_sync(lambda: _fill(schema, page), abandon_on_cancel=True)
     content = await _content(ctx, params.index) if filled.lacking else ""
-    read = await _fill_rest(schema, filled, content)
+    # Imported late, once the thread has imported what it needs.
+    from mcp_browser.actions.extracting.by_model import fill_rest  # noqa: PLC0415
+
+    read = await fill_rest(schema.shown, filled, content)
     problems = schema.problems(filled.data)
-    told = _summary(filled, fits=not problems)
+    message = _summary(filled, fits=not problems)
     data = {"data": filled.data, "found": filled.found, "missing": filled.missing, "problems": problems}
     attachments: tuple[Attachment, ...] = ()
     if is_file := params.save or len(json.dumps(data, ensure_ascii=False)) > ctx.room:
         saved = await _save(ctx, json.dumps(filled.data, ensure_ascii=False, indent=1), "data.json")
-        told += f" Saved the data as {saved.place}; lists are cut here."
+        message += f" Saved the data as {saved.place}; lists are cut here."
         attachments = ctx.attach(saved)
         data["data"] = _first(filled.data)
     room = ctx.room - len(json.dumps({**data, "content": ""}, ensure_ascii=False))
     if content and not read and room > LEAST_CONTENT:
         data["content"], is_cut = _fitting(content, room)
-        told += f" The content may say the rest{'; it is cut: see extract_content' if is_cut else ''}."
+        message += f" The content may say the rest{'; it is cut: see extract_content' if is_cut else ''}."
     return ActionResult(
-        extracted_content=told,
+        extracted_content=message,
         page_content=json.dumps(data, ensure_ascii=False),
         data=None if is_file else data,
         data_is_whole=not is_file,
@@ -97,18 +100,18 @@ async def extract_tables(ctx: ActionContext, params: ExtractTablesParams) -> Act
     saved: list[Artifact] = []
     for number, text in texts.items():
         table = tables[number - 1]
-        lines.append(f"{_told(number, table)}:")
+        lines.append(f"{_heading(number, table)}:")
         if params.save or len(text) > room // len(texts):
             file = await _save(ctx, text, f"{table.caption or f'table {number}'}.{params.format}")
             saved.append(file)
-            lines[-1] = f"{_told(number, table)}, whole in the file {file.name}; its first rows:"
+            lines[-1] = f"{_heading(number, table)}, whole in the file {file.name}; its first rows:"
             lines.append(_as_text(table, params, most=SHOWN_ROWS).rstrip())
         else:
             lines.append(text.rstrip())
     rest = f" of {len(tables)}" if len(texts) < len(tables) else ""
-    told = f"{counted(len(texts), 'table')}{rest}" + (f"; {counted(len(saved), 'file')}" if saved else "")
+    message = f"{counted(len(texts), 'table')}{rest}" + (f"; {counted(len(saved), 'file')}" if saved else "")
     return ActionResult(
-        extracted_content="\n".join((f"{told}:", *(f"File: {file.place}" for file in saved))),
+        extracted_content="\n".join((f"{message}:", *(f"File: {file.place}" for file in saved))),
         page_content="\n".join(lines),
         attachments=ctx.attach(*saved),
     )
@@ -135,7 +138,7 @@ async def _detailed(ctx: ActionContext, index: int | None) -> str:
 
 
 def _fitting(content: str, room: int) -> tuple[str, bool]:
-    """The beginning of a content that has room in a result as JSON, and whether there is more."""
+    """The beginning of a content that fits into `room` characters of JSON, and whether it is cut."""
     size = room
     while True:
         part, *rest = split_parts(content, size)
@@ -160,16 +163,10 @@ async def _content(ctx: ActionContext, index: int | None) -> str:
 def _summary(filled: "Filled", *, fits: bool) -> str:
     if not filled.found:
         return "Found nothing under the names of the schema."
-    told = f"The data {'fits' if fits else 'does not fit'} the schema{'' if fits else ' yet'}"
+    message = f"The data {'fits' if fits else 'does not fit'} the schema{'' if fits else ' yet'}"
     if filled.lacking == 1:
-        return f"{told}; 1 property is missing."
-    return f"{told}; {filled.lacking} properties are missing." if filled.lacking else f"{told}."
-
-
-async def _fill_rest(schema: "AnswerSchema", filled: "Filled", content: str) -> bool:
-    from mcp_browser.actions.extracting.by_model import fill_rest  # noqa: PLC0415
-
-    return await fill_rest(schema.shown, filled, content)
+        return f"{message}; 1 property is missing."
+    return f"{message}; {filled.lacking} properties are missing." if filled.lacking else f"{message}."
 
 
 def _tables(page: str) -> "list[Table]":
@@ -201,13 +198,13 @@ def _as_text(table: "Table", params: ExtractTablesParams, *, most: int | None = 
     return f"[\n{records}\n]"
 
 
-def _told(number: int, table: "Table") -> str:
+def _heading(number: int, table: "Table") -> str:
     named = f"Table {number}" + (f" {table.caption}" if table.caption else "")
     return f"{named}, {table.size}" + (f" ({table.note})" if table.note else "")
 
 
 def _first(data: Any) -> Any:
-    """The data with the first entries of each list."""
+    """The data with only the first entries of each list."""
     if isinstance(data, list):
         return [_first(part) for part in cast("list[Any]", data)[:SHOWN_ROWS]]
     if isinstance(data, dict):

@@ -46,11 +46,11 @@ async def open_tab(ctx: ActionContext, params: OpenTabParams) -> ActionResult:
 async def switch_tab(ctx: ActionContext, params: SwitchTabParams) -> ActionResult:
     """Switch to a tab by its number."""
     tab = await ctx.session.switch_tab(params.tab)
-    told = f"Switched to tab {tab.id}."
+    message = f"Switched to tab {tab.id}."
     if ctx.settings.observation.observe == "none":
-        return ActionResult(extracted_content=told)
-    # Indexes belong to their tab, so all of them are told anew.
-    return ActionResult(extracted_content=told, observation=await ctx.session.full_observation())
+        return ActionResult(extracted_content=message)
+    # Indexes belong to their tab, so the whole page is shown.
+    return ActionResult(extracted_content=message, observation=await ctx.session.full_observation())
 
 
 @tabs.action(
@@ -85,12 +85,12 @@ async def handle_dialog(ctx: ActionContext, params: HandleDialogParams) -> Actio
         ctx.tab.input.check_dialog(dialog.message, origin_of(ctx.tab.url))
     await ctx.tab.answer_dialog(params.accept, params.text)
     how = "Accepted" if params.accept else "Dismissed"
-    told = f"{how} the {dialog.kind} dialog {quoted(dialog.message)}."
+    message = f"{how} the {dialog.kind} dialog {quoted(dialog.message)}."
     if ctx.tab.waiting is None:
-        return ActionResult(extracted_content=told)
+        return ActionResult(extracted_content=message)
     waiting, ctx.tab.waiting = ctx.tab.waiting, None
     try:
         answer = await answer_of(ctx, *waiting, ctx.settings.limits.action_timeout)
     except ScriptFailed as error:
         answer = ActionResult(extracted_content=str(error))
-    return answer.model_copy(update={"extracted_content": f"{told} {answer.extracted_content}"})
+    return answer.model_copy(update={"extracted_content": f"{message} {answer.extracted_content}"})

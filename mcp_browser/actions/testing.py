@@ -48,7 +48,7 @@ class _Timed(ActionParams):
 
     @property
     def limit(self) -> dict[str, float]:
-        """The limit as an option of Playwright's, where it is another than Playwright's own."""
+        """The limit as an option of Playwright's, unless it is Playwright's default."""
         return {} if self.timeout == SECONDS else {"timeout": self.milliseconds}
 
 
@@ -115,10 +115,10 @@ class ExpectSnapshotParams(_OfElement):
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What an assertion is about: Playwright's locator, and what it is called in messages."""
+    """What an assertion is about: Playwright's locator, and its name in messages."""
 
     locator: Locator
-    told: str
+    name: str
 
 
 class _KeptRegions(SessionPlugin):
@@ -129,7 +129,7 @@ class _KeptRegions(SessionPlugin):
 
 
 def _subject(code: Code, params: _OfElement) -> Expression:
-    """What an assertion is about, as code finds it."""
+    """The element that an assertion is about, as code."""
     if params.index is not None:
         return code.element()
     return code.find("selector", params.selector or "body", nth=None)
@@ -150,7 +150,7 @@ async def expect_visible(ctx: ActionContext, params: ExpectVisibleParams) -> Act
         target = await _target(ctx, params)
     wanted = expect(target.locator).to_be_visible(visible=not params.hidden, timeout=params.milliseconds)
     return await _assert(
-        ctx, params, wanted, f"{target.told} to be {'hidden' if params.hidden else 'visible'}"
+        ctx, params, wanted, f"{target.name} to be {'hidden' if params.hidden else 'visible'}"
     )
 
 
@@ -166,9 +166,9 @@ async def expect_text(ctx: ActionContext, params: ExpectTextParams) -> ActionRes
     element, text, limit = expect(target.locator), params.text, params.milliseconds
     if params.exact:
         wanted = element.to_have_text(text, timeout=limit)
-        return await _assert(ctx, params, wanted, f"{target.told} to have the text {text!r}")
+        return await _assert(ctx, params, wanted, f"{target.name} to have the text {text!r}")
     wanted = element.to_contain_text(text, timeout=limit)
-    return await _assert(ctx, params, wanted, f"{target.told} to contain the text {text!r}")
+    return await _assert(ctx, params, wanted, f"{target.name} to contain the text {text!r}")
 
 
 def _value_code(code: Code, params: ExpectValueParams) -> None:
@@ -190,14 +190,14 @@ async def expect_value(ctx: ActionContext, params: ExpectValueParams) -> ActionR
     match params.value:
         case bool(checked):
             wanted = field.to_be_checked(checked=checked, timeout=limit)
-            told = "to be checked" if checked else "to be unchecked"
+            condition = "to be checked" if checked else "to be unchecked"
         case str(value):
             wanted = field.to_have_value(value, timeout=limit)
-            told = f"to have the value {value!r}"
+            condition = f"to have the value {value!r}"
         case values:
             wanted = field.to_have_values(values, timeout=limit)
-            told = f"to have the values {', '.join(map(repr, values))}"
-    return await _assert(ctx, params, wanted, f"{target.told} {told}")
+            condition = f"to have the values {', '.join(map(repr, values))}"
+    return await _assert(ctx, params, wanted, f"{target.name} {condition}")
 
 
 def _url_of(params: ExpectUrlParams) -> str | re.Pattern[str]:
@@ -215,8 +215,8 @@ async def expect_url(ctx: ActionContext, params: ExpectUrlParams) -> ActionResul
     """Assert the address of the page."""
     url = _url_of(params)
     wanted = expect(ctx.tab.page).to_have_url(url, timeout=params.milliseconds)
-    told = f"to be {cut_address(url)}" if isinstance(url, str) else f"to match {params.url!r}"
-    return await _assert(ctx, params, wanted, f"the page's URL {told}")
+    condition = f"to be {cut_address(url)}" if isinstance(url, str) else f"to match {params.url!r}"
+    return await _assert(ctx, params, wanted, f"the page's URL {condition}")
 
 
 def _count_code(code: Code, params: ExpectCountParams) -> None:
@@ -253,12 +253,12 @@ async def expect_snapshot(ctx: ActionContext, params: ExpectSnapshotParams) -> A
         regions[params.name] = await _aria_snapshot(ctx, target, params.timeout)
         lines = counted(len(regions[params.name].splitlines()), "line")
         return ActionResult(
-            extracted_content=f"Kept {target.told} as {params.name!r}, {lines}. "
+            extracted_content=f"Kept {target.name} as {params.name!r}, {lines}. "
             "The next call with this name compares it.",
             data={"snapshot": _WHOLE + regions[params.name]},
         )
     wanted = expect(target.locator).to_match_aria_snapshot(_WHOLE + kept, timeout=params.milliseconds)
-    result = await _assert(ctx, params, wanted, f"{target.told} to be as it was kept under {params.name!r}")
+    result = await _assert(ctx, params, wanted, f"{target.name} to be as it was kept under {params.name!r}")
     if result.error is None:
         return result.model_copy(update={"data": {"snapshot": _WHOLE + kept}})
     now = await _aria_snapshot(ctx, target, SLACK)
@@ -279,7 +279,7 @@ async def _target(ctx: ActionContext, params: _OfElement) -> _Target:
 async def _assert(
     ctx: ActionContext, params: _Timed, wanted: Coroutine[Any, Any, None], what: str
 ) -> ActionResult:
-    """What became of an assertion of Playwright's; the result of one that fails counts as failed."""
+    """Run an assertion of Playwright's; the result of one that fails counts as failed."""
     try:
         await ctx.tab.ask(wanted, limit=params.timeout + SLACK)
     except AssertionError as error:
@@ -299,7 +299,7 @@ async def _assert(
 
 
 def _report(said: str) -> str:
-    """What Playwright's message says of the page: the value that there was, and the last elements found."""
+    """The page's state in Playwright's message: the actual value, and the last elements found."""
     _, _, rest = said.partition("\nActual value: ")
     actual, _, log = rest.partition("\nCall log:")
     log = log.partition("\nAria snapshot:")[0]
@@ -316,11 +316,11 @@ async def _aria_snapshot(ctx: ActionContext, target: _Target, seconds: float) ->
         )
     except PlaywrightError as error:
         if "strict mode violation" in error.message:
-            raise InvalidArguments(f"Several elements match {target.told}.", hint="Name one.") from error
+            raise InvalidArguments(f"Several elements match {target.name}.", hint="Name one.") from error
         if is_selector_error(error):
-            raise InvalidArguments(f"Playwright does not know this selector: {target.told}.") from error
+            raise InvalidArguments(f"Playwright does not know this selector: {target.name}.") from error
         if "Timeout" in error.message:
-            raise NotFound(f"There is no {target.told} within {seconds:g} s.") from error
+            raise NotFound(f"There is no {target.name} within {seconds:g} s.") from error
         raise
     if len(taken) > LONGEST_REGION:
         raise InvalidArguments(
@@ -336,7 +336,7 @@ async def _secrets(ctx: ActionContext) -> frozenset[str]:
 
 
 def _without_value(line: str, secrets: frozenset[str]) -> str:
-    """A line of an Aria snapshot, which matches any value where its own is secret."""
+    """A line of an Aria snapshot; a secret value in it matches any value."""
     for secret in secrets:
         for written in (secret, '"' + secret.replace("\\", "\\\\").replace('"', '\\"') + '"'):
             if line.endswith(f": {written}"):

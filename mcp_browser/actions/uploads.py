@@ -1,7 +1,8 @@
-"""Files that are given to pages: by path, by the address of a file of the session, or by their content."""
+"""Files given to pages: by path, by the address of a session's file, or as a `data:` URI."""
 
 import base64
 import binascii
+import contextlib
 import mimetypes
 import re
 from collections.abc import Iterable
@@ -19,13 +20,13 @@ _DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<options>(?:;[\w-]+(?:=
 async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path]:
     """The files that sources name, on the server's disk.
 
-    Sources are paths in folders that uploads are allowed from, addresses of the session's files, or contents
-    as `data:` URIs: `data:text/csv;name=table.csv;base64,YSxi`.
+    A source is a path in a folder allowed for uploads, the address of a file of the session, or a content as
+    a `data:` URI: `data:text/csv;name=table.csv;base64,YSxi`.
 
     Raises:
         NotFound: there is no such file.
-        InvalidArguments: a path leads out of the allowed folders or to a folder, or a content is none.
-        NotActionable: a content could not be kept.
+        InvalidArguments: a path is outside the allowed folders or a folder, or a content is wrong.
+        NotActionable: a content could not be written.
     """
     artifacts = ctx.session.artifacts
     files: list[Path] = []
@@ -39,9 +40,9 @@ async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path
         elif source[:10].lower() == "browser://":
             files.append(artifacts.find(source).path)
         elif artifacts.remote:
-            files += _remote_files([source], ctx.session.upload_dirs)
+            files.append(_remote_file(source, ctx.session.upload_dirs))
         else:
-            files += allowed_files([source], ctx.session.upload_dirs)
+            files.append(allowed_file(source, ctx.session.upload_dirs))
     most = ctx.settings.files.max_files_size * 1_000_000
     if (size := sum(file.stat().st_size for file in files)) > most:
         raise InvalidArguments(f"The files have {size_text(size)}; {size_text(most)} may be given at once.")
@@ -71,48 +72,37 @@ def decode_data_uri(uri: str) -> tuple[str, bytes]:
         raise InvalidArguments(f"The content of {name} is not base64: {error}.") from error
 
 
-def allowed_files(paths: Iterable[str], folders: Iterable[Path]) -> list[Path]:
-    """The files at paths, if all lie in the allowed folders; raises NotFound, InvalidArguments."""
+def allowed_file(path: str, folders: Iterable[Path]) -> Path:
+    """The file at a path, if it lies in an allowed folder; raises NotFound, InvalidArguments."""
     allowed = [folder.expanduser().resolve() for folder in folders]
-    files: list[Path] = []
-    for path in paths:
-        shown = path[:SHOWN_SOURCE]
-        try:
-            file = Path(path).expanduser().resolve()
-            inside = any(file.is_relative_to(folder) for folder in allowed)
-            exists = inside and file.exists()  # What is too long for a file system is found out here.
-        except (OSError, RuntimeError, ValueError) as error:
-            raise InvalidArguments(
-                f"{shown!r} is no path.", hint="Give the path of a file that is there."
-            ) from error
-        if not inside:
-            names = ", ".join(str(folder) for folder in allowed) or "none"
-            raise InvalidArguments(
-                f"{shown} is not in a folder that files may be uploaded from.",
-                hint=f"Allowed: {names}. More can be allowed with --upload-dir when the server starts.",
-            )
-        if not exists:
-            raise NotFound(f"There is no file {shown}.")
-        if not file.is_file():
-            raise InvalidArguments(f"{shown} is a folder, not a file.")
-        files.append(file)
-    return files
+    shown = path[:SHOWN_SOURCE]
+    try:
+        file = Path(path).expanduser().resolve()
+        inside = any(file.is_relative_to(folder) for folder in allowed)
+        exists = inside and file.exists()  # Raises for a path that is too long for the file system.
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidArguments(
+            f"{shown!r} is no path.", hint="Give the path of a file that is there."
+        ) from error
+    if not inside:
+        names = ", ".join(str(folder) for folder in allowed) or "none"
+        raise InvalidArguments(
+            f"{shown} is not in a folder that files may be uploaded from.",
+            hint=f"Allowed: {names}. More can be allowed with --upload-dir when the server starts.",
+        )
+    if not exists:
+        raise NotFound(f"There is no file {shown}.")
+    if not file.is_file():
+        raise InvalidArguments(f"{shown} is a folder, not a file.")
+    return file
 
 
-def _remote_files(names: Iterable[str], folders: Iterable[Path]) -> list[Path]:
-    """What the server's folders are called, and what else is in them, is not told to a remote client."""
-    folders = list(folders)
-    files: list[Path] = []
-    for name in names:
-        for folder in folders:
-            try:
-                files += allowed_files([str(folder / name)], folders)
-            except (InvalidArguments, NotFound):
-                continue
-            break
-        else:
-            raise InvalidArguments(
-                f"{name[:SHOWN_SOURCE]} is no file that may be uploaded: the browser is on another machine.",
-                hint="Give the content, as data:text/csv;name=a.csv;base64,YSxi, or a browser:// address.",
-            )
-    return files
+def _remote_file(name: str, folders: Iterable[Path]) -> Path:
+    """Find a file by name; never reveal the server's folders or their content to a remote client."""
+    for folder in (folders := list(folders)):
+        with contextlib.suppress(InvalidArguments, NotFound):
+            return allowed_file(str(folder / name), folders)
+    raise InvalidArguments(
+        f"{name[:SHOWN_SOURCE]} is no file that may be uploaded: the browser is on another machine.",
+        hint="Give the content, as data:text/csv;name=a.csv;base64,YSxi, or a browser:// address.",
+    )

@@ -1,4 +1,4 @@
-"""Waiting for something to be true of the page."""
+"""Wait for a condition of the page."""
 
 import fnmatch
 from collections.abc import Awaitable, Callable
@@ -24,13 +24,9 @@ Condition = Callable[[], Awaitable[bool]]
 
 FIRST_POLL = 0.05
 LONGEST_POLL = 0.5  # Seconds between two looks: shorter at first, so that a heavy page is not kept busy
-
-
 LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds
 
-
 _SELECTOR_ERRORS = ("parsing", "Unknown engine", "not a valid selector", "Malformed", "Unexpected token")
-
 
 OptionalSeconds = Annotated[float | None, AfterValidator(lambda given: given or None)]  # 0 is none
 
@@ -76,20 +72,15 @@ def _wait_for_code(code: Code, params: WaitForParams) -> None:
 async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
     """Wait until all that is given holds."""
     conditions: dict[str, Condition] = {}
-    if params.text:
-        text = params.text
+    if text := params.text:
         conditions[f'the text "{text}"'] = lambda: _has_text(ctx, text)
-    if params.text_gone:
-        gone = params.text_gone
+    if gone := params.text_gone:
         conditions[f'the text "{gone}" to be gone'] = lambda: _lacks_text(ctx, gone)
-    if params.selector:
-        selector = params.selector
+    if selector := params.selector:
         conditions[f"an element {selector}"] = lambda: _is_visible(ctx, selector)
-    if params.index is not None:
-        index = params.index
+    if (index := params.index) is not None:
         conditions[f"the element [{index}]"] = lambda: _is_usable(ctx, index)
-    if params.url:
-        url = params.url
+    if url := params.url:
         conditions[f"the URL {url}"] = lambda: _url_matches(ctx, url)
     if not conditions:
         await anyio.sleep(params.seconds or 0)
@@ -116,7 +107,7 @@ async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *,
 
 
 async def _holds(condition: Condition) -> bool:
-    """Whether a condition holds; not while the page is on its way to another one."""
+    """Whether a condition holds; False while the page is being replaced."""
     try:
         return await condition()
     except FrameGone:
@@ -128,7 +119,7 @@ async def _holds(condition: Condition) -> bool:
 
 
 def stop_at_dialog(ctx: ActionContext) -> None:
-    """End a wait where a dialog holds the page. Raises DialogOpen: one is open."""
+    """End a wait by DialogOpen if a dialog holds the page."""
     dialog = ctx.tab.dialog
     if dialog is not None:
         raise DialogOpen(
@@ -163,8 +154,7 @@ async def _is_usable(ctx: ActionContext, index: int) -> bool:
 
 def is_selector_error(error: Exception | str) -> bool:
     """Whether Playwright could not read a selector."""
-    text = str(error)
-    return any(sign in text for sign in _SELECTOR_ERRORS)
+    return any(sign in str(error) for sign in _SELECTOR_ERRORS)
 
 
 async def _url_matches(ctx: ActionContext, pattern: str) -> bool:

@@ -1,1 +1,1 @@
-"""The built-in agent: it plans, acts, remembers, and says truly whether the task is done."""
+"""The built-in agent: it plans, acts, remembers, and reports truthfully whether the task is done."""

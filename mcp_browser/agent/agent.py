@@ -1,4 +1,4 @@
-"""The loop: look, ask the model, act, remember, until the task is done or cannot be."""
+"""The agent's loop: look, ask the model, act, remember, until the task ends."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -48,7 +48,7 @@ TAKEN_UP = (
 
 @dataclass(slots=True)
 class _Step:
-    """One step, as far as it has come. `last_because` is why it is the last one, where it is."""
+    """A step so far; `last_because` is why it is the last one, if it is."""
 
     last_because: str | None
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -63,10 +63,10 @@ class _Step:
 class AgentRun(TaskRun):
     """One run of one task in one session: `run` calls `step`, which calls `query` and `execute`.
 
-    `registry` of the controller holds the actions that the task allows; `done` and `call_user` are added.
-    `judge_client` asks the model that checks claims; by default that is the run's own, where it can judge.
-    `initial` is done before the model is asked; `on_step` is called with each step as it is recorded.
-    `taken_up` is set for a run that continues in another browser, whose last page is opened again first.
+    The controller's `registry` holds the actions that the task allows; `done` and `call_user` are added.
+    `judge_client` asks the model that checks claims, by default the run's own if it can judge. `initial` are
+    actions before the model's first; `on_step` is called with each recorded step. `taken_up` is set if the
+    run continues in another browser; its last page is then opened again.
     """
 
     resumable: ClassVar[bool] = True
@@ -143,7 +143,7 @@ class AgentRun(TaskRun):
             await self._report_recorded()
 
     async def step(self) -> None:
-        """Look at the page, ask the model, act, record what came of it, and end the run where it is over."""
+        """Look at the page, ask the model, act, record the step, and end the run if it is over."""
         state, timeout = self.state, self.settings.step_timeout
         state.step += 1
         self._note_late_evidence()
@@ -151,10 +151,7 @@ class AgentRun(TaskRun):
         if state.failures >= self.settings.max_failures:
             step.last_because = f"{state.failures} steps in a row have failed.{self._last_failure()}"
         try:
-            with (
-                anyio.fail_after(timeout) as self._step_limit,
-                self.session.takeover.stops(self._step_limit),
-            ):
+            with anyio.fail_after(timeout) as self._step_limit, self.session.takeover.stops(self._step_limit):
                 tab = self.session.tab_in_use
                 url = self.secrets.hide(tab.url) if tab is not None else ""
                 await self._report(state.step, looks=True, url=url)
@@ -173,7 +170,7 @@ class AgentRun(TaskRun):
             try:
                 await self._conclude(step)
             finally:
-                # The record includes what was asked of a model after the step was recorded.
+                # Add the usage of requests made after the step was recorded.
                 last = self.history.steps[-1]
                 used = last.usage + self._count_usage()
                 self.history.steps[-1] = last.model_copy(update={"usage": used})
@@ -199,7 +196,7 @@ class AgentRun(TaskRun):
         return answer
 
     async def execute(self, look: Look, answer: ModelAnswer, outcomes: list[ActionOutcome]) -> None:
-        """Report the model's decision and carry it out; each action is added to `outcomes` as it is done."""
+        """Report the model's decision and carry it out; each action is added to `outcomes` when done."""
         calls, hide = answer.decision.calls, self.secrets.hide
         goal, actions = hide(answer.decision.brain.next_goal), tuple(hide(str(call)) for call in calls)
         await self._report(self.state.step, goal=goal, actions=actions, url=look.url)
@@ -207,7 +204,7 @@ class AgentRun(TaskRun):
             await self.executor.act(calls[: self.settings.max_actions], outcomes)
 
     def instruct(self, text: str) -> None:
-        """Give the agent an instruction for its next step; a run at work saves it at once."""
+        """Give the agent an instruction for its next step; a running task is saved at once."""
         self.control.instruct(text)
         if self.history.status in (TaskStatus.WORKING, TaskStatus.PAUSED):
             self._save()
@@ -233,7 +230,7 @@ class AgentRun(TaskRun):
     # -- before the steps
 
     async def _open_page(self) -> None:
-        """Open the task's first page, once; the last page again where the run is in another browser."""
+        """Open the task's first page, once; in another browser, open the last page again."""
         if not self.state.started:
             self.state.started = True
             if self.task.start_url is not None:
@@ -255,7 +252,7 @@ class AgentRun(TaskRun):
             self.messages.add_note(TAKEN_UP.format(opened=opened))
 
     async def _act_initially(self) -> None:
-        """Do the actions that come before the model's, and record them as a step of their own."""
+        """Do the actions before the model's, and record them as a step."""
         started, outcomes = datetime.now(UTC), list[ActionOutcome]()
         for call in self.initial:
             await self.executor.act([call], outcomes)
@@ -313,7 +310,7 @@ class AgentRun(TaskRun):
         return "\n".join(lines)
 
     async def _think_ahead(self, state: str, look: Look) -> None:
-        """Sum up a long memory, and make a plan where one is due; the step does without where that fails."""
+        """Summarize a long memory and make a plan if due; the step goes on if that fails."""
         try:
             if self.messages.wants_compaction:
                 old = self.messages.to_sum_up()
@@ -328,7 +325,7 @@ class AgentRun(TaskRun):
             logger.info("Thinking ahead failed: %s", error)
 
     async def _read_data(self, schema: Schema, page: str) -> Any:
-        """What the model reads in a page for `extract_data`; None where it may not, or cannot, be asked."""
+        """What the model reads in a page for `extract_data`; None if it cannot be asked."""
         if self._limit_amid_step() is not None:
             return None
         page = self.secrets.hide(page)
@@ -339,7 +336,7 @@ class AgentRun(TaskRun):
             return None
 
     def _remember(self, step: _Step) -> None:
-        """Put what came of a step into the model's memory and the run's state."""
+        """Put the results of a step into the model's memory and the run's state."""
         state, outcomes, most = self.state, step.outcomes, self.settings.max_actions
         self.messages.remove_state()
         self.messages.add_results(outcome.memory for outcome in outcomes)
@@ -371,14 +368,14 @@ class AgentRun(TaskRun):
         )
 
     def _last_failure(self) -> str:
-        """What the last step failed of, as a further sentence."""
+        """The failure of the last step, as a further sentence."""
         step = self.history.steps[-1] if self.history.steps else None
         found = [*(action.error for action in step.actions), *step.notes[-1:]] if step is not None else []
         failures = [text for text in found if text]
         return f" The last of them: {cut(failures[-1], LONGEST_FAILURE)}" if failures else ""
 
     def _can_shorten(self, error: ModelError) -> bool:
-        """Whether the conversation was too long, and has been cut to half of what it was."""
+        """Whether the conversation was too long, and was cut to half."""
         if not isinstance(error, ContextTooLong):
             return False
         try:
@@ -440,7 +437,7 @@ class AgentRun(TaskRun):
             self.history.note_answer(answer)
 
     def _judge(self) -> ModelClient | None:
-        """The client of the model that judges claims; None where none is to."""
+        """The client of the model that judges claims; None if none does."""
         info, wanted = self.model_client.model.info, self.task.judge
         if not (self.settings.judge if wanted is None else wanted):
             return None
@@ -451,18 +448,18 @@ class AgentRun(TaskRun):
     # -- the budget
 
     def _models_usage(self) -> Usage:
-        """What the models have used in this process."""
+        """The usage of the models in this process."""
         return sum((client.usage for client in self._clients), Usage())
 
     def _count_usage(self) -> Usage:
-        """Add what the models have used since the last count to the run's usage, and return it."""
+        """Add the models' usage since the last count to the run's, and return it."""
         total = self._models_usage()
         used, self._counted = total.since(self._counted), total
         self.state.usage += used
         return used
 
     def _limit_reached(self, step: int | None) -> str | None:
-        """Which limit is reached, as a sentence; without `step`, whether a model may be asked amid a step."""
+        """The limit that is reached, as a sentence; without `step`, only limits that hold amid a step."""
         usage = self.state.usage + self._models_usage().since(self._counted)
         return self.task.budget.reached(usage, seconds=self.seconds, step=step)
 
@@ -471,7 +468,7 @@ class AgentRun(TaskRun):
 
     def _save(self) -> None:
         self.state.seconds, self.state.instructions = self.seconds, list(self.control.instructions)
-        # Before the history: whoever takes the run up after a kill between the two repeats no step.
+        # Before the history: a run resumed after a kill between the two repeats no step.
         if self.folder is not None:
             self.folder.save_state(self.state)
         super()._save()

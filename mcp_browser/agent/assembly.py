@@ -1,4 +1,4 @@
-"""Makes a run from its task and the settings: its models, its style, its actions."""
+"""Make a run from its task and the settings: its models, style and actions."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,10 +59,7 @@ def agent_run(
 
 
 async def with_settings_models(model: ChatModel, settings: AgentSettings, *, judge: Any = None) -> RunModels:
-    """The model of a run with the fallback and the judge of the settings, unless one is given.
-
-    Raises as `chat_model` does.
-    """
+    """A model with the fallback and the judge, by default the settings'; raises as `chat_model` does."""
     others = [
         await chat_model(name, settings) if name else None
         for name in (settings.fallback_model, judge or settings.judge_model)
@@ -73,7 +70,7 @@ async def with_settings_models(model: ChatModel, settings: AgentSettings, *, jud
 async def chat_model(name: Any, settings: AgentSettings) -> ChatModel:
     """The model of that name: `provider:name`, `scripted:FILE`, or one at the settings' own address.
 
-    A `ChatModel` is taken as it is, and a model of pydantic-ai's is one, too.
+    A `ChatModel` is returned as it is; a model of pydantic-ai's is wrapped.
 
     Raises:
         SettingsError: the script cannot be read, or the name or the address is wrong.
@@ -129,7 +126,7 @@ def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Regis
 
 
 def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSettings) -> Registry:
-    """The actions to do a recording again: a person may do more than is offered. Raises InvalidArguments."""
+    """The actions to replay a recording: a person may do more than is offered. Raises InvalidArguments."""
     registry = actions_for(recorded.task, registry, settings)
     if recorded.model:
         return registry
@@ -143,7 +140,7 @@ def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSetting
 
 
 def check_start(task: Task, settings: Settings) -> None:
-    """Refuse a task whose first page is outside its domains. Raises InvalidArguments: it is."""
+    """Raise InvalidArguments if the task's first page is outside its domains."""
     if task.start_url is None:
         return
     try:
@@ -153,7 +150,7 @@ def check_start(task: Task, settings: Settings) -> None:
 
 
 def check_budget(budget: Budget, model: ModelInfo) -> None:
-    """Refuse a limit of cost that cannot be kept. Raises InvalidArguments: the model's price is not known."""
+    """Raise InvalidArguments for a limit of cost if the model's price is not known."""
     if budget.cost is not None and not model.priced:
         raise InvalidArguments(
             f"The price of {model.name} is not known, so max_cost cannot be kept.",
@@ -162,6 +159,6 @@ def check_budget(budget: Budget, model: ModelInfo) -> None:
 
 
 def check_not_ended(status: TaskStatus) -> None:
-    """Refuse to go on with a run that has come to its end. Raises NotActionable: it has."""
+    """Raise NotActionable if a run has ended for good."""
     if status.is_final and status not in CAN_GO_ON:
         raise NotActionable(f"The task has ended ({status.value}).", hint="Start another one.")

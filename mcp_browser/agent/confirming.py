@@ -1,4 +1,4 @@
-"""Whether a claim of success is believed: by facts, then by a model that judges the evidence of the run."""
+"""Check a claim of success: by facts, then by a model that judges the evidence of the run."""
 
 import re
 import time
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp_browser.actions.agent import CALL_USER, DONE
-from mcp_browser.agent.claims.seen import Seen, values_in, values_told
+from mcp_browser.agent.claims.seen import Seen, values_claimed, values_in
 from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict
@@ -33,12 +33,12 @@ def facts(  # noqa: PLR0913 - what there is to hold it against
 ) -> tuple[str, ...]:
     """The facts against a claim.
 
-    `people` is what was said beside the task, `page` the last one, `pictured` whether the model had pictures,
-    whose words are in no record.
+    `people` is what was said beside the task, `page` the last page, `pictured` whether the model had
+    pictures, whose words are not recorded.
     """
     acted = [one for one in history.actions() if one.call.name not in (DONE, CALL_USER)]
     note = " (pictures are not in the record)" if pictured else ""
-    values = (*values_in(data), *values_told(answer))
+    values = (*values_in(data), *values_claimed(answer))
     found = [*_failed(acted), *_unfounded(history, people, page, values, note)]
     found += [f"The last page marks {quoted(one)} as invalid." for one in _INVALID.findall(page.text)]
     if not any(one.evidence is not None and not one.error for one in acted):
@@ -67,9 +67,9 @@ def _failed(acted: Sequence[ActionRecord]) -> Iterator[str]:
 def _unfounded(
     history: AgentHistory, people: Sequence[str], page: Passage, values: Iterable[str], note: str
 ) -> Iterator[str]:
-    """Values that no page showed by itself: those of the claim, and those that were sent.
+    """Values of the claim, and values sent, that no page showed by itself.
 
-    The run is gone through in order: what a page shows only after the agent wrote it is the agent's.
+    Goes through the run in order: what a page shows only after the agent wrote it is the agent's.
     """
     pages, agent, sent = Seen(), Seen(), list[tuple[str, str, str]]()
 
@@ -106,7 +106,7 @@ def _unfounded(
             yield f"Sent to {one_line(url)}: {quoted(name)} as {quoted(value)}, which nobody asked for."
 
 
-SETTLE_SECONDS = 3.0  # How long page and requests may take to come to rest before they are judged as they are
+SETTLE_SECONDS = 3.0  # How long the page and its requests may take to settle before they are judged
 SETTLE_POLL = 0.1
 
 NOBODY = "nobody has checked it: no model judged the claim (--judge-model names one)."
@@ -114,7 +114,7 @@ NOBODY = "nobody has checked it: no model judged the claim (--judge-model names 
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed:
-    """Why a claim is not confirmed; `final` where going on would change nothing about that."""
+    """Why a claim is not confirmed; `final` if going on cannot change that."""
 
     reason: str
     final: bool = False
@@ -122,9 +122,9 @@ class Unconfirmed:
 
 @dataclass(kw_only=True)
 class Confirmer:
-    """Checks the claims of one run. `judge_client` is the model that judges; None where none is to.
+    """Checks the claims of one run; `judge_client` is the model that judges, if any.
 
-    `limit` returns which limit of the run is reached, so that no model may be asked any more.
+    `limit` returns the limit of the run that is reached: no model may be asked then.
     """
 
     executor: Executor
@@ -137,7 +137,7 @@ class Confirmer:
     limit: Callable[[], str | None]
 
     async def check(self, answer: str, data: Any) -> Unconfirmed | None:
-        """Why the claim is not confirmed; None where it is."""
+        """Why the claim is not confirmed; None if it is."""
         if (certain := self._certain(data)) is not None:
             return Unconfirmed(certain)
         try:
@@ -156,7 +156,7 @@ class Confirmer:
         return None if verdict.confirmed else Unconfirmed(verdict.reason)
 
     def _certain(self, data: Any) -> str | None:
-        """What ends a claim before anybody judges; data that does not fit its schema never comes here."""
+        """Why a claim is wrong without a judge; data that does not fit its schema never gets here."""
         if self.history.task.output_schema is not None and data in (None, ""):
             return "the data that the task requires is missing."
         seen = any(not url.startswith("chrome-error:") for url in self.history.urls)
@@ -165,15 +165,15 @@ class Confirmer:
         return None
 
     async def _verdict(self, answer: str, data: Any) -> Verdict:
-        """What the judge says; where there is none, the facts alone."""
+        """The judge's verdict; without a judge, the facts alone."""
         client, history, people = self.judge_client, self.history, self.state.told
         sees = client is not None and client.model.info.sees and history.task.vision is not False
         page = await self._settled(picture=sees)
-        told: dict[str, Any] = {"people": people, "answer": answer, "data": data}
-        against = facts(history, page=page.passage, pictured=self.state.pictured, **told)
+        given: dict[str, Any] = {"people": people, "answer": answer, "data": data}
+        against = facts(history, page=page.passage, pictured=self.state.pictured, **given)
         if client is None:
             return Verdict(facts=against)
-        claim = Claim(history=history, facts=against, **told)
+        claim = Claim(history=history, facts=against, **given)
         window = client.model.info.context_window or self.window
         try:
             return await judge(client, claim, page, window=window)
@@ -184,7 +184,7 @@ class Confirmer:
             return await judge(client, claim, replace(page, images=()), window=window)
 
     async def _settled(self, *, picture: bool) -> Look:
-        """The page, once two looks in a row show the same and no request is under way."""
+        """The page, once two looks in a row are the same and no request is pending."""
         ends = time.monotonic() + SETTLE_SECONDS
         look = await self.executor.look(picture=False)
         while True:

@@ -12,7 +12,7 @@ LONGEST_ACTION = 120  # How much of an action progress shows, characters
 
 
 class Progress(BaseModel):
-    """How far a run has got: reported before the model is asked (`looks`), and once it has decided."""
+    """The progress of a run: reported before the model is asked (`looks`), and once it has decided."""
 
     step: int
     steps: int
@@ -30,27 +30,27 @@ class Progress(BaseModel):
 
     @property
     def amount(self) -> float:
-        """How many steps are behind: half of one while the page is looked at."""
+        """The number of finished steps; looking at the page is half a step."""
         return self.step - 0.5 if self.looks else self.step
 
 
 class Watcher(Protocol):
-    """Takes progress, and answers what only a person can answer."""
+    """Receives progress, and answers what only a person can answer."""
 
     async def progressed(self, progress: Progress) -> None:
-        """A step has been decided upon, or the status has changed."""
+        """Called when a step is decided, or the status changes."""
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
-        """The person's answer; None where nobody can be asked now."""
+        """The person's answer; None if nobody can be asked now."""
         ...
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
-        """The person's password or code for pages of `site`, so that no model reads it; None where none."""
+        """The person's password or code for pages of `site`, which no model reads; None if none."""
         ...
 
 
 class NobodyWatches:
-    """A run by itself."""
+    """A watcher that reports and asks nothing."""
 
     async def progressed(self, progress: Progress) -> None:
         """Report to nobody."""
@@ -67,8 +67,8 @@ class NobodyWatches:
 class Control:
     """Pauses a run, ends it, and takes instructions for it; safe to use while it works.
 
-    `stopping` says that it was stopped: what is broken off then has ended as that, not as cancelled.
-    `closing` says that the server closes: what is broken off then is only interrupted.
+    With `stopping`, a run that is broken off counts as stopped, not cancelled. With `closing`, since the
+    server closes, it is only interrupted.
     """
 
     def __init__(self) -> None:

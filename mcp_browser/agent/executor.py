@@ -1,4 +1,4 @@
-"""The agent's way to the page: looking at it, and carrying out actions within the task's limits."""
+"""Look at the page, and carry out actions within the task's limits."""
 
 import contextlib
 import io
@@ -59,7 +59,7 @@ class Domains:
         self._patterns = tuple(patterns)
 
     def allow(self, url: str) -> bool:
-        """Whether a page may be shown. An empty one, and one that could not be loaded, are nobody's."""
+        """Whether a page may be shown; empty pages and failed loads may."""
         url = url.replace(MARK, "")  # It is no part of a host.
         scheme = urlsplit(url).scheme
         return not self._patterns or scheme in ("", "about", "chrome-error") or is_on(url, self._patterns)
@@ -78,13 +78,10 @@ class Domains:
         )
 
     async def leave(self, session: BrowserSession, *, tabs: Collection[int]) -> str | None:
-        """Leave the current page if it is outside; its address, or None where it is not.
+        """Leave the current page if it is outside and return its address, else None; raises BlockedUrl.
 
-        A tab that is none of `tabs` is closed; another one goes back, or to an empty page. No action of the
-        registry is used for that, since the task may not have it.
-
-        Raises:
-            BlockedUrl: it cannot be left.
+        A tab that is not one of `tabs` is closed; others go back, or to an empty page. This uses no action of
+        the registry, since the task may lack it.
         """
         left: str | None = None
         for _ in range(MOST_LEFT):
@@ -110,7 +107,7 @@ SHOT_SIDE = 800  # Longest side of a picture for people, pixels
 SHOT_QUALITY = 60
 
 BROKEN_OFF = "It was broken off, and may have been done in part or whole: look before you repeat it."
-"""The result of an action that did not come to its end."""
+"""The result of an interrupted action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +129,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """An action that was tried: its record, what the model remembers of it, and what it changed."""
+    """An action that was tried: its record, the model's memory of it, and what it changed."""
 
     record: ActionRecord
     result: ActionResult | None
@@ -152,9 +149,10 @@ class Executor:
         allowed_domains: Sequence[str] = (),
         confirm: Ask = nobody,
     ) -> None:
-        """Act by `controller`; looking, opening the first page and switching tabs need no action of it.
+        """Act by `controller`; looking, opening the first page and switching tabs need no action of its
+        registry.
 
-        `confirm` asks a person for what the policy wants their yes to.
+        `confirm` asks a person for the consent that the policy requires.
         """
         self.controller = controller
         self.session = session
@@ -182,14 +180,11 @@ class Executor:
         await self._execute(self._own, switch_tab.__name__, {"tab": tab_id})
 
     async def look(self, *, picture: bool, shot: bool = False) -> Look:
-        """The page's state, with a picture for the model where one is wanted and can be had.
+        """The page's state, with a picture for the model if wanted and possible. Raises ActionError.
 
-        `shot` asks for a small one for people, where there is none for the model.
-
-        Raises:
-            ActionError: the page cannot be looked at.
+        `shot` asks for a small picture for people, if there is none for the model.
         """
-        # Whoever looks at the page, now or after the task, must not read what is or was typed into it.
+        # Also after the task: nobody who looks at the page may read what was typed into it.
         self.session.hide(self._secrets.values)
         left: str | None = None
         for _ in range(2):
@@ -229,8 +224,7 @@ class Executor:
     async def act(self, calls: Sequence[ActionCall], outcomes: list[ActionOutcome]) -> None:
         """Carry out actions in order, until one fails, ends the task, asks a person or changes the page.
 
-        Each is added to `outcomes` as it is done, and so is the one that is broken off: what has been done is
-        known there however this ends.
+        Each is added to `outcomes` when done, and so is one that is broken off, however this ends.
         """
         last = next((at for at, call in enumerate(calls) if call.name in (DONE, CALL_USER)), len(calls))
         registry = self.controller.registry
@@ -256,7 +250,7 @@ class Executor:
     async def _do(
         self, call: ActionCall, outcomes: list[ActionOutcome], premises: Premises | None
     ) -> ActionOutcome:
-        session = self.session
+        session, registry = self.session, self.controller.registry
         tab = session.tab_in_use
         tabs, files = set(session.tabs), len(session.downloads)
         elements: tuple[ElementRecord, ...] = ()
@@ -282,22 +276,21 @@ class Executor:
             if call.name not in (DONE, CALL_USER):
                 log = await session.plugin(NetworkLog)
                 self.watch = watch = ActionWatch(session, log, self.watch)
-            now = ActionCall(name=call.name, arguments=dict(arguments))
+            now, action = ActionCall(name=call.name, arguments=dict(arguments)), registry[call.name]
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
             elements = await record_elements(session, now.arguments, hide=self._secrets.hide_in)
             rule = CheckedTyping()
             kept = await note_typed(
-                session,
-                self.controller.registry[call.name],
-                now.arguments,
-                elements=elements,
-                secrets=self._secrets,
-                rule=rule,
+                session, action, now.arguments, elements=elements, secrets=self._secrets, rule=rule
             )
             shown = ActionCall(name=call.name, arguments=in_texts(kept, redact_addresses))
             self._check_address(now)
-            filled = await self._filled(now, rule)
+            filled = (
+                dict(now.arguments)  # What is reported or asked keeps the names of secrets.
+                if call.name in (DONE, CALL_USER)
+                else await fill_in(action, now.arguments, secrets=self._secrets, session=session, rule=rule)
+            )
             session.services.typing_rule = rule or None
             session.hide(self._secrets.values)
             return filled
@@ -344,24 +337,20 @@ class Executor:
         )
 
     def now(self, record: ActionRecord) -> ActionRecord:
-        """The record of the last action, with what has come of it by now."""
+        """The record of the last action, with its effects so far."""
         return record.model_copy(update={"url": self._url(), "evidence": self.late_evidence()})
 
     def late_evidence(self) -> Evidence | None:
-        """What has come of the last action by now; None where there was none."""
+        """The effects of the last action so far; None if there was no action."""
         return self.watch.evidence(self._secrets.hide_in) if self.watch is not None else None
 
     def _origin(self, url: str) -> Origin:
-        """Whose words a page shows: the agent has written what stands in an address without a site."""
+        """Who wrote a page: the agent, if its address has no site, such as `data:`."""
         is_own = url.startswith(("data:", "about:")) and url != self._given
         return "agent" if is_own else "page"
 
     async def _execute(
-        self,
-        controller: Controller,
-        name: str,
-        arguments: Mapping[str, Any],
-        **how: Any,
+        self, controller: Controller, name: str, arguments: Mapping[str, Any], **how: Any
     ) -> ActionResult:
         async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
             return await self._patiently(controller, name, arguments, granted=granted, paused=paused, **how)
@@ -371,19 +360,12 @@ class Executor:
     async def _patiently(
         self, controller: Controller, name: str, arguments: Mapping[str, Any], **how: Any
     ) -> ActionResult:
-        """Carry out an action, however long a person has the browser before."""
+        """Carry out an action; wait first while a person has the browser."""
         while True:
             try:
                 return await controller.execute(name, arguments, self.session, **how)
             except TakenOver:
                 await self.session.takeover.over()
-
-    async def _filled(self, call: ActionCall, rule: CheckedTyping) -> dict[str, Any]:
-        if call.name in (DONE, CALL_USER):
-            # What is reported or asked is read: it keeps the names.
-            return dict(call.arguments)
-        action = self.controller.registry[call.name]
-        return await fill_in(action, call.arguments, secrets=self._secrets, session=self.session, rule=rule)
 
     def _url(self) -> str:
         try:
@@ -396,7 +378,7 @@ class Executor:
         return "\n".join(part.text for part in parts if isinstance(part, TextPart))
 
     def _changes(self, result: ActionResult) -> str:
-        """What an action changed on the same page; a new page is looked at anyway."""
+        """What an action changed on the same page; a new page is shown anyway."""
         observation = result.observation
         if observation is None or observation.changes is None or not observation.changes.changes:
             return ""
@@ -413,7 +395,7 @@ class Executor:
             self._domains.check(address, self.controller.settings, base=tab.url if tab is not None else "")
 
     async def _stay_within(self, tabs_before: set[int]) -> None:
-        """Leave a page outside the task's domains. Raises BlockedUrl: there was one; it has been left."""
+        """Leave a page outside the task's domains; raises BlockedUrl if there was one."""
         left = await self._domains.leave(self.session, tabs=tabs_before)
         if left is not None:
             raise self._domains.outside(left)
@@ -438,7 +420,7 @@ def _image(part: ImagePart) -> ImageBlock:
 
 
 def _has_changed(observation: Observation | None) -> bool | None:
-    """Whether an action has changed anything that is seen; None where that is not known."""
+    """Whether an action has visibly changed anything; None if unknown."""
     match observation:
         case None:
             return None

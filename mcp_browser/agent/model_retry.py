@@ -1,4 +1,4 @@
-"""Asking the model: again after a failure that may pass, another model, again with what was wrong."""
+"""Ask the model; after a failure, ask again, ask another model, or ask for a correction."""
 
 import logging
 import random
@@ -17,16 +17,7 @@ from mcp_browser.errors import (
     ModelTimedOut,
     ModelUnavailable,
 )
-from mcp_browser.llm.messages import (
-    ChatModel,
-    Message,
-    OutputForm,
-    Reply,
-    Usage,
-    as_json,
-    assistant,
-    user,
-)
+from mcp_browser.llm.messages import ChatModel, Message, OutputForm, Reply, Usage, as_json, assistant, user
 from mcp_browser.text import cut, in_texts
 
 logger = logging.getLogger(__name__)
@@ -58,11 +49,10 @@ class ModelAnswer:
 
 @dataclass
 class ModelClient:
-    """Asks a model, and another one when the first is given up; `seconds` is how long one answer may take.
+    """Asks a model, and another one if the first is given up; `seconds` is the limit for one answer.
 
-    The model library's retries and fallback are not used: these hold for every kind of model, the client's
-    own and the scripted one too, and each try is noted in the step. `limit` is asked before an answer that
-    could not be read is asked for again.
+    The model library's retries and fallback are not used: these work for every kind of model, and each try is
+    noted in the step. `limit` is checked before an unreadable answer is asked for again.
     """
 
     model: ChatModel
@@ -87,13 +77,9 @@ class ModelClient:
             return await self._ask_patiently(self.model, messages, form)
 
     async def decide(
-        self,
-        messages: Sequence[Message],
-        *,
-        form: OutputForm | None,
-        read: Callable[[Reply], Decision],
+        self, messages: Sequence[Message], *, form: OutputForm | None, read: Callable[[Reply], Decision]
     ) -> ModelAnswer:
-        """One decision; after an answer that cannot be read, asked again with why. Raises ModelError."""
+        """One decision; an unreadable answer is asked for again, with the reason. Raises ModelError."""
         asked = list(messages)
         for left in range(REPAIRS, -1, -1):
             reply = await self.ask(asked, form=form)
@@ -142,7 +128,7 @@ class ModelClient:
 
 
 def _cut(reply: Reply) -> Reply:
-    """The answer with texts of megabytes cut."""
+    """The answer, with very long texts cut."""
     call = reply.call
     if call is not None and len(as_json(call.arguments)) > LONGEST_ANSWER:
         short = in_texts(call.arguments, lambda text: cut(text, LONGEST_TEXT))

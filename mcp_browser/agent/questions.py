@@ -1,4 +1,4 @@
-"""What a run asks a person, and what the model reads of the answer."""
+"""Questions of a run to a person, and their answers for the model."""
 
 import asyncio
 import re
@@ -41,7 +41,7 @@ NO_WAY_FOR_SECRETS = (
 
 @dataclass(frozen=True)
 class Question:
-    """A question; `secret` is the name under which its answer is kept where no model may read it."""
+    """A question; `secret` names its answer if no model may read it."""
 
     text: str
     choices: tuple[str, ...]
@@ -49,7 +49,7 @@ class Question:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Self:
-        """The question of a `call_user`; secret also where it only sounds so."""
+        """The question of a `call_user`; it is secret also if it only sounds so."""
         text, choices = str(data.get("question", "")), tuple(data.get("choices", ()))
         sounds_so = not choices and ASKS_FOR_SECRET.search(text)
         return cls(text, choices, data.get("secret") or (ANSWER if sounds_so else None))
@@ -61,7 +61,7 @@ class Question:
     async def put(
         self, watcher: Watcher, *, site: str | None, secrets: Secrets, control: Control
     ) -> str | None:
-        """Ask the person; what the model reads. A secret is kept for the pages of `site` only."""
+        """Ask the person; returns the text for the model. A secret is kept for pages of `site` only."""
         answered = None
         if self.secret is not None:
             answered = await self._put_secretly(self.secret, watcher, site, secrets)
@@ -89,7 +89,7 @@ class Question:
 async def with_browser(
     takeover: Takeover, question: Question, asked: Coroutine[Any, Any, str | None]
 ) -> str | None:
-    """What came of a question, during which the browser is the person's: they may act in it instead."""
+    """Wait for an answer, or for the person to act in the browser instead."""
     asking: asyncio.Task[str | None] | None = None
     try:
         async with takeover.asking("the user", question.text) as back:

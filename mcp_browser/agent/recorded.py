@@ -1,4 +1,4 @@
-"""What a person did, step by step, and what is made of it: tests for Playwright, and the history of a run."""
+"""The steps of a person as Playwright tests and as the history of a run."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,12 +43,12 @@ class Named(Protocol):
 
 
 class Moment:
-    """What has happened from something that a person did in a tab to the next thing."""
+    """What happens from one thing that a person does in a tab to the next."""
 
     def __init__(
         self, session: BrowserSession, log: NetworkLog, tab: Tab, before: "Moment | None", *, is_new: bool
     ) -> None:
-        """Begin after the one before; `is_new` where the tab itself has come by it."""
+        """Begin after the moment before; `is_new` if the tab itself is new."""
         self._session = session
         self.tab = tab
         self.url_before = tab.url
@@ -66,11 +66,11 @@ class Moment:
 
     @property
     def url(self) -> str:
-        """Where it has led: in a new tab, or in its own."""
+        """The address that it led to, in a new tab or in its own."""
         return self._opened_url or (self.visited[-1] if self.visited else self.url_before)
 
     def end(self) -> None:
-        """The next thing begins."""
+        """End it, since the next thing begins."""
         session = self._session
         self.opened = tuple(sorted(set(session.tabs) - self._tabs))
         self.downloads = tuple(file.name for file in session.downloads[self._files :])
@@ -82,12 +82,11 @@ class Moment:
 
 @dataclass(eq=False, kw_only=True)
 class PersonStep:
-    """One thing that a person did, as an action; `note` is what no action does.
+    """One thing that a person did, as an action; `note` describes what no action does.
 
-    `key` is the element that it was done to, by document and id, whose content is `secret`; `finding` looks
-    for its locators: None where Playwright has none. `moments` is what it took to do
-    it, `begun` what was reported of it first. What
-    `is_added` nobody did: a wait, say.
+    `key` identifies its element, by document and id; `secret` says that its content is. `finding` looks for
+    its locators, None if Playwright has none. `moments` are the parts of it, `begun` the first report of it.
+    A step that `is_added`, such as a wait, was done by nobody.
     """
 
     moments: list[Moment]
@@ -120,13 +119,13 @@ class PersonStep:
         return tuple(name for moment in self.moments for name in moment.downloads)
 
     def led_to(self, url: str) -> None:
-        """A document that was asked for meanwhile is that of the next step."""
+        """Leave out a document that belongs to the next step."""
         for moment in self.moments:
             sent = tuple(one for one in moment.evidence.sent if one.kind != "document" or one.url != url)
             moment.evidence = moment.evidence.model_copy(update={"sent": sent})
 
     def evidence(self) -> Evidence:
-        """What all of it caused."""
+        """The evidence of all its moments."""
         parts = [moment.evidence for moment in self.moments]
         names = ("sent", "dialogs", "downloads", "uploads", "console")
         joined = {name: dict.fromkeys(one for part in parts for one in getattr(part, name)) for name in names}
@@ -143,21 +142,16 @@ class Recording:
     steps: int
 
     def files(self) -> Iterator[tuple[str, str, str]]:
-        """What is written of it: the files' names, their kinds and contents."""
+        """The files of it: their names, kinds and contents."""
         yield f"test_{self.name}.py", "script", self.tests["python"]
         yield f"{self.name}.spec.ts", "script", self.tests["typescript"]
         yield f"{self.name}.json", "history", self.history.model_dump_json(indent=1)
 
 
 def recording_of(
-    session: BrowserSession,
-    steps: Sequence[PersonStep],
-    secrets: Mapping[str, str],
-    *,
-    name: str,
-    start: str,
+    session: BrowserSession, steps: Sequence[PersonStep], secrets: Mapping[str, str], *, name: str, start: str
 ) -> Recording:
-    """Make of steps what can be kept; `secrets` are those that were typed, by name; "" is any `start`."""
+    """Make a recording of steps; `secrets` are those typed, by name; an empty `start` is any page."""
     name = re.sub(r"\W+", "_", name).strip("_") or "recorded"
     first = steps[0] if steps else None
     if not start and first is not None and first.action not in (go_to_url.__name__, open_tab.__name__):
@@ -190,7 +184,7 @@ Done = tuple[PersonStep, RecordedAction | None]
 
 
 def _done(steps: Sequence[PersonStep]) -> Iterator[Done]:
-    """Each step as an action, with those that it needs before and after; None is a note."""
+    """Each step as an action, with steps that it needs before and after; None for a note."""
     actions = {action.name: action for action in default_registry()}
     known: set[int] = set()
     for step in steps:
@@ -237,7 +231,7 @@ _GOING = frozenset(one.__name__ for one in (go_to_url, go_back, go_forward, relo
 
 
 def _arrival(step: PersonStep) -> str | None:
-    """The address that a step has led its tab to, as a pattern: numbers in it may be others another time."""
+    """The address that a step led its tab to, as a pattern, since its numbers may change."""
     first, now = urlsplit(step.moments[0].url_before), urlsplit(step.moments[-1].url)
     left = step.tab.closed or step.opened or step.action in _GOING
     if left or first[:3] == now[:3] or now.scheme not in ("http", "https"):

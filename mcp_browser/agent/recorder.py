@@ -1,4 +1,4 @@
-"""Records what a person does in a session."""
+"""Record what a person does in a session."""
 
 import asyncio
 import contextlib
@@ -36,9 +36,9 @@ from mcp_browser.privacy.hiding import NAMED
 logger = logging.getLogger(__name__)
 
 Check = Literal["text", "value", "visible"]
-"""What is asserted of the element that the next click is on."""
+"""The property of the next clicked element to assert."""
 
-CHECK_SECONDS = 15  # How long what is asserted is waited for: a person waits, too
+CHECK_SECONDS = 15  # How long assertions wait: a person waits, too
 LONGEST_EXPECTED = 200  # Characters of a text that is asserted
 FINDING_SECONDS = 5.0  # How long Playwright may take to look for an element
 RESULT_SECONDS = 1.5  # So long after what a person does, what tabs do is its result
@@ -52,9 +52,9 @@ _UNTAKEN = (*UNKNOWN, TimeoutError)
 
 
 class PersonRecorder(SessionPlugin):
-    """What a person does in a session, from `start` to `stop`; calls of a model are no part of it.
+    """Records what a person does in a session, from `start` to `stop`, but no calls of a model.
 
-    `changed` wakes whoever shows the steps.
+    `changed` wakes the views that show the steps.
     """
 
     def __init__(self, session: BrowserSession) -> None:
@@ -66,10 +66,9 @@ class PersonRecorder(SessionPlugin):
         self.checking: Check | None = None
 
     async def start(self, name: str | None = None, url: str = "") -> None:
-        """Record from now on, in all tabs; `name` is that of the test, `url` the page where it begins.
+        """Record in all tabs; raises NotActionable while already recording.
 
-        Raises:
-            NotActionable: that is so already.
+        `name` is that of the test, `url` its first page.
         """
         if self.active:
             raise NotActionable(
@@ -97,11 +96,7 @@ class PersonRecorder(SessionPlugin):
         self.changed.wake()
 
     async def stop(self) -> Recording:
-        """Record no more; what was done.
-
-        Raises:
-            NotActionable: nothing is being recorded.
-        """
+        """Stop and return the recording; raises NotActionable if there is none."""
         if not self.active:
             raise NotActionable("No actions are being recorded.", hint='Begin with kind="actions".')
         await self.check(None)
@@ -121,11 +116,7 @@ class PersonRecorder(SessionPlugin):
         return self.recorded
 
     async def keep(self, recording: Recording) -> list[Artifact]:
-        """Keep a recording as files of the session.
-
-        Raises:
-            OSError: they cannot be written.
-        """
+        """Write a recording to files of the session; raises OSError."""
         add = self._session.artifacts.add
         return [
             await add(content.encode(), name, kind=kind, default="recorded")
@@ -133,7 +124,7 @@ class PersonRecorder(SessionPlugin):
         ]
 
     async def check(self, what: Check | None) -> None:
-        """Assert something of what the next click is on, which does nothing else; or nothing any more."""
+        """Assert this of the element of the next click, which then does nothing else; None cancels."""
         self.checking = what
         for tab in list(self._session.tabs.values()):
             with contextlib.suppress(*_UNTAKEN):
@@ -143,7 +134,7 @@ class PersonRecorder(SessionPlugin):
     # -- what is followed
 
     async def tab_opened(self, tab: Tab) -> None:
-        """Follow a new tab; one that no page has opened is a person's."""
+        """Follow a new tab; a person has opened it if no page has."""
         if not self.active:
             return
         is_own = not self._session.acting and self._is_new and await tab.page.opener() is None
@@ -152,7 +143,7 @@ class PersonRecorder(SessionPlugin):
         await self._follow(tab)
 
     def tab_closed(self, tab: Tab) -> None:
-        """A tab that a person closes, and not what they did in it."""
+        """Record that a person has closed a tab, unless it closed as a result of an action in it."""
         if self.active and not self._session.acting and self._is_new:
             self._queue.put_nowait((tab, {"kind": "closed"}, self._turn(tab)))
 
@@ -166,11 +157,11 @@ class PersonRecorder(SessionPlugin):
 
     @property
     def _is_new(self) -> bool:
-        """Whether what happens now is not what the last thing that was done has led to."""
+        """Whether what happens now is not a result of the last thing done."""
         return time.monotonic() - self._heard_at > RESULT_SECONDS
 
     def _turn(self, tab: Tab, *, is_new: bool = False) -> Moment:
-        """Something new begins, by which the tab has come where that `is_new`."""
+        """Begin a new moment; `is_new` if it has opened the tab."""
         if self._moment is not None:
             self._moment.end()
         self._moment = Moment(self._session, self._log, tab, self._moment, is_new=is_new)
@@ -244,7 +235,7 @@ class PersonRecorder(SessionPlugin):
         return self.steps[-1] if self.steps else None
 
     async def _take(self, tab: Tab, report: Report, moment: Moment) -> None:
-        """Take what begins something."""
+        """Take a report that begins something."""
         match report["kind"]:
             case "down":
                 self._down = await self._take_down(report, moment)
@@ -281,7 +272,7 @@ class PersonRecorder(SessionPlugin):
     async def _step(
         self, report: Report, moment: Moment, action: Named, argument: str = "index", **given: Any
     ) -> PersonStep:
-        """A step about the element of a report; its locator is looked for while the page is as it is."""
+        """A step on a report's element; its locator is searched for before the page changes."""
         step = PersonStep(moments=[moment], action=action.__name__, arguments=given, key=_key(report))
         step.secret, step.begun = report["element"]["secret"], report
         await self._add_element(step, report, argument)
@@ -299,10 +290,10 @@ class PersonRecorder(SessionPlugin):
         step.finding[argument] = begin(self._find(step.tab, record, closed=report["element"]["closed"]))
 
     async def _find(self, tab: Tab, record: ElementRecord, *, closed: bool) -> ElementLocator | None:
-        """The locator of an element: None where Playwright has none, as in a `closed` shadow tree.
+        """The locator of an element; None if Playwright has none, as in a `closed` shadow tree.
 
         Raises:
-            ActionError, PlaywrightError, FrameGone, TimeoutError: that cannot be tried any more.
+            ActionError, PlaywrightError, FrameGone, TimeoutError: it cannot be searched for any more.
         """
         if closed:
             return None
@@ -318,7 +309,7 @@ class PersonRecorder(SessionPlugin):
                 return None
 
     def _add(self, step: PersonStep, *instead_of: Named) -> None:
-        """Add a step, which the last one was the beginning of where that did this to the same element."""
+        """Add a step; it replaces the last one if that was its beginning, on the same element."""
         last, names = self._last, {action.__name__ for action in instead_of}
         if last is not None and last.key == step.key and last.action in names:
             self.steps.pop()
@@ -326,7 +317,7 @@ class PersonRecorder(SessionPlugin):
         self.steps.append(step)
 
     def _take_undone(self, kind: str, down: PersonStep | None) -> None:
-        """Take back what was none: a press without a click, or a key that was part of a text."""
+        """Take back what was no action: a press without a click, or a key that was part of a text."""
         if kind == "unpressed":
             if self._last is None or self._last.arguments.pop("submit", False):
                 return
@@ -348,13 +339,13 @@ class PersonRecorder(SessionPlugin):
         return await self._step(report, moment, click_element, **options)
 
     async def _take_hovered(self) -> None:
-        """Take what had to be hovered for the press."""
+        """Take the hovering that the press needed."""
         hovered, self._hovered = self._hovered, []
         for report, moment in hovered:
             self.steps.append(await self._step(report, moment, hover_element))
 
     async def _take_press(self, down: PersonStep, report: Report) -> None:
-        """Take what a press has come to."""
+        """Take the result of a press."""
         last, (moment,) = self._last, down.moments
         if report["kind"] == "checked":
             self.steps.append(await self._step(report, moment, set_checked, checked=report["checked"]))
@@ -413,7 +404,7 @@ class PersonRecorder(SessionPlugin):
         self.steps.append(step)
 
     async def _take_navigated(self, tab: Tab, report: Report) -> None:
-        """Take an address that a person has opened, or a step in the history that nothing else has led to."""
+        """Take an address that a person opened, or a step in the history that they made."""
         before, known = self._visits.get(tab.id, (0, []))
         now, ids, entry = await _visits(tab)
         self._visits[tab.id] = now, ids
@@ -434,7 +425,7 @@ class PersonRecorder(SessionPlugin):
 
 
 async def _visits(tab: Tab) -> tuple[int, list[int], dict[str, Any]]:
-    """Where a tab is in its history, the numbers of the entries, and the one where it is."""
+    """A tab's position in its history, the ids of the entries, and the current entry."""
     try:
         history = await send(tab.cdp, "Page.getNavigationHistory")
     except PlaywrightError:

@@ -1,4 +1,4 @@
-"""A recorded run, done again without a model."""
+"""Repeat a recorded run without a model."""
 
 import copy
 import re
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 ELEMENT_SECONDS = 10.0  # How long an element may take to appear
 SURE_SECONDS = 0.7  # How long an element quite as recorded is waited for before another one is taken
 POLL_SECONDS = 0.1
-EFFECT_SECONDS = (
-    3.0  # How long an action may take to have the effect that was recorded, beside what it took then
-)
+EFFECT_SECONDS = 3.0  # How much longer than when recorded an action may take to have its effect
 LONGEST_EFFECT_SECONDS = 30.0
 
 HOW_FOUND = {
@@ -51,10 +49,10 @@ MOST_SHOWN = 20  # How many departures a result names
 
 
 def same_meaning(wanted: ElementRecord, located: Located) -> bool:
-    """Whether an element that was found again may be taken for the recorded one by its role and name.
+    """Whether an element found again may replace the recorded one, by its role and name.
 
-    A name may gain or lose words as long as half of them stay; numbers in it do not count. Fields keep their
-    meaning whatever their label says now: what is typed is not what is done.
+    A name may change as long as half of its words stay; numbers do not count. Fields may change their label:
+    what is typed into them triggers nothing.
     """
     node = located.node
     if wanted.role and node.role and wanted.role != node.role and not {wanted.role, node.role} <= _ALIKE:
@@ -73,10 +71,10 @@ def _name_words(name: str) -> set[str]:
 
 @dataclass(kw_only=True)
 class Replay(TaskRun):
-    """One repetition of a recorded run in one session; a run of its own, with a history of its own.
+    """A repetition of a recorded run in one session, with a history of its own.
 
-    `recorded` is what is done again, `history` what comes of it. `element_seconds` is how long an element may
-    take to appear, `sure_seconds` how long it is waited for before another one is taken for it.
+    `element_seconds` is how long an element may take to appear, `sure_seconds` how long it is waited for
+    before a similar one is taken.
     """
 
     recorded: AgentHistory
@@ -85,7 +83,7 @@ class Replay(TaskRun):
     sure_seconds: float = SURE_SECONDS
 
     def __post_init__(self) -> None:
-        """Check that everything is there that the recorded run needs; raises InvalidArguments."""
+        """Check that all secrets of the recorded run are there; raises InvalidArguments."""
         arguments = str([action.call.arguments for action in self.recorded.actions()])
         missing = sorted(set(PLACEHOLDER.findall(arguments)) - set(self.secrets.names))
         if missing:
@@ -116,7 +114,7 @@ class Replay(TaskRun):
         return len(self.recorded.steps)
 
     def outcome(self) -> TaskOutcome:
-        """What the replay has come to so far."""
+        """The outcome of the replay so far."""
         history = self.history
         steps = f"{len(history.steps)} of {counted(len(self.recorded.steps), 'step')}"
         same = "" if self.obstacle else "; each had the effect that was recorded"
@@ -128,11 +126,7 @@ class Replay(TaskRun):
             id=history.id,
             status=history.status,
             answer="\n".join(said),
-            data={
-                "replay_of": self.recorded.id,
-                "actions": self._done,
-                "departures": list(self._departures),
-            },
+            data={"replay_of": self.recorded.id, "actions": self._done, "departures": list(self._departures)},
             obstacle=self.obstacle,
             evidence=history.evidence,
             steps=len(history.steps),
@@ -201,7 +195,7 @@ class Replay(TaskRun):
         return outcome.record
 
     async def _compare(self, step: StepRecord, recorded: ActionRecord, record: ActionRecord) -> None:
-        """Hold what an action has caused against the record; wait for what has not come yet."""
+        """Compare the effects of an action with the record; wait for those that are missing."""
         registry = self.controller.registry
         if recorded.call.name in registry and registry[recorded.call.name].effect == "read":
             return
@@ -229,7 +223,7 @@ class Replay(TaskRun):
         self._depart(notes, f"{action.call.name} was done in tab {wanted}, which was not the current one")
 
     async def _call(self, action: ActionRecord, notes: list[str]) -> ActionCall:
-        """The recorded call with new values, and the elements and tabs of today; raises NotFound."""
+        """The recorded call with new values and the current elements and tabs; raises NotFound."""
         arguments: dict[str, Any] = copy.deepcopy(self.variables.put_in(action.call.arguments))
         if isinstance(tab := arguments.get("tab"), int):
             arguments["tab"] = self._tabs.get(tab, tab)
@@ -254,7 +248,7 @@ class Replay(TaskRun):
     async def _check_means_the_same(
         self, call: ActionCall, wanted: ElementRecord, located: Located, now: str
     ) -> None:
-        """Ask the person where an element may mean something else by now; raises NotActionable."""
+        """Ask the person if an element may mean something else now; raises NotActionable."""
         if same_meaning(wanted, located):
             return
         change = self.secrets.hide(f"{call.name} was recorded on {wanted}, which is now {now}")
@@ -265,7 +259,7 @@ class Replay(TaskRun):
             )
 
     async def _find(self, wanted: ElementRecord) -> Located:
-        """A recorded element, as soon as it is there; raises NotFound in the end, DialogOpen."""
+        """A recorded element, as soon as it is there; raises NotFound, DialogOpen."""
         started = time.monotonic()
         while True:
             tab = self.session.current_tab

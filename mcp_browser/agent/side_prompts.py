@@ -1,4 +1,4 @@
-"""What the agent asks a model beside its steps: a plan, a summary, data of a page, a judgement."""
+"""Further requests to a model: a plan, a summary, data of a page, a judgement."""
 
 import json
 from collections import Counter
@@ -43,9 +43,9 @@ class _Text:
 
 
 def account(history: AgentHistory, *, wanted: str, room: int) -> str:
-    """The evidence, at most about `room` characters unless what is never left out is longer.
+    """The evidence in about `room` characters, or more if what is never left out needs more.
 
-    Of long texts the lines stay that have most to do with `wanted`, the task and the claim.
+    Long texts are cut to the lines most relevant to `wanted`, the task and the claim.
     """
     pieces = [*_pieces(history)]
     texts = [piece for piece in pieces if isinstance(piece, _Text)]
@@ -63,7 +63,7 @@ def account(history: AgentHistory, *, wanted: str, room: int) -> str:
 
 
 def excerpt(text: str, wanted: str, room: int) -> str:
-    """The lines of a text that have most to do with what is wanted, in their order, within `room`."""
+    """The lines of a text most relevant to `wanted`, in order, within `room` characters."""
     if len(text) <= room:
         return text
     lines = [cut(line, room) for line in text.splitlines()]
@@ -169,12 +169,9 @@ async def sum_up(model_client: ModelClient, memories: Sequence[Message], task: T
 
 
 async def read_data(model_client: ModelClient, schema: dict[str, Any], page: str, *, window: int) -> Any:
-    """Data for a schema from the text of a page, cut to its share of the model's window, in tokens.
+    """Data for a schema from a page's text, cut to its share of the model's window; raises ModelError.
 
-    None where the answer holds none.
-
-    Raises:
-        ModelError: it does not answer.
+    `window` is in tokens. None if the answer holds no data.
     """
     page = cut(page, int(window * tokens.LEAST_CHARACTERS_A_TOKEN * DATA_SHARE))
     request = [system(prompt("extract")), user(f"<page>\n{page}\n</page>")]
@@ -187,7 +184,7 @@ async def read_data(model_client: ModelClient, schema: dict[str, Any], page: str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a run claims: `people` is what was said beside the task, `facts` are those against the claim."""
+    """A run's claim; `people` is what was said beside the task, `facts` speak against the claim."""
 
     history: AgentHistory
     people: Sequence[str]
@@ -197,12 +194,9 @@ class Claim:
 
 
 async def judge(model_client: ModelClient, claim: Claim, look: Look, *, window: int) -> Verdict:
-    """Whether a claim stands up to the evidence of the run and the last page, point by point.
+    """Judge a claim by the evidence of the run and the last page, point by point. Raises ModelError.
 
     Answer, evidence and page are cut to their shares of the model's window, in tokens.
-
-    Raises:
-        ModelError: there is no judgement.
     """
     room = window * tokens.LEAST_CHARACTERS_A_TOKEN
     task, answer = claim.history.task, cut(claim.answer, int(room * ANSWER_SHARE))

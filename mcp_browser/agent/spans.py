@@ -36,7 +36,7 @@ def of_run(task_id: str, model: str, style: str) -> AbstractContextManager[Span]
 
 
 def end_run(span: Span, outcome: TaskOutcome) -> None:
-    """Say what a run has come to."""
+    """Set the outcome of a run."""
     span.set_attribute("mcp_browser.task.status", outcome.status.value)
     span.set_attribute("mcp_browser.task.steps", outcome.steps)
     _set_usage(span, outcome.usage)
@@ -50,7 +50,7 @@ def of_step(number: int) -> AbstractContextManager[Span]:
 
 
 def end_step(span: Span, step: StepRecord) -> None:
-    """Say on which host a step was, and whether nothing came of it."""
+    """Set the host of a step, and whether all of it failed."""
     if host := urlsplit(step.url.replace(MARK, "")).hostname:
         span.set_attribute("server.address", host)
     if all(action.error for action in step.actions):
@@ -64,7 +64,7 @@ def of_request(model: str) -> AbstractContextManager[Span]:
 
 
 def end_request(span: Span, reply: Reply) -> None:
-    """Say what a request has used."""
+    """Set the usage of a request."""
     span.set_attribute("gen_ai.response.model", reply.model)
     span.set_attribute("gen_ai.response.finish_reasons", [reply.finish])
     _set_usage(span, reply.usage)
@@ -81,7 +81,7 @@ def of_action(name: str) -> AbstractContextManager[Span]:
 
 @contextmanager
 def _span(name: str, kind: SpanKind, attributes: dict[str, AttributeValue]) -> Generator[Span]:
-    """A span that names a failure by its kind alone: messages may hold what a page says."""
+    """A span that records only the kind of a failure: messages may quote a page."""
     with _tracer.start_as_current_span(
         name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as span:

@@ -1,4 +1,4 @@
-"""What a run needs to go on after its process has ended, beside its history; whether it goes in circles."""
+"""The saved state of a run, beside its history; detects loops."""
 
 import hashlib
 import json
@@ -32,10 +32,9 @@ _MARKS = re.compile(r"\*?\[\d+\]")
 
 
 class LoopDetector(BaseModel):
-    """Remembers the last moves and pages as fingerprints; can be saved and read again.
+    """Remembers the last moves and pages as fingerprints; can be saved.
 
-    A move is what a step has carried out, on the page as it was: the same action on a page that has changed
-    since is another move, and progress.
+    A move is the actions of a step on the page as it was: the same action on a changed page is another move.
     """
 
     moves: list[str] = Field(default_factory=list[str])
@@ -43,7 +42,7 @@ class LoopDetector(BaseModel):
     told: dict[str, int] = Field(default_factory=dict[str, int])
 
     def record(self, actions: Iterable[ActionRecord], *, page: str) -> None:
-        """Note a step: what was carried out, in vain or not, and what the page showed before it, as text."""
+        """Note a step: its actions, also failed ones, and the text of the page before it."""
         shown = _digest(_MARKS.sub("", page))
         done = [_described(action) for action in actions if action.call.name not in _WAITS]
         if done:
@@ -58,7 +57,7 @@ class LoopDetector(BaseModel):
 
     @property
     def cycle(self) -> tuple[int, int]:
-        """The length of the cycle that the last moves go in, and how many they are; (0, 0) where none."""
+        """The length of the cycle of the last moves, and how many moves it has had; (0, 0) for none."""
         for length in range(1, LONGEST_CYCLE + 1):
             count = length
             while count < len(self.moves) and self.moves[-count - 1] == self.moves[length - count - 1]:
@@ -76,7 +75,7 @@ class LoopDetector(BaseModel):
         return self.cycle[1] >= STOP_AT or self.repeats >= STOP_AT_REPEATS or self.same_pages >= STOP_AT_PAGES
 
     def plan_is_due(self) -> bool:
-        """Whether a new plan is to be made now: said once for each time that the agent gets into a circle."""
+        """Whether to make a new plan now: True once each time the agent begins to go in circles."""
         return self._rises("plan", int(self.cycle[1] > 0 or self.repeats >= NUDGES[0]))
 
     def nudge(self) -> str | None:
@@ -111,7 +110,7 @@ class LoopDetector(BaseModel):
 
 
 def _described(action: ActionRecord) -> str:
-    """The action without what differs by chance: numbers of elements, the case and order of words."""
+    """The action without accidental differences: element numbers, case and order of words."""
     known = {element.argument for element in action.elements}
     arguments = {
         name: " ".join(sorted(value.lower().split())) if isinstance(value, str) else value

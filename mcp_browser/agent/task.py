@@ -1,4 +1,4 @@
-"""A task: what is to be done, within which limits, and what has come of it."""
+"""A task, its limits and its outcome."""
 
 from decimal import Decimal
 from enum import StrEnum
@@ -23,10 +23,10 @@ class Budget(Frozen):
     cost: Decimal | None = Field(default=None, description="US dollars")
 
     def reached(self, usage: Usage, *, seconds: float, step: int | None) -> str | None:
-        """Return which limit is reached, as a sentence, or None.
+        """Return the limit that is reached, as a sentence, or None.
 
-        Without a `step`, counted from 1, neither their number nor an unknown price is a reason: such a price
-        ends the run with its step, not in the middle of one.
+        Without a `step`, counted from 1, the number of steps and an unknown price are ignored: such a price
+        ends the run after its step, not amid one.
         """
         if step is not None and step >= self.steps:
             return f"the limit of {counted(self.steps, 'step')} is reached."
@@ -115,11 +115,7 @@ class TaskOutcome(Frozen):
     seconds: float = 0
 
     def data_as(self, form: type[ModelT]) -> ModelT:
-        """The data as an instance of a Pydantic model.
-
-        Raises:
-            pydantic.ValidationError: there are none that fit it.
-        """
+        """The data as an instance of a Pydantic model; raises pydantic.ValidationError."""
         return form.model_validate(self.data)
 
     @property

@@ -1,4 +1,4 @@
-"""What a run by an agent and a replay share: how they begin, pause and end, and what is kept of them."""
+"""What agent runs and replays share: beginning, pauses, end, records."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ YES, NO = "Yes", "No"
 
 @dataclass(kw_only=True)
 class TaskRun(ABC):
-    """A run of a task in a session; its history is saved as it goes, into `folder` where there is one.
+    """A run of a task in a session; its history is saved to `folder`, if any, as it goes.
 
     With `step_pictures`, pictures of the pages are kept there for people.
     """
@@ -76,10 +76,7 @@ class TaskRun(ABC):
         return self.task.budget.steps
 
     async def run(self) -> TaskOutcome:
-        """Work until the task ends, waits for a person, or is cancelled.
-
-        The history is saved after each step and at the end, however the run ends.
-        """
+        """Work until the task ends, waits for a person, or is cancelled; the history is always saved."""
         self._since = self._clock()  # Time that passed before is not working time.
         self.history.status = TaskStatus.WORKING
         self.history.ended = None
@@ -131,7 +128,7 @@ class TaskRun(ABC):
             self.obstacle = obstacle
 
     def break_off(self, why: str | None = None) -> TaskOutcome:
-        """End the run from outside, wherever it stands.
+        """End the run from outside.
 
         With a reason it has failed; else it was stopped or cancelled, as `control` says. A resumable run is
         only interrupted when its process ends.
@@ -148,7 +145,7 @@ class TaskRun(ABC):
         return self.outcome()
 
     async def _may_go_on(self) -> bool:
-        """Wait while the run is paused or a person has the browser; return whether to take another step."""
+        """Wait while the run is paused or a person has the browser; whether to take another step."""
         if self._is_held:
             self._set_status(TaskStatus.PAUSED)
             self._save()
@@ -181,7 +178,7 @@ class TaskRun(ABC):
         await self._report(number, status=self.history.status, url=url)
 
     async def _confirm(self, question: str) -> bool | None:
-        """Ask the person for a yes; the time that they take is not the step's."""
+        """Ask the person for a yes; their time does not count for the step."""
         limit = self._step_limit
         started, ends = anyio.current_time(), limit.deadline
         limit.deadline = math.inf
@@ -218,12 +215,12 @@ class TaskRun(ABC):
         self.history.steps.append(step)
 
     def _note_late_evidence(self) -> None:
-        """Add what came of the last action after it was recorded."""
+        """Add effects of the last action that came after it was recorded."""
         if (late := self.executor.late_evidence()) is not None:
             self.history.complete(late)
 
     async def _keep_end(self) -> None:
-        """Keep a picture of the page as the run has left it, where one can be had."""
+        """Keep a picture of the last page, if possible."""
         if self.folder is None or not self._wants_shot or not self.history.steps:
             return
         with anyio.move_on_after(END_PICTURE_SECONDS), contextlib.suppress(ActionError):
@@ -241,7 +238,7 @@ class TaskRun(ABC):
             self.folder.save_history(self._without_secrets())
 
     def _without_secrets(self) -> AgentHistory:
-        """The history without values in the task's own words, or in steps recorded before they were known."""
+        """The history without secrets in the task, or in steps recorded before they were known."""
         history, hide = self.history, self.secrets.hide_in
         if (known := len(self.secrets.values)) != self._known:
             self._known = known
@@ -250,10 +247,7 @@ class TaskRun(ABC):
         return history.model_copy(update={"task": history.task.model_copy(update=words)})
 
     async def write_up(self) -> None:
-        """Write the report and the script of the run, as it stands now, into its folder.
-
-        A failure is logged: it is none of the run's.
-        """
+        """Write the current report and script of the run into its folder; a failure is only logged."""
         if self.folder is None:
             return
         # The run may go on while it is written up; its steps themselves never change.
@@ -261,7 +255,7 @@ class TaskRun(ABC):
         try:
             own = self.executor.controller.registry
             texts = await anyio.to_thread.run_sync(_texts, as_it_is, self.folder.path, own)
-            # Here again: whoever hears of a new file is in the event loop.
+            # In the event loop, where the listeners for new files are.
             for name, text in texts.items():
                 self.folder.write(name, text.encode())
         except Exception:
@@ -270,6 +264,6 @@ class TaskRun(ABC):
 
 def _texts(history: AgentHistory, folder: Path, own: Registry) -> dict[str, str]:
     # Imported late: a template library is wanted only once a run has ended.
-    from mcp_browser.agent.record.report import REPORT_FILE, SCRIPT_FILE, export_script, render_report  # noqa: PLC0415  # noqa: PLC0415
+    from mcp_browser.agent.record.report import REPORT_FILE, SCRIPT_FILE, export_script, render_report  # noqa: PLC0415
 
     return {REPORT_FILE: render_report(history, folder), SCRIPT_FILE: export_script(history, own)}

@@ -1,4 +1,4 @@
-"""What a provider's failure means: whether to ask again, and its reason, without any key."""
+"""The meaning of a provider's failure: whether to ask again, and the reason, without keys."""
 
 import os
 import re
@@ -36,7 +36,7 @@ _TOO_LONG = (
 
 
 def as_model_error(name: str, error: Exception) -> ModelError:
-    """A failure of pydantic-ai's as one of ours; `name` is the model's, with its provider."""
+    """An error of pydantic-ai's as one of ours; `name` is the model's, with its provider."""
     why = cause(error)
     match error:
         case wrong.ModelRateLimitError():
@@ -76,7 +76,7 @@ def _key_advice(name: str) -> str:
 
 
 def cause(error: Exception) -> str:
-    """Why, in the provider's own words where it has any: one line, not too long, without keys."""
+    """The reason, in the provider's words if any: one short line, without keys."""
     words = _said(getattr(error, "body", None))
     status = getattr(error, "status_code", None)
     if words and status is not None:

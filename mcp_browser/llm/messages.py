@@ -1,4 +1,4 @@
-"""What is said to a model and what it answers, as values that every kind of model can be given."""
+"""Messages to models and their answers, for every kind of model."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,9 +33,9 @@ Block = Annotated[TextBlock | ImageBlock, Discriminator("kind")]
 
 
 class OutputCall(Frozen):
-    """What a model has put into the one form it was asked to fill in.
+    """A model's answer in the form that it was asked to fill in.
 
-    `arguments` is the filled-in form, or the text that should have been one and cannot be read.
+    `arguments` is the form, or a text that cannot be read as one.
     """
 
     id: str
@@ -60,9 +60,8 @@ class Message(Frozen):
 
     def without_images(self) -> "Message":
         """The message with its texts alone."""
-        return self.model_copy(
-            update={"blocks": tuple(block for block in self.blocks if isinstance(block, TextBlock))}
-        )
+        texts = tuple(block for block in self.blocks if isinstance(block, TextBlock))
+        return self.model_copy(update={"blocks": texts})
 
     def with_text(self, text: str) -> "Message":
         """The message with another text, and its pictures as they were."""
@@ -85,7 +84,7 @@ def assistant(text: str = "", *, call: OutputCall | None = None) -> Message:
 
 
 class OutputForm(Frozen):
-    """The one form that a model is to fill in: a JSON schema of an object, with a name."""
+    """The form that a model fills in: a named JSON schema of an object."""
 
     name: str
     description: str
@@ -130,7 +129,7 @@ class Usage(Frozen):
         )
 
     def since(self, before: "Usage") -> "Usage":
-        """What has been used since `before`, an earlier state of the same count."""
+        """The usage since `before`, an earlier state of the same count."""
         requests = self.requests - before.requests
         cost = None if self.cost is None or not requests else self.cost - (before.cost or 0)
         return Usage(
@@ -154,10 +153,10 @@ class Reply(Frozen):
 
 
 class ModelInfo(Frozen):
-    """What is known of a model. `context_window` is in tokens, None where it is not known.
+    """What is known of a model; `context_window` is in tokens, None if unknown.
 
-    `sees` says whether it takes pictures, `priced` whether what it costs can be known, `judges` whether it
-    can be asked about a claim.
+    `sees` says whether it takes pictures, `priced` whether its price is known, `judges` whether it can judge
+    a claim.
     """
 
     name: str
@@ -179,7 +178,7 @@ class ChatModel(Protocol):
     def info(self) -> ModelInfo: ...
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
-        """One answer to the conversation, whose first message may be the system's, and the last is a user's.
+        """One answer to the conversation, which may begin with a system message and ends with a user's.
 
         Without a `form` to fill in, the model answers in text.
 

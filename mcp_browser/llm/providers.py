@@ -1,4 +1,4 @@
-"""Models of providers and OpenAI-compatible addresses, by pydantic-ai, which takes a second to import."""
+"""Models of providers and OpenAI-compatible addresses, by pydantic-ai (slow to import)."""
 
 import contextlib
 import json
@@ -83,7 +83,7 @@ def _quoted(value: object) -> str:
 
 OutputMode = Literal["tool", "json"]  # A tool to be called, or the schema of the whole answer
 
-RECEIVED = "Received."  # The result of a filled-in form; what came of it is in the next message
+RECEIVED = "Received."  # The result of a filled-in form; the next message has the outcome
 LEAST_ANSWER = 512  # Tokens that an answer may have, however small the model's window is
 
 
@@ -99,11 +99,11 @@ class ProviderModel:
         temperature: float | None = None,
         describes_form: bool = False,
     ) -> None:
-        """Speak to `model`, pydantic-ai's; make one with `provider_model`.
+        """Use a model of pydantic-ai's; see `provider_model`.
 
-        `context_window` is in tokens, where pydantic-ai does not know it, or not rightly; the answer may then
-        have a tenth of them. With `describes_form` the form is given in words, too: a server of one's own
-        holds an answer to a schema without showing it to the model.
+        `context_window` is in tokens, if pydantic-ai does not know it; an answer may then have a tenth of
+        them. `describes_form` adds the form in words: local servers enforce a schema without showing it to
+        the model.
         """
         self._model = model
         self._mode: OutputMode = mode
@@ -128,9 +128,8 @@ class ProviderModel:
         Raises:
             ModelRateLimited, ModelTimedOut, ModelUnavailable: it may answer later.
             ContextTooLong: the conversation is too long for it.
-            ModelRefused: it will not answer this way: the key, the name or the request is wrong.
+            ModelRefused: the key, the name or the request is wrong.
         """
-
         try:
             with anyio.fail_after(seconds):
                 response = await direct.model_request(
@@ -151,7 +150,7 @@ class ProviderModel:
         return self._reply(response, messages, form)
 
     def _with_form(self, messages: Sequence[Message], form: OutputForm | None) -> Sequence[Message]:
-        """The conversation, with the form in words where the model would not see it else."""
+        """The conversation, with the form in words if the model would not see it otherwise."""
         if form is None or not self._describes_form:
             return messages
         shape = f"{form.description} Answer with one JSON object of this shape:\n{outline(form.json_schema)}"
@@ -161,7 +160,6 @@ class ProviderModel:
         return [first.with_text(f"{first.text}\n\n{shape}"), *rest]
 
     def _parameters(self, form: OutputForm | None) -> Any:
-
         if form is None:
             return ModelRequestParameters()
         if self._mode == "json":
@@ -212,7 +210,7 @@ _FINISHES: dict[str, Literal["stop", "length", "filtered", "other"]] = {
 def own_model(
     model: object, mode: OutputMode, context_window: int | None, temperature: float | None
 ) -> ProviderModel:
-    """A model that a program has made with pydantic-ai. Raises NoModel: it is none."""
+    """A model that a program has made with pydantic-ai; raises NoModel for anything else."""
     if isinstance(model, Model):
         return ProviderModel(
             cast("Model", model), mode=mode, context_window=context_window, temperature=temperature
@@ -234,10 +232,10 @@ async def provider_model(  # noqa: PLR0913 - what the settings say of a model
     context_window: int | None = None,
     temperature: float | None = None,
 ) -> ProviderModel:
-    """The model of a name such as `anthropic:claude-sonnet-4-5`; its key is taken from the environment.
+    """The model of a name such as `anthropic:claude-sonnet-4-5`; its key comes from the environment.
 
-    `base_url` is another address: one that speaks OpenAI's protocol, for names without a provider and for
-    `openai:`, whose key may then be missing; for the main model, one of its provider's. The rest is as for
+    `base_url` is another address. For names without a provider and for `openai:`, it speaks OpenAI's
+    protocol, and the key may be missing; for the main model, it is one of its provider's. For the rest see
     `ProviderModel`.
 
     Raises:
@@ -271,11 +269,7 @@ async def provider_model(  # noqa: PLR0913 - what the settings say of a model
             ) from error
         _quiet_logs()
         return ProviderModel(
-            model,
-            mode=mode,
-            context_window=context_window,
-            temperature=temperature,
-            describes_form=own,
+            model, mode=mode, context_window=context_window, temperature=temperature, describes_form=own
         )
 
     # A thread: importing a provider's package takes long, and other callers should not wait.
@@ -316,7 +310,7 @@ def _at(provider: str, base_url: str) -> Any:
 
 
 def _quiet_logs() -> None:
-    """Keep requests, with the pages and keys in them, out of the log, however much of it is wanted."""
+    """Keep requests, which hold pages and keys, out of the log at every level."""
     for name in ("openai", "anthropic", "google_genai", "httpx", "httpx2", "httpcore", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
@@ -374,15 +368,10 @@ def _arguments(given: str | dict[str, Any] | None) -> dict[str, Any] | str:
 def _usage_of(
     response: pai.ModelResponse, messages: Sequence[Message], said: Message, form: OutputForm | None
 ) -> Usage:
-    """What a request has used, as the provider counted it; an estimate without a price where it did not."""
+    """The usage that the provider counted; an estimate without a price if it did not."""
     used = response.usage
     if used.unmeasured_requests or not used.input_tokens:
-        return Usage(
-            input_tokens=tokens.of_messages(messages, form),
-            output_tokens=tokens.of_message(said),
-            requests=1,
-            estimated=True,
-        )
+        return tokens.estimated_usage(messages, said, form)
     return Usage(
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,
@@ -393,7 +382,7 @@ def _usage_of(
 
 
 def _price_of(response: pai.ModelResponse) -> Decimal | None:
-    """US dollars: what the provider itself has said, or what its price list makes of the tokens."""
+    """US dollars: the provider's own figure, else by its price list."""
     if response.usage.cost is not None:
         return response.usage.cost
     billed: object = (response.provider_details or {}).get("cost")
@@ -407,7 +396,7 @@ def _price_of(response: pai.ModelResponse) -> Decimal | None:
 
 
 def _is_priced(model: Model) -> bool:
-    """Whether the price of a model is known before it has been asked anything."""
+    """Whether a model's price is known before the first request."""
     asked = pai.ModelResponse(
         parts=[],
         usage=RequestUsage(input_tokens=1_000),

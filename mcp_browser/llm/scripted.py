@@ -1,4 +1,4 @@
-"""A model that answers by a script: for tests, demonstrations and dry runs."""
+"""A model that follows a script: for tests, demonstrations and dry runs."""
 
 import inspect
 import json
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from mcp_browser.errors import ModelError, SettingsError
 from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import Message, ModelInfo, OutputCall, OutputForm, Reply, Usage, assistant
+from mcp_browser.llm.messages import Message, ModelInfo, OutputCall, OutputForm, Reply, assistant
 
 Line = dict[str, Any] | str | Reply | ModelError
 """One answer: a filled-in form, a text, a whole reply, or the failure to answer."""
@@ -17,7 +17,7 @@ Speaker = Callable[[Sequence[Message]], Line | Awaitable[Line]]  # Makes an answ
 
 
 class ScriptedModel:
-    """Answers with the lines of a script, one a request, the last one again at the end."""
+    """Answers with the lines of a script, one per request, then repeats the last one."""
 
     def __init__(
         self,
@@ -30,10 +30,7 @@ class ScriptedModel:
     ) -> None:
         """Take the lines; each is an answer, or a function that makes one from the conversation.
 
-        It does not judge unless that is in its script (`judges`).
-
-        Raises:
-            ValueError: there is not one line.
+        It judges claims only with `judges`. Raises ValueError if there are no lines.
         """
         self._lines = list(lines)
         if not self._lines:
@@ -43,7 +40,7 @@ class ScriptedModel:
         self.forms: list[OutputForm | None] = []
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
-        """The next line of the script. Raises ModelError: the line is one."""
+        """The next line of the script; raises it if it is a ModelError."""
         del seconds
         line = self._lines[min(len(self.requests), len(self._lines) - 1)]
         self.requests.append(tuple(messages))
@@ -66,12 +63,7 @@ class ScriptedModel:
                 name = form.name if form is not None else "output"
                 call = OutputCall(id=f"call-{len(self.requests)}", name=name, arguments=line)
                 said = assistant(call=call)
-        usage = Usage(
-            input_tokens=tokens.of_messages(messages, form),
-            output_tokens=tokens.of_message(said),
-            requests=1,
-            estimated=True,
-        )
+        usage = tokens.estimated_usage(messages, said, form)
         return Reply(text=said.text, call=call, usage=usage, model=self.info.name)
 
 

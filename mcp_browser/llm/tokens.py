@@ -1,4 +1,4 @@
-"""How many tokens a conversation has, where no provider has counted it.
+"""Estimate the tokens of a conversation that no provider has counted.
 
 The estimate is stated, not exact: English text has about four characters a token in current tokenizers, JSON
 and page snapshots about three, so three is taken (the share that browser-use's early releases took, too). A
@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from math import ceil
 
-from mcp_browser.llm.messages import ImageBlock, Message, OutputForm, as_json
+from mcp_browser.llm.messages import ImageBlock, Message, OutputForm, Usage, as_json
 
 LEAST_CHARACTERS_A_TOKEN = 3
 PIXELS_A_TOKEN = 750
@@ -40,3 +40,9 @@ def of_messages(messages: Iterable[Message], form: OutputForm | None = None) -> 
     """Tokens of a conversation and of the form that goes with it."""
     asked = of_text(json.dumps(form.json_schema)) + of_text(form.description) if form is not None else 0
     return asked + sum(map(of_message, messages))
+
+
+def estimated_usage(messages: Iterable[Message], answer: Message, form: OutputForm | None) -> Usage:
+    """The usage of one request, estimated."""
+    used, made = of_messages(messages, form), of_message(answer)
+    return Usage(input_tokens=used, output_tokens=made, requests=1, estimated=True)

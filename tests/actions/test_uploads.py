@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.actions.uploads import allowed_files
+from mcp_browser.actions.uploads import allowed_file
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.settings import FileSettings, Settings
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.fresh
 
 def test_a_file_in_an_allowed_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a")
-    assert allowed_files([str(tmp_path / "a.txt")], [tmp_path]) == [(tmp_path / "a.txt").resolve()]
+    assert allowed_file(str(tmp_path / "a.txt"), [tmp_path]) == (tmp_path / "a.txt").resolve()
 
 
 def test_a_relative_path_is_taken_from_the_working_folder(
@@ -22,7 +22,7 @@ def test_a_relative_path_is_taken_from_the_working_folder(
 ) -> None:
     (tmp_path / "a.txt").write_text("a")
     monkeypatch.chdir(tmp_path)
-    assert allowed_files(["a.txt"], [tmp_path]) == [(tmp_path / "a.txt").resolve()]
+    assert allowed_file("a.txt", [tmp_path]) == (tmp_path / "a.txt").resolve()
 
 
 @pytest.mark.parametrize("how", ["absolute", "dots", "link", "linked folder"])
@@ -40,7 +40,7 @@ def test_no_path_leads_out_of_the_allowed_folders(tmp_path: Path, how: str) -> N
         "linked folder": inside / "folder" / "secret.txt",
     }[how]
     with pytest.raises(InvalidArguments, match="not in a folder that files may be uploaded from") as caught:
-        allowed_files([str(path)], [inside])
+        allowed_file(str(path), [inside])
     assert str(inside) in str(caught.value)
 
 
@@ -48,14 +48,14 @@ def test_whether_a_forbidden_file_exists_is_not_told(tmp_path: Path) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     with pytest.raises(InvalidArguments, match="not in a folder"):
-        allowed_files([str(tmp_path / "missing.txt")], [inside])
+        allowed_file(str(tmp_path / "missing.txt"), [inside])
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"no file .*missing\.txt"):
-        allowed_files([str(tmp_path / "missing.txt")], [tmp_path])
+        allowed_file(str(tmp_path / "missing.txt"), [tmp_path])
     with pytest.raises(InvalidArguments, match="is a folder"):
-        allowed_files([str(tmp_path)], [tmp_path])
+        allowed_file(str(tmp_path), [tmp_path])
 
 
 def test_a_link_as_allowed_folder_is_followed(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_link_as_allowed_folder_is_followed(tmp_path: Path) -> None:
     real.mkdir()
     (real / "a.txt").write_text("a")
     (tmp_path / "link").symlink_to(real)
-    assert allowed_files([str(tmp_path / "link" / "a.txt")], [tmp_path / "link"]) == [real / "a.txt"]
+    assert allowed_file(str(tmp_path / "link" / "a.txt"), [tmp_path / "link"]) == real / "a.txt"
 
 
 @pytest.mark.parametrize(
@@ -83,5 +83,5 @@ async def test_a_working_folder_with_the_home_folder_in_it_is_not_uploaded_from(
     assert (tmp_path / working in session.upload_dirs) is allowed
     if not allowed:
         with pytest.raises(InvalidArguments, match="More can be allowed with --upload-dir"):
-            allowed_files(["a.txt"], session.upload_dirs)
+            allowed_file("a.txt", session.upload_dirs)
     await manager.close()

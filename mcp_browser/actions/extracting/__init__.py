@@ -1,1 +1,1 @@
-"""Taking what a page holds out of its HTML: tables, articles, the data of a schema; the text of a PDF."""
+"""Extract tables, articles and the data of a schema from the HTML of a page."""

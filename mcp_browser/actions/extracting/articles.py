@@ -1,4 +1,4 @@
-"""The article of a page, without what stands around it."""
+"""The article of a page, without what surrounds it."""
 
 import logging
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lets a task's model fill what the page does not name; only what stands in the page is taken from it."""
+"""Let a task's model fill what the page does not name; only text of the page is accepted."""
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ task_model: ContextVar[FillByModel | None] = ContextVar("task_model", default=No
 
 @contextmanager
 def filling_by(model: FillByModel) -> Generator[None]:
-    """Within it, actions let this model fill what the page does not name."""
+    """Let actions ask this model for what the page does not name."""
     before = task_model.set(model)
     try:
         yield
@@ -29,11 +29,11 @@ SAID = "read by the model"
 
 
 async def fill_rest(schema: Schema, filled: Filled, content: str) -> bool:
-    """Add to the data what the task's model reads in the content of the page; whether a model has read it.
+    """Add what the task's model reads in the page; return whether it has read it.
 
     Args:
         schema: of the whole data, without references.
-        filled: what is said under exactly its names.
+        filled: what was found under the exact names.
         content: the text of the page.
     """
     model = task_model.get()
@@ -62,7 +62,7 @@ async def fill_rest(schema: Schema, filled: Filled, content: str) -> bool:
 
 
 def _missing(schema: Schema, filled: Filled) -> Schema | None:
-    """A schema of what is missed altogether: a list, or properties of an object."""
+    """A schema of what is missing: the list, or properties of the object."""
     schema = plain_schema(schema)
     if schema.get("type") == "array":
         return schema if filled.data == [] else None
@@ -72,7 +72,7 @@ def _missing(schema: Schema, filled: Filled) -> Schema | None:
 
 
 class _Page:
-    """The text of a page, to hold against it what a model says of it."""
+    """The text of a page, to check a model's data against."""
 
     def __init__(self, text: str) -> None:
         self._text = _plain(text)

@@ -1,4 +1,4 @@
-"""Fills a JSON schema with what a page says under exactly the names of the properties."""
+"""Fill a JSON schema from a page, by the exact names of its properties."""
 
 import math
 import re
@@ -42,9 +42,9 @@ def numbers_in(text: str) -> list[int | float]:
 
 
 def one_number(text: str) -> int | float | None:
-    """The number that a text consists of, beside signs such as those of currencies; None for another text.
+    """The only number of a text without letters, such as a price; None for another text.
 
-    A word beside it may be a unit, or make it another number, as `million` does.
+    A word may be a unit, or change the number, as `million` does.
     """
     numbers = _NUMBER.findall(text)
     if len(numbers) != 1 or _LETTER.search(text.replace(numbers[0], "", 1)):
@@ -90,15 +90,14 @@ IN_SOME = "in some records: "
 NOTHING: tuple[str, list[Any]] = ("", [])
 
 Thing = dict[str, list[Any]]
-"""What is said of one thing, by plain names: values of JSON and elements."""
+"""The properties of one thing, by plain names: JSON values and elements."""
 
 
 @dataclass
 class Filled:
-    """What a schema was filled with.
+    """The data for a schema, by paths such as `products[].price`.
 
-    `found` says where a property comes from, `missing` why another one is left out, by paths such as
-    `products[].price`.
+    `found` says where a property comes from, `missing` why one is left out.
     """
 
     data: Any = None
@@ -107,15 +106,15 @@ class Filled:
 
     @property
     def lacking(self) -> int:
-        """How many properties are missing altogether."""
+        """The number of properties that are missing everywhere."""
         return sum(not why.startswith(IN_SOME) for why in self.missing.values())
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Things of one kind, what they are called, and the plain names that are said of them.
+    """Things of one kind, its name, and the plain names of their properties.
 
-    A `weak` one, such as a table or data about the site, may be about something else than the page.
+    A `weak` source, such as a table or data about the site, may be about something else than the page.
     """
 
     where: str
@@ -131,10 +130,10 @@ def fill_schema(schema: Schema, page: str) -> Filled:
     filling = _Filling([*_data(root), *_tables(root)])
     schema = plain_schema(schema)
     if schema.get("type") == "array":
-        filling.data = filling.fill_list(schema, "(the list)", ()) or []
+        data: Any = filling.fill_list(schema, "(the list)", ()) or []
     else:
-        filling.data = filling.fill_page(schema, labels(root))
-    return Filled(filling.data, filling.found, filling.missing)
+        data = filling.fill_page(schema, labels(root))
+    return Filled(data, filling.found, filling.missing)
 
 
 def plain_schema(schema: Any) -> Schema:
@@ -156,20 +155,19 @@ def plain_schema(schema: Any) -> Schema:
 
 
 class _Unfit(Exception):
-    """What is said is not what the schema wants; the message says why."""
+    """A value does not fit the schema; the message says why."""
 
 
 class _Filling:
-    """One schema as it is filled."""
+    """A schema being filled."""
 
     def __init__(self, sources: Sequence[_Source]) -> None:
         self._sources = sources
-        self.data: Any = None
         self.found: dict[str, str] = {}
         self.missing: dict[str, str] = {}
 
     def fill_page(self, schema: Schema, labels: Thing) -> dict[str, Any]:
-        """Fill an object from data about single things, labels, and what has most of it."""
+        """Fill an object from data about single things, labels, and weak sources with most properties."""
         properties = _properties(schema)
         likely = len(properties) > 1
         singles = [one for one in self._sources if len(one.things) == 1]
@@ -194,7 +192,7 @@ class _Filling:
         return filled
 
     def fill_list(self, schema: Schema, path: str, names: Sequence[str]) -> list[Any] | None:
-        """Fill a list with the things that have most of the properties; of several, those called like it."""
+        """Fill a list from the source with most of the properties; of several, from that of its name."""
         items = plain_schema(schema.get("items"))
         ranked = [(_share(items, source), source.name in names, source) for source in self._sources]
         fitting = [one for one in ranked if one[0] >= LEAST_SHARE]
@@ -224,7 +222,7 @@ class _Filling:
         return filled or None
 
     def _fill(self, schema: Any, values: Sequence[Any], path: str, where: str) -> Any:
-        """Fill a schema with what is said under its name; None where that does not fit."""
+        """Fill a schema with the values under its name; None if they do not fit."""
         schema = plain_schema(schema)
         if values and schema.get("type") == "array":
             filled = [
@@ -291,7 +289,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _converted(schema: Schema, value: Any) -> Any:
-    """A value as the schema wants it. Raises _Unfit: it cannot be had from it."""
+    """A value in the type and format of the schema; raises _Unfit."""
     kind, form, text = schema.get("type"), schema.get("format"), shown(value)
     element = value if isinstance(value, Element) else None
     if kind in ("number", "integer"):
@@ -315,7 +313,7 @@ def _converted(schema: Schema, value: Any) -> Any:
 
 
 def _thing(item: dict[str, Any], deep: int = 0) -> Thing:
-    """What an object of JSON says; of its parts under names that are not its own."""
+    """The properties of a JSON object, and of its parts under names it does not have itself."""
     own: Thing = {}
     parts: Thing = {}
     for key, value in item.items():
@@ -330,7 +328,7 @@ def _thing(item: dict[str, Any], deep: int = 0) -> Thing:
 
 
 def _data(root: Element) -> Iterable[_Source]:
-    """What data of schema.org tell of, by its kind."""
+    """The things in the page's schema.org data, by kind."""
     kinds: dict[str, list[Thing]] = {}
     for item in items_in(root):
         kinds.setdefault(type_of(item), []).append(_thing(item))
@@ -342,8 +340,8 @@ def _data(root: Element) -> Iterable[_Source]:
 def _tables(root: Element) -> Iterable[_Source]:
     for number, table in enumerate(tables_in(root), 1):
         where = f"table {number}" + (f" {quoted(table.caption, 60)}" if table.caption else "")
-        if told := ", ".join(filter(None, (table.size if table.is_part else "", table.note))):
-            where += f" ({told})"
+        if about := ", ".join(filter(None, (table.size if table.is_part else "", table.note))):
+            where += f" ({about})"
         things: list[Thing] = []
         for at in table.records_at():
             things.append(thing := {})

@@ -1,4 +1,4 @@
-"""The tree of a page, and what it says to machines: data of schema.org, as JSON-LD and as microdata."""
+"""The tree of a page, and its schema.org data, as JSON-LD and as microdata."""
 
 import contextlib
 import json
@@ -25,10 +25,7 @@ def parse(text: str) -> Element:
 
 
 def text_of(element: Element, *, gone: bool = True) -> str:
-    """The text of an element on one line, that of pictures where there is no other.
-
-    Without `gone`, not what is struck out.
-    """
+    """The text of an element on one line, else of its pictures; without `gone`, not what is struck out."""
     parts: list[str] = []
     pictures: list[str] = []
     skipping: Element | None = None
@@ -73,7 +70,7 @@ MOST_DEEP = 8  # How far data within data are read
 ABOUT_THE_SITE = frozenset(
     {"BreadcrumbList", "WebSite", "WebPage", "Organization", "SearchAction", "SiteNavigationElement"}
 )
-"""Kinds of things that data tell of though the page is about something else."""
+"""Kinds that data describe even where the page is about something else."""
 
 _SCHEMA = re.compile(r"https?://schema\.org/")
 _NAMES = ("name", "@value", "url", "@id")
@@ -88,7 +85,7 @@ _ADDRESS = {
 
 
 def items_in(root: Element) -> list[dict[str, Any]]:
-    """The things that the data of a page tell of; scripts are taken out of the tree."""
+    """The things that the page's data describe; removes the scripts from the tree."""
     found: list[dict[str, Any]] = []
     for script in list(root.iter("script")):
         with contextlib.suppress(ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The tables of a page: those of HTML and those made of roles, as rows of cells."""
+"""The tables of a page, by HTML and by roles, as rows of cells."""
 
 import csv
 import io
@@ -33,12 +33,12 @@ Row = tuple[Cell | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: what its columns are called, and its rows, in all of which merged cells are repeated.
+    """A table: the names of its columns, and its rows, in which merged cells are repeated.
 
-    `headers` are empty where it has none; a cell over all columns stands in the first one alone. The last
-    `foot` rows are of its foot, such as sums. Of a long one, a page may hold only what is in view: `count` is
-    how many rows it says to have, and `columns` how many columns, where that is more; `more` whether others
-    come as it is scrolled. `note` is what it says of itself elsewhere, such as which page of it is shown.
+    `headers` are empty if it has none; a cell over all columns is in the first one only. The last `foot` rows
+    are its foot, such as sums. A page may hold only the visible part: `count` and `columns` are how many rows
+    and columns it claims to have, if more; `more` says that rows are added on scrolling. `note` is its
+    description elsewhere, such as the number of its page.
     """
 
     element: Element
@@ -71,7 +71,7 @@ class Table:
         return f"{rows}, {columns}" + (f" of {self.columns:,}" if self.columns is not None else "")
 
     def records_at(self) -> list[int]:
-        """Which rows tell of a thing each: not those of the foot, nor a line over all columns."""
+        """Which rows are records: not those of the foot, nor a line over all columns."""
         rows = self.rows[: len(self.rows) - self.foot]
         return [at for at, row in enumerate(rows) if sum(cell is not None for cell in row) > 1]
 
@@ -118,9 +118,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A table as it stands there; of one that was `split` into several, the first, and where it ends.
+    """A table element; of a table that was `split` into several elements, the first, and its `end`.
 
-    A `weak` one is none by itself: it has no headers, and one row or tables in it.
+    A `weak` one is no table by itself: it has no headers, and one row or inner tables.
     """
 
     element: Element
@@ -145,9 +145,9 @@ def link_in(cell: Cell | None) -> str:
 
 
 def tables_in(root: Element) -> list[Table]:
-    """The tables with data, in their order; those that only lay out a page are left out.
+    """The tables with data, in order, without those that only lay out a page.
 
-    A table that scrolls may be made of several: one of its headers, one of its rows, one of its foot.
+    A table that scrolls may be made of several elements: one for its headers, its rows, its foot.
     """
     parts = [part for element in elements(root) if _is_table(element) and (part := _read(element))]
     found: list[_Part] = []
@@ -183,22 +183,17 @@ def _is_table(element: Element) -> bool:
 
 
 def _under(above: _Part, below: _Part, *, as_foot: bool = False) -> bool:
-    """Whether a table goes on with the columns of the one above it, with no text in between.
-
-    A foot need not have them all.
-    """
+    """Whether a table continues the columns of the one above, with no text between; a foot may have fewer."""
     beyond = above.width - below.width
     if as_foot and beyond >= -1:
         beyond = 0
     elif beyond == 1 and not below.head:
         # Over the bar by which it is scrolled there is a header without a name.
         beyond = any(row[-1] and row[-1].text for row in above.head if len(row) == above.width)
-    return beyond == 0 and not _text_between(above.element if above.end is None else above.end, below.element)
-
-
-def _text_between(first: Element, second: Element) -> bool:
-    """Whether there is a text between the end of an element and the beginning of a later one."""
-    return _texts(second, "preceding") > _texts(first, "preceding") + _texts(first, "descendant")
+    if beyond:
+        return False
+    last = above.element if above.end is None else above.end
+    return _texts(below.element, "preceding") <= _texts(last, "preceding") + _texts(last, "descendant")
 
 
 def _texts(element: Element, axis: str) -> float:
@@ -207,7 +202,8 @@ def _texts(element: Element, axis: str) -> float:
 
 
 def _read(element: Element) -> _Part | None:
-    lines = sorted(_lines(element), key=lambda line: line.part)
+    is_html = element.tag == "table" and not role(element)
+    lines = sorted(_html_lines(element) if is_html else _role_lines(element), key=lambda line: line.part)
     # In a part of its own, a head is above and a foot below, wherever it is written.
     grid = list(zip(lines, _merged(lines), strict=False))
     while grid and not any(cell and cell.text for cell in grid[-1][1]):
@@ -259,8 +255,8 @@ def _table(part: _Part) -> Table | None:
         rows.append((row[0], *(None for _ in row[1:])) if _is_line(row) else row)
         foot += in_foot
     # Columns of buttons and the like have neither a name nor a text.
-    told = {at for row in rows for at, cell in enumerate(row) if cell and cell.text}
-    kept = [at for at in range(part.width) if names[at] or at in told]
+    filled = {at for row in rows for at, cell in enumerate(row) if cell and cell.text}
+    kept = [at for at in range(part.width) if names[at] or at in filled]
     if not rows:
         return None
     element = part.element
@@ -286,8 +282,8 @@ def _is_line(row: Row) -> bool:
 
 def _repeats(row: Row, names: list[str], *, in_foot: bool) -> bool:
     """Whether a row says the headers again."""
-    told = [(at, cell) for at, cell in enumerate(row) if cell and cell.text]
-    return bool(told) and all((in_foot or cell.is_header) and cell.text == names[at] for at, cell in told)
+    filled = [(at, cell) for at, cell in enumerate(row) if cell and cell.text]
+    return bool(filled) and all((in_foot or cell.is_header) and cell.text == names[at] for at, cell in filled)
 
 
 def _said(element: Element, name: str) -> int | None:
@@ -297,26 +293,19 @@ def _said(element: Element, name: str) -> int | None:
 
 def _note(element: Element, caption: str) -> str:
     """What describes the table elsewhere, such as `Showing 1 to 10 of 500 entries`."""
-    ids = next(
-        (
-            below.get("aria-describedby")
-            for below in (element, *element.iter("table"))
-            if below.get("aria-describedby")
-        ),
-        "",
-    )
+    described = (below.get("aria-describedby") for below in (element, *element.iter("table")))
     about = [
         text_of(one)
-        for name in (ids or "").split()
+        for name in next(filter(None, described), "").split()
         for one in element.getroottree().xpath("//*[@id=$name]", name=name)
     ]
-    told = " ".join(about)
-    return told if len(told) <= LONGEST_NOTE and told not in caption else ""
+    note = " ".join(about)
+    return note if len(note) <= LONGEST_NOTE and note not in caption else ""
 
 
 def _all_headers(row: Row) -> bool:
-    told = {id(cell): cell for cell in row if cell and cell.text}
-    return len(told) > 1 and all(cell.is_header for cell in told.values())
+    filled = {id(cell): cell for cell in row if cell and cell.text}
+    return len(filled) > 1 and all(cell.is_header for cell in filled.values())
 
 
 def _has_headers(rows: Iterable[Row]) -> bool:
@@ -368,12 +357,6 @@ def _own(element: Element) -> Iterator[Element]:
                 rest += reversed(below)
 
 
-def _lines(element: Element) -> list[_Line]:
-    return (
-        list(_html_lines(element)) if element.tag == "table" and not role(element) else _role_lines(element)
-    )
-
-
 def _html_lines(element: Element) -> Iterator[_Line]:
     for row in _own(element):
         if row.tag == "tr":
@@ -395,9 +378,9 @@ def _place(cell: Element) -> _Place:
 
 
 def _role_lines(element: Element) -> list[_Line]:
-    """Rows by roles; parts of a row that stand apart, as of fixed columns, are one by their number.
+    """Rows by roles; parts of a row, as of fixed columns, are joined by their row number.
 
-    Cells stand in the columns that they name: one may be missing, and not all columns need be in the page.
+    Cells go into the columns that they name: one may be missing, and not all columns need be in the page.
     """
     rows: dict[object, list[_Place]] = {}
     parts: dict[object, int] = {}

@@ -1,1 +1,1 @@
-"""What a run shows for its claim: evidence of each action, and the facts against the claim."""
+"""Evidence of each action, and the facts against a run's claim."""

@@ -1,4 +1,4 @@
-"""What an action caused when it was recorded, held against what it causes when it is done again."""
+"""Compare the effects of a recorded action with those of its replay."""
 
 import re
 import time
@@ -18,7 +18,7 @@ _STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Seconds or milliseconds since 1970
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Both sides; `certain` where the second cannot mean the same."""
+    """Both sides; `certain` if they cannot mean the same."""
 
     what: str
     recorded: str
@@ -30,10 +30,10 @@ class Difference:
 
 
 class Comparison:
-    """Compares the actions of a recorded run, in their order, with those of its replay.
+    """Compares the actions of a recorded run, in order, with those of its replay.
 
-    A page saves by itself, when and as often as it likes: of what the recorded run has `PUT` to an address
-    several times, one request is as good as many, and may belong to a later action.
+    A page may save by itself at any time: of requests that the recorded run has `PUT` to an address several
+    times, one suffices, and a later action may send it.
     """
 
     def __init__(self, recorded: AgentHistory, variables: Variables) -> None:
@@ -45,7 +45,7 @@ class Comparison:
         self._created: set[str] = set()  # Where both runs have made something
 
     def difference(self, recorded: ActionRecord, now: ActionRecord) -> Difference | None:
-        """The gravest difference in what an action caused; None where there is none."""
+        """The most important difference in the effects of an action; None if there is none."""
         after = now.evidence or Evidence()
         if (before := self._recorded(recorded)) is None:
             return Difference("Evidence", "none was kept", "the action was done", certain=False)
@@ -62,7 +62,7 @@ class Comparison:
         return min(found, key=lambda one: not one.certain, default=None)
 
     def go_on(self, recorded: ActionRecord, after: Evidence | None) -> None:
-        """Take in what an action has caused in the end; the next one begins."""
+        """Take in all effects of an action before the next one begins."""
         before, after = self._recorded(recorded) or Evidence(), after or Evidence()
         self._early = (self._early | self._saves(after).keys()) - self._saves(before).keys()
         self._created |= _created(before) & _created(after)
@@ -76,11 +76,11 @@ class Comparison:
         return {one.saves: one for one in evidence.sent if one.saves in self._saved}
 
     def _others(self, sent: Iterable[Sent]) -> list[Sent]:
-        """The requests that weigh and are no saves of the page's own."""
+        """The requests that weigh and are not saves by the page itself."""
         return [one for one in sent if one.weighs and one.saves not in self._saved]
 
     def _differently_sent(self, before: Evidence, after: Evidence) -> Iterator[Difference]:
-        """Requests of the same shape belong together, in their order."""
+        """Match requests of the same shape, in order."""
         left = self._others(after.sent)
         saved = self._early | self._saves(after).keys()
         missing = [one for address, one in self._saves(before).items() if address not in saved]
@@ -103,12 +103,12 @@ class Comparison:
 
 
 def _created(evidence: Evidence) -> set[str]:
-    """Under which addresses something was made."""
+    """The addresses under which something was created."""
     return {one.location for one in evidence.sent if one.method == "POST" and one.status == CREATED}
 
 
 def _unnamed(sent: Sent, created: set[str]) -> str:
-    """A request's address, without the name of what the run itself has made."""
+    """A request's address without the name of what the run itself created."""
     where = next((one for one in created if sent.location.startswith(f"{one}/")), None)
     return sent.url if where is None else re.sub(f"(?<={re.escape(where)}/)[^/?#]+", "…", sent.url)
 
@@ -135,7 +135,7 @@ def _paired(what: str, before: list[str], after: list[str]) -> Iterator[Differen
 
 
 def _unlike(what: str, old: str, new: str) -> Iterator[Difference]:
-    """A difference, unless both say the same; of numbers and identifiers alone nobody knows what it means."""
+    """A difference, unless both are the same; not certain if only numbers and identifiers differ."""
     old_parts, new_parts = NUMBER.findall(old), NUMBER.findall(new)
     certain = NUMBER.sub("…", old) != NUMBER.sub("…", new)
     if certain or not all(map(_says_the_same, old_parts, new_parts)):
@@ -143,7 +143,7 @@ def _unlike(what: str, old: str, new: str) -> Iterator[Difference]:
 
 
 def _says_the_same(old: str, new: str) -> bool:
-    """Whether two numbers are equal, or both say when it was, as addresses do that no cache may answer."""
+    """Whether two numbers are equal, or both are the current time, as in addresses against caches."""
     if old == new:
         return True
     if len(old) != len(new) or not all(map(_STAMP.fullmatch, (old, new))):

@@ -1,4 +1,4 @@
-"""The words and numbers of a text, so that an answer can be held against it in any language."""
+"""Words and numbers of texts, to check an answer in any language."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -34,8 +34,8 @@ class Seen:
         return not words or known >= ENOUGH * len(words) or any(not word.isascii() for word in words)
 
 
-def values_told(answer: str) -> Iterator[str]:
-    """What an answer gives as found: numbers of three digits or with a fraction, quotes, addresses."""
+def values_claimed(answer: str) -> Iterator[str]:
+    """The values that an answer claims: numbers of three digits or with a fraction, quotes, addresses."""
     for found in _VALUE.finditer(answer):
         yield found[1] or found[2] or found[3] or found[4]
 

@@ -1,4 +1,4 @@
-"""Writes down what an action causes: requests, dialogs, files, console errors."""
+"""Record the effects of an action: requests, dialogs, files, console errors."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,10 +21,9 @@ UNREADABLE = "(the browser does not tell the content of a form with files)"
 
 
 class ActionWatch:
-    """What one action causes, from its beginning on; can be read as long as no other one has begun.
+    """The effects of one action, from its beginning until the next action begins.
 
-    What an earlier action began and did not end (a request without an answer, an open dialog, a download)
-    belongs to this one, too.
+    They include what an earlier action left open: a request without an answer, a dialog, a download.
     """
 
     def __init__(self, session: BrowserSession, log: NetworkLog, before: "ActionWatch | None" = None) -> None:
@@ -41,16 +40,16 @@ class ActionWatch:
         self._uploads = len(session.uploads)
 
     def exchanges(self) -> list[Exchange]:
-        """The requests since the beginning, and those that waited for an answer then."""
+        """The requests since the beginning, and those without an answer by then."""
         new = [one for one in self._log.exchanges() if one.id >= self._first]
         return [*self._waiting, *(one for one in new if one not in self._waiting)]
 
     def is_open(self) -> bool:
-        """Return whether a request that it would keep has no answer yet."""
+        """Whether a request that is kept has no answer yet."""
         return any(not _answered(one) for one in self.exchanges() if _is_kept(one))
 
     def evidence(self, hide: Callable[[Any], Any], **more: Any) -> Evidence:
-        """What there is by now, without secrets; `more` are the other fields."""
+        """The evidence so far, without secrets; `more` are its other fields."""
         session, redactor = self._session, self._session.redactor()
         self._read, self._last = time.time(), max((self._last, *(one.id for one in self.exchanges())))
         tabs = session.tabs.values()
@@ -74,7 +73,7 @@ class ActionWatch:
         return Evidence.model_validate({**hide(record.model_dump()), **more})
 
     def _sent(self) -> tuple[list[Sent], int]:
-        """The requests that are kept, and how many that weigh are not."""
+        """The requests that are kept, and how many that weigh are left out."""
         made = [self._as_sent(one) for one in self.exchanges() if _is_kept(one)]
         made += [sent for one in self._log.exchanges() if (sent := self._by_socket(one)) is not None]
         # The same once more says nothing: so a page that repeats itself pushes nothing else out.
@@ -85,15 +84,15 @@ class ActionWatch:
         return [one for one in made if one in kept], sum(one not in kept for one in others)
 
     def _as_sent(self, exchange: Exchange) -> Sent:
-        told = redact(exchange, None, self._session.redactor())
-        kind = next((value for name, value in told.request_headers if name.lower() == "content-type"), "")
-        body = told.request_body or (UNREADABLE if "multipart/" in kind else "")
+        redacted = redact(exchange, None, self._session.redactor())
+        kind = next((value for name, value in redacted.request_headers if name.lower() == "content-type"), "")
+        body = redacted.request_body or (UNREADABLE if "multipart/" in kind else "")
         fields = tuple(_fields(body, kind))
-        # A document that becomes a download "fails" with its status.
+        # A document that turns into a download "fails" with its status.
         failure = exchange.failure if exchange.status is None else None
         return Sent(
             method=exchange.method,
-            url=told.url,
+            url=redacted.url,
             kind=exchange.kind,
             status=exchange.status,
             failure=failure,
@@ -122,7 +121,7 @@ def _answered(exchange: Exchange) -> bool:
 
 
 def _fields(body: str, kind: str) -> Iterator[tuple[str, str]]:
-    """What a form contained, by the names of its fields."""
+    """The content of a form, by the names of its fields."""
     if "x-www-form-urlencoded" in kind.lower():
         for name, value in parse_qsl(body, keep_blank_values=True):
             yield name, cut(value, LONGEST_FIELD)

@@ -1,1 +1,1 @@
-"""What the model reads, and how its answers are read."""
+"""Prompts to the model, and how its answers are read."""

@@ -1,4 +1,4 @@
-"""Thought and Action as vision agents write them, read. Pure functions.
+"""Read Thought and Action as vision agents write them. Pure functions.
 
 A prediction is a text such as
 
@@ -93,14 +93,14 @@ _ALIASES = {
 
 
 class GuiAction(Frozen):
-    """An action as it was written, its name in lower case; points are in `start_box` and `end_box`."""
+    """An action as written, with a name in lower case; `start_box` and `end_box` hold points."""
 
     name: str
     arguments: dict[str, str] = Field(default_factory=dict)
 
 
 class Prediction(Frozen):
-    """What a vision agent has put out: its thought, and one or more actions."""
+    """The output of a vision agent: its thought, and one or more actions."""
 
     thought: str = ""
     actions: tuple[GuiAction, ...]
@@ -114,10 +114,10 @@ class Spot(Frozen):
 
 
 def scale_for(*models: str) -> Scale:
-    """What a model's numbers are by its name; of several names of one model the first that tells counts.
+    """The scale of a model's numbers, by the first of its names that is known.
 
-    UI-TARS 1.0 and 2 and the models of ByteDance's own service (Doubao, Seed, its UI-TARS 1.5 included) write
-    thousandths, the UI-TARS 1.5 that is open writes pixels; of others pixels are taken.
+    UI-TARS 1.0 and 2 and the models of ByteDance's own service (Doubao, Seed, its UI-TARS 1.5) write
+    thousandths; the open UI-TARS 1.5 writes pixels, which are also assumed of other models.
     """
     for model in models:
         name = model.casefold()
@@ -129,7 +129,7 @@ def scale_for(*models: str) -> Scale:
 
 
 def parse_prediction(text: str) -> Prediction:
-    """Read what a vision agent has put out; raises InvalidOutput, which tells the model how to write it."""
+    """Read the output of a vision agent; raises InvalidOutput, which says how to write it."""
     thought = next((found["text"].strip() for kind in _THOUGHTS if (found := kind.search(text))), "")
     actions = tuple(_actions_in(text))
     if not actions:
@@ -151,10 +151,10 @@ def parse_spot(text: str) -> Spot:
 
 
 def resized(width: int, height: int) -> tuple[int, int]:
-    """The size in which UI-TARS 1.5 sees a picture, whose pixels are its coordinates.
+    """The size in which UI-TARS 1.5 sees a picture; its coordinates are pixels of it.
 
-    Sides are rounded to multiples of 28; the area is brought between 100 and 16,384 patches of 28 by 28
-    pixels, the proportions kept (Qwen2-VL's image processor does the same).
+    As in Qwen2-VL's image processor, sides are rounded to multiples of 28 and the picture is scaled to
+    between 100 and 16,384 patches of 28 by 28 pixels.
 
     Raises:
         ValueError: a side is 200 times the other, or more.
@@ -172,10 +172,9 @@ def resized(width: int, height: int) -> tuple[int, int]:
 
 
 def as_coordinates(spot: Spot, *, scale: Scale, width: int, height: int) -> str:
-    """A point as the mouse's actions take it, from a model's numbers and the picture it was shown, pixels.
+    """A point for the mouse's actions, from a model's numbers and the size of its picture in pixels.
 
-    Two numbers up to 1 are parts of the sides, not the first pixel; with thousandths only where one of them
-    is a fraction.
+    Two numbers up to 1 are fractions of the sides; with thousandths only if one of them has a fraction.
     """
     small = 0 <= spot.x <= 1 and 0 <= spot.y <= 1 and (spot.x or spot.y)
     if scale == "unit" or (small and (scale == "pixels" or spot.x % 1 or spot.y % 1)):
@@ -244,13 +243,13 @@ def _json_calls(piece: str) -> Iterator[GuiAction]:
 
 
 def _written_calls(piece: str) -> Iterator[GuiAction]:
-    """Calls as in a programming language, one a line or apart by blank lines."""
+    """Calls as in a programming language, one per line or separated by blank lines."""
     starts = sorted({found.end() for found in _CALL_STARTS.finditer(piece)})
     whole: list[str] = []
     for start, end in pairwise([*starts, len(piece)]):
         written = re.split(r"\n\s*(?:\d+[.)]|[-*])\s*\Z", piece[start:end])[0].strip().strip("`").strip()
         # A text to type may itself have lines that look like calls: then the call before is not closed yet.
-        if whole and not _is_closed(whole[-1]):
+        if whole and not whole[-1].rstrip().endswith(")"):
             whole[-1] += f"\n{written}"
         else:
             whole.append(written)
@@ -258,10 +257,6 @@ def _written_calls(piece: str) -> Iterator[GuiAction]:
         found = _CALL.match(written) or _CALL.match(f"{written})")
         if found is not None:
             yield _action(found["name"], _arguments(found["name"], found["inside"].strip()))
-
-
-def _is_closed(written: str) -> bool:
-    return written.rstrip().endswith(")")
 
 
 def _arguments(name: str, inside: str) -> dict[str, str]:
@@ -272,16 +267,11 @@ def _arguments(name: str, inside: str) -> dict[str, str]:
         assert isinstance(read, ast.Call)
         named = {word.arg: _literal(word.value, inside) for word in read.keywords if word.arg}
         if read.args and not named:
-            return {_FIRST_ARGUMENT.get(name.lower(), "start_box"): _positional(read.args, inside)}
+            values = ",".join(_literal(value, inside) for value in read.args)
+            return {_FIRST_ARGUMENT.get(name.lower(), "start_box"): values}
         return named
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return _loose_arguments(name, inside)
-
-
-def _positional(values: list[ast.expr], inside: str) -> str:
-    if len(values) == 1:
-        return _literal(values[0], inside)
-    return ",".join(_literal(value, inside) for value in values)
 
 
 def _literal(value: ast.expr, inside: str) -> str:
@@ -291,7 +281,7 @@ def _literal(value: ast.expr, inside: str) -> str:
 
 
 def _loose_arguments(name: str, inside: str) -> dict[str, str]:
-    """Arguments where quotes within a text were not escaped, or marks stand outside of quotes."""
+    """Arguments with unescaped quotes in a text, or marks outside of quotes."""
     starts = list(_NAMED.finditer(inside))
     starts = [found for found in starts if found["name"].lower() in _KNOWN] or starts[:1]
     if not starts:

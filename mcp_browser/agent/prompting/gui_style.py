@@ -1,4 +1,4 @@
-"""The style of vision agents: a picture in, Thought and Action out, the mouse and the keyboard as hands."""
+"""The style of vision agents: they get a picture and write Thought and Action, for mouse and keyboard."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -48,7 +48,7 @@ class GuiStyle:
     )
 
     def __init__(self, scale: Scale | None = None, *, model: str = "") -> None:
-        """`scale` is what the model's numbers are; by default its name tells: `model`, or its answer's."""
+        """`scale` is that of the model's numbers; by default the name in its answer or `model` gives it."""
         self._scale: Scale | None = scale
         self._model = model
 
@@ -77,7 +77,7 @@ class GuiTurn:
     def __init__(
         self, scale: Scale | None, size: tuple[int, int] | None, *, model: str = "", only_done: bool
     ) -> None:
-        """Read points of a picture of `size`, in pixels; without a `scale`, as the model's name tells."""
+        """Read points of a picture of `size`, in pixels; the model's name gives the `scale` if it is None."""
         self._scale: Scale | None = scale
         self._model = model
         self._size = size
@@ -115,7 +115,7 @@ class GuiTurn:
 
 
 def as_call(action: GuiAction, point: Point) -> ActionCall:
-    """An action of the vision agent's as one of ours; raises InvalidOutput."""
+    """A vision agent's action as one of ours; raises InvalidOutput."""
     make = _CALLS.get(action.name)
     if make is None:
         known = ", ".join(_SHOWN)

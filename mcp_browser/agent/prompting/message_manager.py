@@ -1,4 +1,4 @@
-"""The conversation of a run, kept within what the model takes.
+"""The conversation of a run, kept within the model's window.
 
 The conversation has a head that never goes (rules, task, placeholders of secrets, an example), the memory of
 the steps so far (what the model put out, results, notes, a summary of what lies further back), and the state
@@ -19,7 +19,6 @@ from mcp_browser.llm.messages import (
     Message,
     OutputCall,
     OutputForm,
-    TextBlock,
     Usage,
     assistant,
     system,
@@ -28,6 +27,7 @@ from mcp_browser.llm.messages import (
 from mcp_browser.text import counted, cut
 
 Kind = Literal["head", "task", "memory", "output", "summary", "state"]
+MEMORIES: tuple[Kind, ...] = ("memory", "output", "summary")
 
 DEFAULT_WINDOW = 128_000  # Tokens that a model is taken to have room for where nothing is known of it
 RESERVED_SHARE = 0.1  # Share of the window that is left for the answer
@@ -52,9 +52,9 @@ class ManagedMessage(BaseModel):
 
 
 class MessageManagerState(BaseModel):
-    """All that a message manager remembers; can be saved and read again.
+    """The saved state of a message manager.
 
-    `scale` is how many of the provider's tokens there were for each one estimated, by the last request.
+    `scale` is the ratio of the provider's tokens to the estimated ones, by the last request.
     """
 
     messages: list[ManagedMessage] = Field(default_factory=list[ManagedMessage])
@@ -120,29 +120,20 @@ class MessageManager:
         self._add(user(text, *images), "state")
 
     def remove_state(self) -> None:
-        """Forget the state of the page, save for its picture where several are to be kept."""
-        for place, managed in enumerate(self.state.messages):
-            if managed.kind == "state":
-                if self._images_kept > 1 and managed.message.images:
-                    seen = Message(
-                        role="user", blocks=(TextBlock(text="The page then:"), *managed.message.images)
-                    )
-                    self.state.messages[place] = _managed(seen, "memory")
-                else:
-                    del self.state.messages[place]
-                break
+        """Remove the state of the page; keep its picture if several are to be kept."""
+        if (place := self._place_of("state")) is not None:
+            images = self.state.messages.pop(place).message.images
+            if self._images_kept > 1 and images:
+                self.state.messages.insert(place, _managed(user("The page then:", *images), "memory"))
         self._drop_images(keep=self._images_kept - 1)
 
     # -- asking
 
     def messages(self, form: OutputForm | None = None) -> list[Message]:
-        """The conversation for a request, cut to what the model takes.
+        """The conversation for a request, cut to the model's window. Raises ContextTooLong.
 
-        The picture goes first, then the state's text in proportion, then the oldest memories; what was left
-        out is said. Rules and task always stay.
-
-        Raises:
-            ContextTooLong: the model does not even take rules and task.
+        First the picture goes, then a part of the state's text, then the oldest memories; a note says what
+        was left out. Rules and task always stay.
         """
         self.cut(self._room - self._scaled(tokens.of_messages((), form)))
         return [managed.message for managed in self.state.messages]
@@ -157,10 +148,7 @@ class MessageManager:
             self._cut_state(state, self.tokens - room)
         left_out = 0
         while self.tokens > room:
-            place = next(
-                (i for i, m in enumerate(self.state.messages) if m.kind in ("memory", "output", "summary")),
-                None,
-            )
+            place = self._place_of(*MEMORIES)
             if place is None:
                 raise ContextTooLong(
                     f"Rules and task alone have about {self.tokens} tokens, and the model takes {room}.",
@@ -173,11 +161,11 @@ class MessageManager:
 
     @property
     def tokens(self) -> int:
-        """The conversation's length in tokens: the estimate, set right by what the provider counted last."""
+        """The estimated length in tokens, calibrated by the provider's last count."""
         return self._scaled(sum(managed.tokens for managed in self.state.messages))
 
     def calibrate(self, usage: Usage, form: OutputForm | None = None) -> None:
-        """Set the estimate right by what the provider counted for the conversation as it is now."""
+        """Calibrate the estimate by the provider's count for the conversation as it is now."""
         estimate = sum(m.tokens for m in self.state.messages) + tokens.of_messages((), form)
         if not usage.estimated and usage.input_tokens and estimate:
             self.state.scale = min(4.0, max(0.25, usage.input_tokens / estimate))
@@ -186,7 +174,7 @@ class MessageManager:
 
     @property
     def wants_compaction(self) -> bool:
-        """Whether the memory has grown so long that it had better be summed up."""
+        """Whether the memory is so long that it should be summarized."""
         return self.tokens > COMPACTION_SHARE * self._room and bool(self._to_sum_up())
 
     def to_sum_up(self) -> list[Message]:
@@ -209,7 +197,7 @@ class MessageManager:
         if len(outputs) <= KEPT_STEPS:
             return []
         end = outputs[-KEPT_STEPS]
-        return [m for m in self.state.messages[:end] if m.kind in ("memory", "output", "summary")]
+        return [m for m in self.state.messages[:end] if m.kind in MEMORIES]
 
     # -- within
 
@@ -269,8 +257,7 @@ def _managed(message: Message, kind: Kind) -> ManagedMessage:
 
 def example_output() -> OutputCall:
     """What a filled-in form looks like."""
-    content = json.loads(_EXAMPLE)
-    return OutputCall(id="example", name=FORM_NAME, arguments=content)
+    return OutputCall(id="example", name=FORM_NAME, arguments=json.loads(_EXAMPLE))
 
 
 _EXAMPLE = """

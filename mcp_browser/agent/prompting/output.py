@@ -1,4 +1,4 @@
-"""What the model is asked to put out at each step, and how its answer is read."""
+"""The form of a step's output, and how an answer is read."""
 
 import json
 import re
@@ -30,16 +30,12 @@ class AgentOutput(BaseModel):
 
     @classmethod
     def type_with_custom_actions(cls, actions: type[ActionModel]) -> type[Self]:
-        """The model whose actions are those of `actions`; at least one is wanted."""
+        """The model with the actions of `actions`; at least one is required."""
         return create_model(
             FORM_NAME,
             __base__=cls,
-            action=(_list_of(actions), Field(..., min_length=1, description="one action each, in order")),
+            action=(list[actions], Field(..., min_length=1, description="one action each, in order")),  # pyright: ignore
         )
-
-
-def _list_of(actions: type[ActionModel]) -> Any:
-    return list[actions]  # pyright: ignore[reportInvalidTypeForm] - a model made at run time
 
 
 def output_form(model: type[AgentOutput]) -> OutputForm:
@@ -50,14 +46,11 @@ def output_form(model: type[AgentOutput]) -> OutputForm:
 
 
 def read_output(reply: Reply, model: type[AgentOutput]) -> Decision:
-    """The decision in a model's answer, wherever in it the answer stands.
+    """The decision in a model's answer. Raises InvalidOutput, which says what is wrong.
 
-    Forms that mean only one thing are taken as meant: the object as text, with or without a fence or words
-    around it; `action` as one object, or as text; an action as `{"name": …, "arguments": …}`; thoughts beside
-    `action` instead of in `current_state`; `null` for the actions not chosen.
-
-    Raises:
-        InvalidOutput: it cannot be read; the message says what is wrong.
+    Unambiguous forms are accepted: the object as text, within a fence or other words; `action` as one object
+    or as text; an action as `{"name": …, "arguments": …}`; thoughts beside `action` instead of in
+    `current_state`; `null` for the actions not chosen.
     """
     content = _tidy(object_in(reply), model)
     try:
@@ -96,7 +89,7 @@ def object_in(reply: Reply) -> dict[str, Any]:
 
 
 def _candidates(text: str) -> Iterable[str]:
-    """Pieces of a text that may be the object: the whole, what a fence holds, from first to last brace."""
+    """Parts of a text that may be the object: the whole, fenced parts, first to last brace."""
     yield text
     yield from (found[1] for found in _FENCED.finditer(text))
     start, end = text.find("{"), text.rfind("}")

@@ -1,4 +1,4 @@
-"""Planner styles: how the page is shown to the model, and how its answer becomes actions."""
+"""Planner styles: how the page is shown to the model, and how its answer is turned into actions."""
 
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol
@@ -22,7 +22,7 @@ without it, it did not."""
 
 
 class Turn(Protocol):
-    """One request to the model: what it is to fill in, and how its answer is read."""
+    """One request to the model: the form to fill in, and how to read its answer."""
 
     @property
     def form(self) -> OutputForm | None:
@@ -55,17 +55,14 @@ class PlannerStyle(Protocol):
         ...
 
     def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> Turn:
-        """A request about this page, as it was looked at; with `only_done`, nothing but the end may come."""
+        """A request about this page; with `only_done`, the model can only end the task."""
         ...
 
 
 def prompt(name: str) -> str:
     """The text of a prompt that comes with the package."""
-    return (
-        (resources.files("mcp_browser.agent.prompting") / "prompts" / f"{name}.md")
-        .read_text(encoding="utf-8")
-        .strip()
-    )
+    file = resources.files("mcp_browser.agent.prompting") / "prompts" / f"{name}.md"
+    return file.read_text(encoding="utf-8").strip()
 
 
 class StructuredTurn:
@@ -114,7 +111,7 @@ class StructuredStyle:
         return None if self._brief else example_output()
 
     def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> StructuredTurn:
-        """A request with the actions of this page; the models are made once for each set of actions."""
+        """A request with the actions of this page; models are cached by their actions."""
         del look
         names = tuple(
             action.name

@@ -1,1 +1,1 @@
-"""What a run leaves: history, report, script, replay."""
+"""What a run writes: history, report, script."""

@@ -1,4 +1,4 @@
-"""What an action caused, written down as it happened: for the judge, the report, and replay."""
+"""The recorded effects of an action: for the judge, the report, and replay."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What happened in a run, step by step, and the folder in which it is kept while it goes on."""
+"""The history of a run, and its folder."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -125,13 +125,13 @@ class AgentHistory(BaseModel):
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """What happened beside the pages, and what spoke against the last claim, the newest lines."""
+        """What happened beside the pages, and the facts against the last claim, the newest lines."""
         lines = [line for one in self.actions() if one.evidence for line in one.evidence.lines()]
         verdicts = [step.verdict for step in self.steps if step.verdict is not None]
         return (*lines[-MOST_EVIDENCE:], *(verdicts[-1].facts if verdicts else ()))
 
     def complete(self, late: Evidence) -> None:
-        """Put what came of the last action on pages, also since it was recorded, into its evidence."""
+        """Update the evidence of the last action on pages."""
         for at in reversed(range(len(self.steps))):
             actions = [*self.steps[at].actions]
             for place in reversed(range(len(actions))):
@@ -173,8 +173,7 @@ class TaskFolder:
         return cls(path)
 
     def save_history(self, history: AgentHistory) -> None:
-        # Clients and models read it, too.
-        """Write the history."""
+        """Write the history; clients and models read it, too."""
         self.write(HISTORY_FILE, escape_unseen(history.model_dump_json(indent=1)).encode())
 
     def save_state(self, state: BaseModel) -> None:
@@ -189,11 +188,7 @@ class TaskFolder:
         return name
 
     def history(self) -> AgentHistory:
-        """The history as it was saved last.
-
-        Raises:
-            NotFound: there is none that can be read.
-        """
+        """The history as last saved; raises NotFound."""
         return self._read(HISTORY_FILE, AgentHistory)
 
     def _read(self, name: str, model: type[Any]) -> Any:
@@ -203,11 +198,7 @@ class TaskFolder:
             raise NotFound(f"{name} of the task {self.path.name} cannot be read.") from error
 
     def state(self, model: type[Any]) -> Any:
-        """The state as it was saved last, as an instance of `model`.
-
-        Raises:
-            NotFound: there is none that can be read.
-        """
+        """The state as last saved, as an instance of `model`; raises NotFound."""
         return self._read(STATE_FILE, model)
 
     def write(self, name: str, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file that a person opens in a browser, made from the history."""
+"""The report of a run as one HTML file, made from its history; its script."""
 
 import base64
 import hashlib
@@ -52,24 +52,21 @@ def render_report(history: AgentHistory, folder: Path) -> str:
     style = _part("report.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     share = min(LARGEST_PICTURE, MOST_PICTURES // (len(history.steps) + 1))
-    report = (
-        _environment()
-        .from_string(_part("report.html"))
-        .render(
-            history=history,
-            task=history.task,
-            outcome=outcome,
-            said=_said(history),
-            mood="good" if outcome.succeeded else "open" if not history.status.is_final else "bad",
-            facts=_facts(history, outcome),
-            data=json.dumps(outcome.data, indent=2, ensure_ascii=False) if outcome.data is not None else None,
-            pictures={step.number: _picture(step.screenshot, folder, share) for step in history.steps},
-            end_picture=_picture(history.end_picture, folder, share),
-            style=style,
-            digest=digest,
-        )
+    report = _environment().from_string(_part("report.html"))
+    html = report.render(
+        history=history,
+        task=history.task,
+        outcome=outcome,
+        said=_said(history),
+        mood="good" if outcome.succeeded else "open" if not history.status.is_final else "bad",
+        facts=_facts(history, outcome),
+        data=json.dumps(outcome.data, indent=2, ensure_ascii=False) if outcome.data is not None else None,
+        pictures={step.number: _picture(step.screenshot, folder, share) for step in history.steps},
+        end_picture=_picture(history.end_picture, folder, share),
+        style=style,
+        digest=digest,
     )
-    return clean_text(report)
+    return clean_text(html)
 
 
 def _said(history: AgentHistory) -> str:
@@ -83,16 +80,14 @@ def _facts(history: AgentHistory, outcome: TaskOutcome) -> list[tuple[str, str]]
     model = f"{history.model or 'none'}, {history.task.style} style"
     if history.replay_of is not None:
         model = f"none: {history.replay_of} was replayed"
+    cost = f"${usage.cost:.4f}" if usage.cost is not None else "not known" if usage.requests else "none"
     facts = [
         ("Model", model),
         ("Started", f"{history.created:%Y-%m-%d %H:%M:%S %Z}"),
         ("Time", f"{outcome.seconds:.1f} s"),
         ("Steps", f"{outcome.steps} of at most {history.task.budget.steps}"),
         ("Tokens", _tokens(usage)),
-        (
-            "Cost",
-            f"${usage.cost:.4f}" if usage.cost is not None else "not known" if usage.requests else "none",
-        ),
+        ("Cost", cost),
         ("Run", history.id),
     ]
     if history.settings.fallback_model:
@@ -147,11 +142,10 @@ LONGEST_COMMENT = 100  # Characters
 
 
 def export_script(history: AgentHistory, own: Iterable[RegisteredAction] = ()) -> str:
-    """A script for Python and Playwright's sync API that does what the run has done.
+    """A script for Python and Playwright's sync API that repeats the run.
 
-    Failed actions are left out, and those that only read. An action without an equivalent raises
-    NotImplementedError where it would be done. A secret is taken from an environment variable. `own` are
-    actions that the run may have had beside those that come with the package.
+    Failed actions and those that only read are left out. An action without an equivalent raises
+    NotImplementedError. Secrets come from environment variables. `own` are further actions of the run.
     """
     known = (*default_registry(), *agent_actions(history.task.output_schema), *own)
     actions = {action.name: action for action in known}

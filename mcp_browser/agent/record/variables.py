@@ -1,4 +1,4 @@
-"""New values in the places of those that a recorded run has entered."""
+"""Replace the values that a recorded run entered."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ Values that were entered, by field; put the task's in their places:
 {values}"""
 """How a model is shown a recorded run; indexes are those of its own pages."""
 
-SHORTEST_PART = 3  # Values shorter than this are exchanged only where they are the whole of a text
+SHORTEST_PART = 3  # Shorter values are replaced only if they are a whole text
 ENTERED = ("text", "options", "value")  # The arguments that put a value into an element
 
 
@@ -38,7 +38,7 @@ def entered_values(history: AgentHistory) -> dict[str, list[str]]:
 
 
 def example_of(history: AgentHistory) -> str:
-    """A recorded run as an example for another: what was done, and the values that were entered."""
+    """A recorded run as an example for another: its actions, and the values entered."""
     steps = [
         f"{number}. {action.call.name} {' onto '.join(map(str, action.elements))} {_given(action)}"
         for number, action in enumerate((one for one in history.actions() if one.error is None), 1)
@@ -66,11 +66,11 @@ def _entries(action: ActionRecord) -> Iterator[tuple[ElementRecord, str]]:
 
 
 class Variables:
-    """Puts new values into the arguments and element names of a recorded run.
+    """Replaces values in the arguments and element names of a recorded run.
 
-    A variable is named by the field that a value was entered into (its label, `name` or `id`), or by the
-    value itself. Wherever the value stands in a text of a recorded action or element (whole or, where it has
-    three characters, as a part; in addresses also as they write it), the new one stands in its place.
+    A variable is named by a field (its label, `name` or `id`) or by the value entered. Each occurrence in the
+    recorded actions and elements is replaced: whole texts or, for values of three characters and more, parts
+    of texts, also as written in addresses.
     """
 
     def __init__(self, history: AgentHistory, given: Mapping[str, str]) -> None:
@@ -97,15 +97,14 @@ class Variables:
                 )
             for old in olds if olds is not None else [name]:
                 self._values[old] = new
-        parts = {
+        self._parts = {
             write(old): write(new)
             for old, new in self._values.items()
             if len(old) >= SHORTEST_PART
             for write in (quote_plus, quote, str)
         }
-        self._parts = parts
-        longest_first = sorted(parts, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if parts else None
+        longest_first = sorted(self._parts, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if self._parts else None
 
     def put_in(self, value: Any) -> Any:
         """A value of JSON with the new values in all its texts."""
@@ -124,7 +123,7 @@ class Variables:
                 return value
 
     def put_in_record(self, record: ElementRecord) -> ElementRecord:
-        """An element as it has to be looked for with the new values."""
+        """An element as it is searched for with the new values."""
         changed = {
             name: self.put_in(getattr(record, name)) for name in ("name", "text", "context", "attributes")
         }

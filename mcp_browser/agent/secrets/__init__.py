@@ -1,1 +1,1 @@
-"""Secrets of a task: kept, filled in, hidden."""
+"""The secrets of a task: kept, filled in, hidden."""

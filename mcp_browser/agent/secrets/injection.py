@@ -1,4 +1,4 @@
-"""Secrets in an action's arguments: where they may stand, and where their values would go."""
+"""Fill secrets into an action's arguments, where they may be typed."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from mcp_browser.errors import InvalidArguments, NotActionable, StaleElement
 
 
 class CheckedTyping:
-    """The rule of one action."""
+    """Where one action may type."""
 
     def __init__(self) -> None:
         self._bound: list[tuple[str, tuple[World, str] | None]] = []
@@ -28,15 +28,15 @@ class CheckedTyping:
         return bool(self._bound or self._expected)
 
     def bind(self, text: str, document: tuple[World, str] | None) -> None:
-        """Let this text be typed into this document only; it is confidential."""
+        """Allow this text, which is confidential, in this document only."""
         self._bound.append((_lines(text), document))
 
     def expect(self, place: KeyPlace | None) -> None:
-        """Let texts be typed into this place's document only, and into no password field but this one."""
+        """Allow texts in this place's document only, and in no other password field."""
         self._expected.append(place)
 
     def check(self, place: KeyPlace | None, text: str) -> None:
-        """Return if this text may be typed there; raises NotActionable."""
+        """Raise NotActionable if this text may not be typed there."""
         documents = self._documents_of(text)
         if documents and (place is None or place.page not in documents):
             raise NotActionable("The focus has moved to another document.")
@@ -47,7 +47,7 @@ class CheckedTyping:
                 raise NotActionable("The focus has moved to a password field.")
 
     def is_confidential(self, text: str) -> bool:
-        """Whether no other document may hear a single key of it."""
+        """Whether no other document may see a single key of it."""
         return bool(self._documents_of(text))
 
     def _documents_of(self, text: str) -> list[tuple[World, str] | None]:
@@ -55,7 +55,7 @@ class CheckedTyping:
 
 
 def _lines(text: str) -> str:
-    """A text with one kind of line ends, and none at its end."""
+    """A text with one kind of line ends, without those at its end."""
     return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
 
 
@@ -70,14 +70,14 @@ async def fill_in(
     session: BrowserSession,
     rule: CheckedTyping,
 ) -> dict[str, Any]:
-    """The arguments of an action with secrets in the places of their names; its caller holds the session.
+    """Replace the names of secrets in an action's arguments; the caller holds the session.
 
-    `rule` learns where they may be typed.
+    Adds to `rule` where they may be typed.
 
     Raises:
-        InvalidArguments: there is no such secret, or it stands where nothing is typed.
-        BlockedUrl: the document that would get it is none of the secret's domains.
-        ActionError: that document cannot be found out.
+        InvalidArguments: there is no such secret, or it is in an argument that is not typed.
+        BlockedUrl: the secret is not for the document that would get it.
+        ActionError: that document cannot be determined.
     """
     if _named_in(arguments) is None:
         return dict(arguments)
@@ -114,13 +114,13 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
     secrets: Secrets,
     rule: CheckedTyping,
 ) -> dict[str, Any]:
-    """The arguments as they are kept: passwords that the model writes itself have names in their places.
+    """The arguments with names for passwords that the model writes itself; the caller holds the session.
 
-    A password is what goes into a field that is masked, or, where no element is named, to where the keyboard
-    is while that is such a field; the caller holds the session. `rule` learns that they may go there only.
+    A password is a text that goes into a masked field: the named element, else the one with the keyboard.
+    Adds to `rule` that it may go only there.
 
     Raises:
-        ActionError: it cannot be found out where the keyboard is.
+        ActionError: it cannot be determined where the keyboard is.
     """
     kept = copy.deepcopy(dict(arguments))
     for record in elements:
@@ -142,7 +142,7 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
 
 
 def _name_typed(holder: dict[str, Any], name: str, secrets: Secrets) -> str | None:
-    """Put a name in the place of a text that is typed; that text, or None where it is none or has a name."""
+    """Replace a typed text by a name; returns the text, or None if it is none or already named."""
     text = _typed_text(holder, name)
     if text is None or not text.strip() or PLACEHOLDER.search(text):
         return None
@@ -152,7 +152,7 @@ def _name_typed(holder: dict[str, Any], name: str, secrets: Secrets) -> str | No
 
 
 def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:
-    """An argument that is a text; None where it is keys or something else."""
+    """An argument that is a text; None if it is keys or something else."""
     value = holder.get(name)
     if not isinstance(value, str) or not value:
         return None

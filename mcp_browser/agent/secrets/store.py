@@ -1,4 +1,4 @@
-"""Secrets: named, bound to origins, filled in where `<secret>name</secret>` stands, never read by a model."""
+"""Named secrets, bound to origins, filled in for `<secret>name</secret>`, never shown to a model."""
 
 import base64
 import binascii
@@ -34,7 +34,7 @@ Algorithm = Literal["SHA1", "SHA256", "SHA512"]
 
 
 class OneTimePassword(BaseModel):
-    """What codes are made of. `period` is in seconds."""
+    """The parameters of one-time passwords; `period` in seconds."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -105,10 +105,10 @@ def _origin(value: str) -> str:
 
 
 class Secret(BaseModel):
-    """One secret: a value, or the key of time-based one-time passwords (RFC 6238), never both.
+    """One secret: either a value, or the key of time-based one-time passwords (RFC 6238).
 
-    `totp` is Base32, or an `otpauth://` address. `origins` are those whose pages it may be typed into, as
-    `HostPattern` reads them, strictly. `principals` are globs of the names of those who may use it.
+    `totp` is Base32, or an `otpauth://` address. It may be typed into pages of `origins` only, which
+    `HostPattern` reads, strictly. `principals` are globs of the names of those who may use it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -148,7 +148,7 @@ class Secret(BaseModel):
 
 
 class Secrets:
-    """The secrets of a run; remembers the values that were filled in, to clear texts of them."""
+    """The secrets of a run, and the values that were filled in, to remove them from texts."""
 
     def __init__(self, secrets: Mapping[str, Secret] | None = None) -> None:
         self._secrets = dict(secrets or {})
@@ -161,14 +161,14 @@ class Secrets:
         return bool(self._secrets)
 
     def add(self, name: str, secret: Secret) -> None:
-        """Keep one more, in the place of an earlier one of its name, whose value stays hidden."""
+        """Add or replace a secret; an earlier value stays hidden."""
         earlier = self._secrets.get(name)
         if earlier is not None and earlier.value is not None:
             self._shown.setdefault(name, set()).add(earlier.value.get_secret_value())
         self._secrets[name] = secret
 
     def note_typed(self, value: str) -> str:
-        """Keep a password that a model has written by itself; what stands in its place from now on."""
+        """Keep a password that a model has written by itself; returns its placeholder."""
         if value not in self._typed:
             self._typed.append(value)
         return f"<secret>{_typed_name(self._typed.index(value))}</secret>"
@@ -178,11 +178,11 @@ class Secrets:
         return tuple(self._secrets)
 
     def of(self, principal: str) -> "Secrets":
-        """Those that a principal of this name may use; of the others it learns nothing."""
+        """The secrets that a principal of this name may use."""
         return Secrets({name: one for name, one in self._secrets.items() if one.usable_by(principal)})
 
     def only(self, names: Iterable[str]) -> "Secrets":
-        """Those of these names; raises InvalidArguments, which lists the names that there are."""
+        """The secrets of these names; raises InvalidArguments, which lists the known names."""
         chosen: dict[str, Secret] = {}
         for name in names:
             if name not in self._secrets:
@@ -192,7 +192,7 @@ class Secrets:
         return Secrets(chosen)
 
     def fill_in(self, value: Any, *, url: str) -> Any:
-        """A value of JSON with secrets in the places of their names, to be typed into the page at `url`.
+        """Replace the names of secrets in a JSON value, to be typed into the page at `url`.
 
         Raises:
             InvalidArguments: there is no secret of that name.
@@ -228,7 +228,7 @@ class Secrets:
 
     @property
     def values(self) -> dict[str, str]:
-        """Values that must not be read, by a label each; for `rendering`."""
+        """The values to hide, each by a label; for `rendering`."""
         found = Hidden()
         for name, secret in self._secrets.items():
             if secret.value is not None and len(secret.value.get_secret_value()) >= SHORTEST_HIDDEN:
@@ -243,11 +243,11 @@ class Secrets:
         return found
 
     def hide(self, text: str) -> str:
-        """A text with names in the places of values, and without the secrets in addresses."""
+        """A text with names in place of values, and without secrets in addresses."""
         return redact_addresses(hide(text, self.values))
 
     def hide_in(self, value: Any) -> Any:
-        """A value of JSON with the same done to all texts in it."""
+        """A JSON value with all texts changed so."""
         return in_texts(hide_in(value, self.values), redact_addresses)
 
 
