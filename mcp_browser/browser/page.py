@@ -75,7 +75,7 @@ class TabPage:
         self.before_input: Callable[[], Awaitable[None]] | None = None
         self.activity = Activity(page)
         self.console = Console(
-            page, tell=settings.console_told, redactor=services.redactor, flooded=self._on_flood
+            page, tell=settings.console_shown, redactor=services.redactor, flooded=self._on_flood
         )
         self.dom = DomService(
             page,
