@@ -126,7 +126,7 @@ def _version(name: str) -> str:
 
 
 def machine(chromium: str) -> str:
-    """The class of machine: what matters for the figures, and nothing that tells it apart from its like."""
+    """The class of machine: what matters for the figures, and nothing that identifies this one."""
     gibibytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     said = subprocess.run([chromium, "--version"], capture_output=True, text=True, check=False).stdout
     return (

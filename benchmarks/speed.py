@@ -124,7 +124,7 @@ def _modern(start: Callable[..., servers.Server], site: str) -> Figures:
 
 
 def _first_call(server: servers.Server, site: str) -> float:
-    """Milliseconds from the first call until a small page has been told, a while after the start."""
+    """Milliseconds from the first call until a small page is in a result, a while after the start."""
     try:
         time.sleep(PAUSE)
         begin = time.perf_counter()

@@ -34,7 +34,7 @@ console = Console(stderr=True)
 
 @dataclass(frozen=True)
 class Times:
-    """How a server does on a page; times in milliseconds, until the change has been told."""
+    """The figures of a server on a page; times in milliseconds, until the change is in a result."""
 
     opened: float
     first: float

@@ -154,9 +154,9 @@ def measure(wanted: Sequence[Operation], names: list[str], record: Path | None) 
                     operators[name].hand.connection.close()
                     operators[name] = start(name)
                 outcomes.append(outcome)
-                told = f"{outcome.calls} calls, {outcome.characters:,}, {outcome.seconds:.1f} s"
+                counts = f"{outcome.calls} calls, {outcome.characters:,}, {outcome.seconds:.1f} s"
                 failed = f"{outcome.false and f'FALSE {outcome.false}'} {outcome.why}"
-                said = f"{operation}, {name}: try {outcome.tried or '-'}, {told} {failed}"
+                said = f"{operation}, {name}: try {outcome.tried or '-'}, {counts} {failed}"
                 console.print(said, markup=False)
                 if record is not None:
                     with record.open("a", encoding="utf-8") as file:

@@ -137,7 +137,7 @@ class Running:
 
 
 async def measure(clients: int, rounds: int) -> str:
-    """Let so many clients work at once with each server in turn; tells the section."""
+    """Let so many clients work at once with each server in turn; the section."""
     measured: dict[str, Figures] = {}
     loads: list[float] = [os.getloadavg()[0]]
     with Site() as site:

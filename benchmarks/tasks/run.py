@@ -1,4 +1,4 @@
-"""Does the tasks with each server in turn, a fresh process for each task, and tells what it came to."""
+"""Does the tasks with each server in turn, a fresh process for each task, and prints the results."""
 
 import argparse
 import tempfile

@@ -28,12 +28,12 @@ HEAD = [
 
 def in_short(verdict: Verdict) -> str:
     """One page in one line."""
-    told = verdict.listed + verdict.found
+    covered = verdict.listed + verdict.found
     kinds = ("missing", "role", "hidden", "twice", "script error", "not measured")
     counts = ", ".join(f"{kind} {verdict.count(kind)}" for kind in kinds if verdict.count(kind))
     theirs = f"; playwright-mcp {verdict.their_listed}, {verdict.their_characters:,}"
     return (
-        f"{verdict.page}: {told} of {verdict.operable} ({verdict.listed} listed), "
+        f"{verdict.page}: {covered} of {verdict.operable} ({verdict.listed} listed), "
         f"{verdict.characters:,} characters{theirs if verdict.their_characters else ''}"
         f"{f' — {counts}' if counts else ''}"
     )
@@ -60,7 +60,7 @@ def write(verdicts: Sequence[Verdict], halves: Mapping[str, str]) -> None:
 
 
 def texts(outcomes: Sequence[Texts]) -> str:
-    """What became of the texts that a person sees; pages of which all are in the snapshot have no row."""
+    """The texts that a person sees, by where they are; a page with all of them in the snapshot has no row."""
     count, found = sum(one.count for one in outcomes), sum(one.found for one in outcomes)
     lost = sum(len(one.lost) for one in outcomes)
     sum_up = (
@@ -111,10 +111,10 @@ def _table(verdicts: Sequence[Verdict]) -> str:
         total.their_characters += verdict.their_characters
         total.faults += verdict.faults
     rows.append([f"**{cell}**" for cell in _row(total)])
-    told = _share(total.listed + total.found, total.operable)
+    covered = _share(total.listed + total.found, total.operable)
     peer = f"playwright-mcp {servers.PEERS['playwright-mcp'][1]}"
     sum_up = (
-        f"Listed or found: {told} of {total.operable:,} nodes on {len(verdicts)} pages; "
+        f"Listed or found: {covered} of {total.operable:,} nodes on {len(verdicts)} pages; "
         f"{peer} lists {_share(total.their_listed, total.operable)}."
     )
     return f"{sum_up}\n\n{markdown_table(rows)}"

@@ -1,4 +1,4 @@
-"""Serves the pages and brings them into their states."""
+"""Serves the pages and puts them into their states."""
 
 import contextlib
 import hashlib

@@ -84,7 +84,7 @@ class Process:
 
 
 class Tree:
-    """The page as Chromium tells it to assistive technology."""
+    """The page as Chromium presents it to assistive technology."""
 
     def __init__(self, page: Page) -> None:
         """Of a page as it is when `read` is called."""
@@ -102,7 +102,7 @@ class Tree:
             try:
                 session = await self._page.context.new_cdp_session(target)
             except PlaywrightError:
-                continue  # A frame in its parent's process is told with its parent.
+                continue  # A frame in its parent's process is read with its parent.
             held = await send(session, "Page.getFrameTree")
             process = Process(len(self.processes), session, tuple(_frame_ids(held["frameTree"])))
             document = await send(session, "DOM.getDocument", depth=-1, pierce=True)
@@ -175,8 +175,8 @@ class Tree:
         )
         if "exceptionDetails" in answer:
             raise RuntimeError(str(answer["exceptionDetails"]))
-        for (own, _), told in zip(there, answer["result"]["value"], strict=True):
-            self.sights[process.number, own] = Sight(**told)
+        for (own, _), sight in zip(there, answer["result"]["value"], strict=True):
+            self.sights[process.number, own] = Sight(**sight)
 
     @cached_property
     def _owners(self) -> dict[str, Key]:
