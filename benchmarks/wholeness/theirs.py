@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Self
 
 from benchmarks import servers
@@ -50,9 +49,7 @@ class Theirs:
         )
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End it; the browser goes on."""
         if self._connection is not None:
             self._connection.close()

@@ -94,7 +94,6 @@ class Tree:
         """Role and name of every node that is not ignored."""
         self.operable: list[Operable] = []
         self.sights: dict[Key, Sight] = {}
-        self._shown_frames: dict[str, bool] = {}
 
     async def read(self) -> None:
         """Read all frames."""

@@ -213,10 +213,9 @@ class Background:
             try:
                 os.chdir(asked.folder)
                 return await self._carried_out(request, asked)
-            except SettingsError as error:
-                return {"errors": f"mcp-browser do: {error}", "code": WRONG_USAGE}
-            except OSError as error:
-                return {"errors": f"mcp-browser do: {error}", "code": FAILED}
+            except (SettingsError, OSError) as error:
+                code = WRONG_USAGE if isinstance(error, SettingsError) else FAILED
+                return {"errors": f"mcp-browser do: {error}", "code": code}
             finally:
                 os.chdir("/")
                 self._used = time.monotonic()
