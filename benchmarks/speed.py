@@ -198,7 +198,7 @@ def combined(rounds: list[Figures]) -> Figures:
 def main() -> None:
     """Measure and write the report."""
     arguments = argparse.ArgumentParser(description="Time the same work on this server and on others.")
-    arguments.add_argument("--servers", default=",".join(servers.ADAPTERS), help="which, separated by commas")
+    arguments.add_argument("--servers", default=",".join(servers.MOVES), help="which, separated by commas")
     arguments.add_argument("--rounds", type=int, default=3, help="how often each server is started")
     arguments.add_argument("--sizes", default="100,1000,5000,20000", help="rows of the pages to snapshot")
     arguments.add_argument("--no-tasks", action="store_true", help="only time; keep the section of the tasks")
@@ -218,8 +218,8 @@ def main() -> None:
             for name in names:
                 console.print(f"round {number + 1}: {name}", markup=False)
                 how = servers.command(name, chromium, sandbox=uses_sandbox(settings))
-                adapter = servers.ADAPTERS[name]
-                measured[name].append(measure(name, partial(adapter, how), address, sizes))
+                start = partial(servers.Server, name, how)
+                measured[name].append(measure(name, start, address, sizes))
         site.shutdown()
 
     figures = {name: combined(rounds) for name, rounds in measured.items()}
