@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -285,25 +285,24 @@ class Server:
         return self.connection.call(tool, limit=limit, **arguments)
 
 
-def install_peers() -> Path:
-    """Put the pinned versions of the peers into a cache folder of the user's; its node_modules.
+def install(packages: Iterable[tuple[str, str]], *prefix: str) -> Path:
+    """Put pinned versions of npm packages into a cache folder of the user's; its node_modules.
 
     Raises:
         SystemExit: npm or Node is missing, or npm failed.
     """
-    wanted = [f"{package}@{version}" for package, version in PEERS.values()]
-    folder = platformdirs.user_cache_path("mcp-browser-benchmark") / "-".join(
-        version for _, version in PEERS.values()
-    )
+    versions = dict(packages)
+    wanted = [f"{package}@{version}" for package, version in versions.items()]
+    folder = platformdirs.user_cache_path("mcp-browser-benchmark") / "-".join((*prefix, *versions.values()))
     if not (folder / ".complete").exists():
         npm = shutil.which("npm")
         if npm is None or shutil.which("node") is None:
-            sys.exit("Node.js 20.19 or newer with npm is needed to install the servers to compare with.")
+            sys.exit("Node.js 20.19 or newer with npm is needed to install what is compared with.")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text("{}\n")
         options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         if subprocess.run([npm, "install", *options, *wanted], cwd=folder, check=False).returncode:
-            sys.exit("npm could not install the servers to compare with.")
+            sys.exit("npm could not install what is compared with.")
         (folder / ".complete").touch()
     return folder / "node_modules"
 
@@ -320,7 +319,7 @@ def command(name: str, chromium: str, *, sandbox: bool) -> Command:
         flags = ["--stdio", "--headless", "--isolated", "--executable", chromium]
         # Python keeps compiled modules, as it does for a user.
         return Command([sys.executable, "-m", "mcp_browser", *flags], {"PYTHONDONTWRITEBYTECODE": ""})
-    modules = install_peers()
+    modules = install(PEERS.values())
     node = shutil.which("node") or "node"
     if name == "playwright-mcp":
         flags = ["--headless", "--isolated", "--executable-path", chromium]
@@ -331,15 +330,17 @@ def command(name: str, chromium: str, *, sandbox: bool) -> Command:
         flags += ["--no-performance-crux"] + ([] if sandbox else ["--chrome-arg=--no-sandbox"])
         script = modules / "chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js"
         return Command([node, str(script), *flags])
-    binary = modules / "agent-browser/bin" / f"agent-browser-{sys.platform}-{_architecture()}"
-    binary.chmod(0o755)
     session = f"benchmark-{uuid.uuid4().hex[:8]}"
     env = {"AGENT_BROWSER_EXECUTABLE_PATH": chromium, "AGENT_BROWSER_SESSION": session}
     if not sandbox:
         env["AGENT_BROWSER_ARGS"] = "--no-sandbox"
-    return Command([str(binary), "mcp"], env)
+    return Command([agent_browser(modules), "mcp"], env)
 
 
-def _architecture() -> str:
+def agent_browser(modules: Path) -> str:
+    """The native program of agent-browser, made executable."""
     machine = os.uname().machine
-    return {"x86_64": "x64", "aarch64": "arm64"}.get(machine, machine)
+    architecture = {"x86_64": "x64", "aarch64": "arm64"}.get(machine, machine)
+    binary = modules / "agent-browser" / "bin" / f"agent-browser-{sys.platform}-{architecture}"
+    binary.chmod(0o755)
+    return str(binary)

@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +48,13 @@ def shop(rows: int) -> str:
     return f"{head}<h1 id=order>nothing ordered</h1>{articles}</html>"
 
 
-class _Pages(BaseHTTPRequestHandler):
+class _Pages(egress.QuietHandler):
     """`/N` is the shop with N rows."""
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - so called by http.server
         """Answer with a shop."""
         last = self.path.rsplit("/", 1)[-1]
-        body = shop(int(last) if last.isdigit() else 0).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the output clean."""
+        self.answer(shop(int(last) if last.isdigit() else 0).encode())
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -178,7 +170,7 @@ def _tasks_before() -> str:
     """The section of the whole tasks as it was written before."""
     from benchmarks.tasks import report as tasks_report  # noqa: PLC0415
 
-    return tasks_report.section_of(tasks_report.DOCUMENT.read_text(encoding="utf-8"))
+    return egress.section_of(egress.DOCUMENT.read_text(encoding="utf-8"), tasks_report.HEADING)
 
 
 def combined(rounds: list[Figures]) -> Figures:

@@ -1,8 +1,8 @@
-"""What the tasks came to, as a section of docs/performance.md."""
+"""The results of the tasks, as a section of docs/performance.md."""
 
-import re
 from pathlib import Path
 
+from benchmarks.egress import replaced
 from benchmarks.tasks.task import OURS, Outcome
 
 HEADING = "## Whole tasks"
@@ -71,21 +71,9 @@ def _heading(way: Way) -> str:
     return f"{server}, in lists" if in_lists else server
 
 
-def replaced(document: str, new: str) -> str:
-    """A document with its section of the tasks replaced, or put at its end."""
-    kept = re.sub(rf"\n*{HEADING}\n.*?(?=\n## |\Z)", "", document, flags=re.S).rstrip("\n")
-    return f"{kept}\n\n{new}"
-
-
-def section_of(document: str) -> str:
-    """The section as it stands in a document; "" where there is none."""
-    found = re.search(rf"{HEADING}\n.*?(?=\n## |\Z)", document, flags=re.S)
-    return found[0].rstrip("\n") + "\n" if found else ""
-
-
 def write(new: str) -> None:
     """Put the section into docs/performance.md."""
-    DOCUMENT.write_text(replaced(DOCUMENT.read_text(encoding="utf-8"), new), encoding="utf-8")
+    DOCUMENT.write_text(replaced(DOCUMENT.read_text(encoding="utf-8"), new, HEADING), encoding="utf-8")
 
 
 def _ratio(by_task: dict[tuple[str, Way], Outcome], tasks: list[str], other: str) -> str:
