@@ -114,10 +114,10 @@ def _shown(value: float | str) -> str:
     return f"{value:,.0f}"
 
 
-def markdown_table(table: list[list[str]]) -> str:
-    """A table in Markdown; the first row is its head."""
+def markdown_table(table: list[list[str]], *, texts: int = 1) -> str:
+    """A table in Markdown; the first row is its head, the first columns are `texts`, the others numbers."""
     head, *body = table
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" + "---:|" * (len(head) - 1)]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * texts + "---:|" * (len(head) - texts)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
 
 

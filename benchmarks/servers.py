@@ -92,13 +92,11 @@ class Connection:
             )
             self._send({"method": "notifications/initialized"})
         self.tools: list[dict[str, Any]] = []
-        cursor: str | None = None
-        while True:
+        cursor: str | None = ""
+        while cursor is not None:
             page = self.request("tools/list", {"cursor": cursor} if cursor else {})
             self.tools += page["tools"]
-            cursor = page.get("nextCursor")
-            if not cursor:
-                break
+            cursor = page.get("nextCursor") or None
         self.ready = time.perf_counter() - self.started
 
     @property

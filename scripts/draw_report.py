@@ -84,11 +84,7 @@ async def _draw(folder: Path) -> bytes:
     try:
         session = await manager.default_session()
         with shop() as url:
-            task = Task(
-                text=TASK,
-                start_url=url,
-                budget=Budget(steps=20),
-            )
+            task = Task(text=TASK, start_url=url, budget=Budget(steps=20))
             model = ScriptedModel(_script(), name="scripted")
             history = AgentHistory(id="example", task=task, model=model.info.name)
             folders = {"session": session, "folder": TaskFolder(folder)}

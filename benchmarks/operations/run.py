@@ -89,18 +89,8 @@ def carry_out(operation: Operation, name: str, operator: Operator, address: str)
             tried = number
             break
         why = why or "no error, and not done"
-    calls = len(hand.calls)
-    return Outcome(
-        str(operation),
-        operation.kind,
-        name,
-        tried,
-        calls,
-        hand.characters,
-        seconds,
-        false,
-        why if tried != 1 else "",
-    )
+    counts = (tried, len(hand.calls), hand.characters, seconds)
+    return Outcome(str(operation), operation.kind, name, *counts, false, why if tried != 1 else "")
 
 
 def _is_done(operator: Operator, check: str) -> bool:

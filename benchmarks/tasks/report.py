@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from benchmarks.egress import replaced
+from benchmarks.report import markdown_table
 from benchmarks.tasks.task import OURS, Outcome
 
 HEADING = "## Whole tasks"
@@ -60,7 +61,7 @@ def section(outcomes: list[Outcome]) -> str:
         "characters, call by call.",
         f"Done, of {len(tasks)}: {', '.join(solved)}. Characters of `tools/list`, apart, or of the skill "
         f"that agent-browser prints: {', '.join(listed)}.",
-        _table(rows),
+        markdown_table(rows, texts=2),
         _failures(outcomes),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -87,9 +88,3 @@ def _failures(outcomes: list[Outcome]) -> str:
     unseen = "it is not seen from outside"
     lines = [f"* {one.task}, {_heading((one.server, one.in_lists))}: {one.why or unseen}" for one in failed]
     return "\n".join(["Not done:", "", *lines]) if lines else ""
-
-
-def _table(rows: list[list[str]]) -> str:
-    head, *body = rows
-    lines = ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])

@@ -22,12 +22,7 @@ ROLES = frozenset(
 )
 IF_FOCUSABLE = frozenset({"gridcell", "columnheader"})
 VALUE_TAGS = frozenset({"INPUT", "SELECT", "TEXTAREA"})
-OWN_ROLES = {
-    "Date": "date",
-    "DateTime": "datetime-local",
-    "InputTime": "time",
-    "ColorWell": "color",
-}
+OWN_ROLES = {"Date": "date", "DateTime": "datetime-local", "InputTime": "time", "ColorWell": "color"}
 """Chromium's names of form controls that ARIA has no role for, and ours."""
 
 ELEMENT, DOCUMENT = 1, 9  # A node's type in the DOM

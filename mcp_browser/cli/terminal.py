@@ -26,13 +26,7 @@ from mcp_browser.cli.arguments import parse_arguments, whole_parser
 from mcp_browser.cli.commands import STDIN, Commands, TerminalCommand, split
 from mcp_browser.cli.serve import begin, wrong_settings
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings, make_folders, with_all_tools
-from mcp_browser.errors import (
-    ActionError,
-    BrowserUnavailable,
-    InvalidArguments,
-    SettingsError,
-    UnknownAction,
-)
+from mcp_browser.errors import ActionError, BrowserUnavailable, InvalidArguments, SettingsError, UnknownAction
 from mcp_browser.pipeline import Prepare
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import all_options
