@@ -3,6 +3,7 @@
 import datetime
 import os
 import platform
+import re
 import subprocess
 
 from benchmarks import servers
@@ -119,6 +120,19 @@ def markdown_table(table: list[list[str]], *, texts: int = 1) -> str:
     head, *body = table
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * texts + "---:|" * (len(head) - texts)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
+
+
+def filled(document: str, name: str, text: str) -> str:
+    """A document with its part between the two comments of this name replaced.
+
+    Raises:
+        ValueError: it has no place for it.
+    """
+    pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)"
+    new, count = re.subn(pattern, lambda found: f"{found[1]}{text}\n{found[2]}", document, flags=re.S)
+    if not count:
+        raise ValueError(f"the document has no place for {name!r}")
+    return new
 
 
 def _version(name: str) -> str:

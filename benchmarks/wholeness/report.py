@@ -1,11 +1,10 @@
 """The table of docs/wholeness.md."""
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import servers
-from benchmarks.report import markdown_table
+from benchmarks.report import filled, markdown_table
 from benchmarks.wholeness.judge import Verdict
 from benchmarks.wholeness.texts import Texts
 
@@ -55,7 +54,7 @@ def write(verdicts: Sequence[Verdict], halves: Mapping[str, str]) -> None:
     for half in ("first", "second"):
         some = [verdict for verdict in verdicts if halves[verdict.page] == half]
         if some:
-            document = replaced(document, half, _table(some))
+            document = filled(document, f"wholeness {half}", _table(some))
     DOCUMENT.write_text(document, encoding="utf-8")
 
 
@@ -83,20 +82,7 @@ def _quoted(text: str) -> str:
 def write_texts(outcomes: Sequence[Texts]) -> None:
     """Put the table of texts into docs/wholeness.md."""
     document = DOCUMENT.read_text(encoding="utf-8")
-    DOCUMENT.write_text(replaced(document, "texts", texts(outcomes)), encoding="utf-8")
-
-
-def replaced(document: str, half: str, table: str) -> str:
-    """A document with the table of a half, or of the texts, replaced.
-
-    Raises:
-        ValueError: it has no place for it.
-    """
-    pattern = rf"(<!-- generated: wholeness {half} -->\n).*?(<!-- end: wholeness {half} -->)"
-    new, count = re.subn(pattern, lambda found: f"{found[1]}{table}\n{found[2]}", document, flags=re.S)
-    if not count:
-        raise ValueError(f"the document has no place for the {half} half")
-    return new
+    DOCUMENT.write_text(filled(document, "wholeness texts", texts(outcomes)), encoding="utf-8")
 
 
 def _table(verdicts: Sequence[Verdict]) -> str:
