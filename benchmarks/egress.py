@@ -35,7 +35,23 @@ LATENCY = 0.03  # Seconds until an answer of the site that has latency
 _TYPES = {"png": "image/png", "js": "text/javascript", "css": "text/css"}
 
 
-class _Page(BaseHTTPRequestHandler):
+class QuietHandler(BaseHTTPRequestHandler):
+    """A handler whose answers have a length, and which logs nothing."""
+
+    def answer(self, body: bytes, content_type: str = "text/html; charset=utf-8", **more: str) -> None:
+        """Answer with a body, and `more` headers by their names with `_` for `-`."""
+        headers = {"Content-Type": content_type, "Content-Length": str(len(body)), **more}
+        self.send_response(200)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep the output clean."""
+
+
+class _Page(QuietHandler):
     """`/0` is a page with forty parts; `/30` one where each answer takes 30 ms."""
 
     protocol_version = "HTTP/1.1"
@@ -46,15 +62,7 @@ class _Page(BaseHTTPRequestHandler):
         time.sleep(int(milliseconds or 0) / 1000)
         kind = part.rpartition(".")[2]
         body = b" " * SIZE if kind in _TYPES else _page(milliseconds).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", _TYPES.get(kind, "text/html; charset=utf-8"))
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the output clean."""
+        self.answer(body, _TYPES.get(kind, "text/html; charset=utf-8"), Cache_Control="no-store")
 
 
 def _page(milliseconds: str) -> str:

@@ -15,7 +15,7 @@ import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -27,7 +27,7 @@ from pydantic import SecretStr
 from rich.console import Console
 
 import mcp_browser
-from benchmarks.egress import replaced
+from benchmarks.egress import QuietHandler, replaced
 from benchmarks.report import machine, markdown_table
 from mcp_browser.agent.executor import Executor
 from mcp_browser.agent.secrets.store import Secret, Secrets
@@ -148,17 +148,10 @@ def tracing() -> Generator[Trace]:
         Connection.send_message_to_server = send
 
 
-class _Site(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
+class _Site(QuietHandler):
+    def do_GET(self) -> None:  # noqa: N802 - so called by http.server
         """Answer with the page."""
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(PAGE)))
-        self.end_headers()
-        self.wfile.write(PAGE.encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the output clean."""
+        self.answer(PAGE.encode())
 
 
 async def traced(work: Callable[[], Awaitable[Any]], *, warm: int = 2) -> Trace:

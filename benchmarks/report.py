@@ -3,6 +3,7 @@
 import datetime
 import os
 import platform
+import re
 import subprocess
 
 from benchmarks import servers
@@ -114,11 +115,24 @@ def _shown(value: float | str) -> str:
     return f"{value:,.0f}"
 
 
-def markdown_table(table: list[list[str]]) -> str:
-    """A table in Markdown; the first row is its head."""
+def markdown_table(table: list[list[str]], *, texts: int = 1) -> str:
+    """A table in Markdown; the first row is its head, the first columns are `texts`, the others numbers."""
     head, *body = table
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" + "---:|" * (len(head) - 1)]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * texts + "---:|" * (len(head) - texts)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
+
+
+def filled(document: str, name: str, text: str) -> str:
+    """A document with its part between the two comments of this name replaced.
+
+    Raises:
+        ValueError: it has no place for it.
+    """
+    pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)"
+    new, count = re.subn(pattern, lambda found: f"{found[1]}{text}\n{found[2]}", document, flags=re.S)
+    if not count:
+        raise ValueError(f"the document has no place for {name!r}")
+    return new
 
 
 def _version(name: str) -> str:
@@ -126,7 +140,7 @@ def _version(name: str) -> str:
 
 
 def machine(chromium: str) -> str:
-    """The class of machine: what matters for the figures, and nothing that tells it apart from its like."""
+    """The class of machine: what matters for the figures, and nothing that identifies this one."""
     gibibytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     said = subprocess.run([chromium, "--version"], capture_output=True, text=True, check=False).stdout
     return (

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,13 +92,11 @@ class Connection:
             )
             self._send({"method": "notifications/initialized"})
         self.tools: list[dict[str, Any]] = []
-        cursor: str | None = None
-        while True:
+        cursor: str | None = ""
+        while cursor is not None:
             page = self.request("tools/list", {"cursor": cursor} if cursor else {})
             self.tools += page["tools"]
-            cursor = page.get("nextCursor")
-            if not cursor:
-                break
+            cursor = page.get("nextCursor") or None
         self.ready = time.perf_counter() - self.started
 
     @property
@@ -191,7 +190,7 @@ class Connection:
 
 
 def find(pattern: str, text: str, role: str, name: str) -> str:
-    """The handle of an element in a snapshot, by a pattern as `Server.handle`.
+    """The handle of an element in a snapshot, by a pattern as `Moves.handle`.
 
     Raises:
         ToolError: the snapshot does not show it.
@@ -202,152 +201,106 @@ def find(pattern: str, text: str, role: str, name: str) -> str:
     return found[1]
 
 
-class Server:
-    """What the benchmark asks of a server. Handles are whatever the server calls an element by."""
+Call = tuple[str, dict[str, Any]]
+"""A tool and its arguments."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """The calls of a server. Handles are whatever it calls an element by."""
 
     handle: str
     """Pattern of an element's line, with {role} and {name} to be filled in; its group is the handle."""
+    open: Callable[[str], Call]
+    look: Call
+    click: Callable[[str], Call]
+    fill: Callable[[str, str], Call]
 
-    def __init__(self, command: Command, *, modern: bool = False) -> None:
-        """Start the server and list its tools."""
+
+MOVES = {
+    "mcp-browser": Moves(
+        r'\[(\d+)\] {role} "{name}"',
+        lambda url: ("go_to_url", {"url": url}),
+        ("get_state", {"screenshot": False}),
+        lambda handle: ("click_element", {"index": int(handle)}),
+        lambda handle, text: ("input_text", {"index": int(handle), "text": text}),
+    ),
+    "playwright-mcp": Moves(
+        r'- {role} "{name}".*?\[ref=(\w+)\]',
+        lambda url: ("browser_navigate", {"url": url}),
+        ("browser_snapshot", {}),
+        lambda handle: ("browser_click", {"element": "it", "target": handle}),
+        lambda handle, text: ("browser_type", {"element": "it", "target": handle, "text": text}),
+    ),
+    "chrome-devtools-mcp": Moves(
+        r'uid=(\w+) {role} "{name}"',
+        lambda url: ("navigate_page", {"pageId": 1, "type": "url", "url": url}),
+        ("take_snapshot", {"pageId": 1}),
+        lambda handle: ("click", {"pageId": 1, "uid": handle, "includeSnapshot": True}),
+        lambda handle, text: ("fill", {"pageId": 1, "uid": handle, "value": text}),
+    ),
+    "agent-browser": Moves(
+        r'- {role} "{name}".*?ref=(\w+)',
+        lambda url: ("agent_browser_open", {"url": url}),
+        ("agent_browser_snapshot", {}),
+        lambda handle: ("agent_browser_click", {"selector": f"@{handle}"}),
+        lambda handle, text: ("agent_browser_fill", {"selector": f"@{handle}", "text": text}),
+    ),
+}
+
+
+class Server:
+    """What the benchmark asks of a server; each method returns the text of its tool."""
+
+    def __init__(self, name: str, command: Command, *, modern: bool = False) -> None:
+        """Start the server of a name in MOVES, and list its tools."""
+        self.name = name
+        self.moves = MOVES[name]
         self.connection = Connection(command, modern=modern)
 
     def find(self, text: str, role: str, name: str) -> str:
         """The handle of an element in a snapshot."""
-        return find(self.handle, text, role, name)
+        return find(self.moves.handle, text, role, name)
 
     def open(self, url: str) -> str:
-        """Open a page; the tool's text."""
-        raise NotImplementedError
+        """Open a page."""
+        return self._call(self.moves.open(url))
 
     def look(self, *, limit: float = 60) -> str:
         """The page as text."""
-        raise NotImplementedError
+        return self._call(self.moves.look, limit=limit)
 
     def click(self, handle: str) -> str:
-        """Click an element; the tool's text."""
-        raise NotImplementedError
+        """Click an element."""
+        return self._call(self.moves.click(handle))
 
     def fill(self, handle: str, value: str) -> str:
-        """Put text into a field; the tool's text."""
-        raise NotImplementedError
+        """Put text into a field."""
+        return self._call(self.moves.fill(handle, value))
+
+    def _call(self, call: Call, *, limit: float = 60) -> str:
+        tool, arguments = call
+        return self.connection.call(tool, limit=limit, **arguments)
 
 
-class McpBrowser(Server):
-    """This project."""
-
-    handle = r'\[(\d+)\] {role} "{name}"'
-
-    def open(self, url: str) -> str:
-        """go_to_url."""
-        return self.connection.call("go_to_url", url=url)
-
-    def look(self, *, limit: float = 60) -> str:
-        """get_state without the picture."""
-        return self.connection.call("get_state", limit=limit, screenshot=False)
-
-    def click(self, handle: str) -> str:
-        """click_element."""
-        return self.connection.call("click_element", index=int(handle))
-
-    def fill(self, handle: str, value: str) -> str:
-        """input_text."""
-        return self.connection.call("input_text", index=int(handle), text=value)
-
-
-class PlaywrightMcp(Server):
-    """Microsoft's server on Playwright."""
-
-    handle = r'- {role} "{name}".*?\[ref=(\w+)\]'
-
-    def open(self, url: str) -> str:
-        """browser_navigate."""
-        return self.connection.call("browser_navigate", url=url)
-
-    def look(self, *, limit: float = 60) -> str:
-        """browser_snapshot."""
-        return self.connection.call("browser_snapshot", limit=limit)
-
-    def click(self, handle: str) -> str:
-        """browser_click."""
-        return self.connection.call("browser_click", element="it", target=handle)
-
-    def fill(self, handle: str, value: str) -> str:
-        """browser_type."""
-        return self.connection.call("browser_type", element="it", target=handle, text=value)
-
-
-class ChromeDevtoolsMcp(Server):
-    """Google's server on Puppeteer."""
-
-    handle = r'uid=(\w+) {role} "{name}"'
-
-    def open(self, url: str) -> str:
-        """navigate_page."""
-        return self.connection.call("navigate_page", pageId=1, type="url", url=url)
-
-    def look(self, *, limit: float = 60) -> str:
-        """take_snapshot."""
-        return self.connection.call("take_snapshot", limit=limit, pageId=1)
-
-    def click(self, handle: str) -> str:
-        """Click with includeSnapshot."""
-        return self.connection.call("click", pageId=1, uid=handle, includeSnapshot=True)
-
-    def fill(self, handle: str, value: str) -> str:
-        """Fill."""
-        return self.connection.call("fill", pageId=1, uid=handle, value=value)
-
-
-class AgentBrowser(Server):
-    """Vercel's browser command line, as a server."""
-
-    handle = r'- {role} "{name}".*?ref=(\w+)'
-
-    def open(self, url: str) -> str:
-        """agent_browser_open."""
-        return self.connection.call("agent_browser_open", url=url)
-
-    def look(self, *, limit: float = 60) -> str:
-        """agent_browser_snapshot."""
-        return self.connection.call("agent_browser_snapshot", limit=limit)
-
-    def click(self, handle: str) -> str:
-        """agent_browser_click."""
-        return self.connection.call("agent_browser_click", selector=f"@{handle}")
-
-    def fill(self, handle: str, value: str) -> str:
-        """agent_browser_fill."""
-        return self.connection.call("agent_browser_fill", selector=f"@{handle}", text=value)
-
-
-ADAPTERS: dict[str, type[Server]] = {
-    "mcp-browser": McpBrowser,
-    "playwright-mcp": PlaywrightMcp,
-    "chrome-devtools-mcp": ChromeDevtoolsMcp,
-    "agent-browser": AgentBrowser,
-}
-
-
-def install_peers() -> Path:
-    """Put the pinned versions of the peers into a cache folder of the user's; its node_modules.
+def install(packages: Iterable[tuple[str, str]], *prefix: str) -> Path:
+    """Put pinned versions of npm packages into a cache folder of the user's; its node_modules.
 
     Raises:
         SystemExit: npm or Node is missing, or npm failed.
     """
-    wanted = [f"{package}@{version}" for package, version in PEERS.values()]
-    folder = platformdirs.user_cache_path("mcp-browser-benchmark") / "-".join(
-        version for _, version in PEERS.values()
-    )
+    versions = dict(packages)
+    wanted = [f"{package}@{version}" for package, version in versions.items()]
+    folder = platformdirs.user_cache_path("mcp-browser-benchmark") / "-".join((*prefix, *versions.values()))
     if not (folder / ".complete").exists():
         npm = shutil.which("npm")
         if npm is None or shutil.which("node") is None:
-            sys.exit("Node.js 20.19 or newer with npm is needed to install the servers to compare with.")
+            sys.exit("Node.js 20.19 or newer with npm is needed to install what is compared with.")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text("{}\n")
         options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         if subprocess.run([npm, "install", *options, *wanted], cwd=folder, check=False).returncode:
-            sys.exit("npm could not install the servers to compare with.")
+            sys.exit("npm could not install what is compared with.")
         (folder / ".complete").touch()
     return folder / "node_modules"
 
@@ -356,7 +309,7 @@ def command(name: str, chromium: str, *, sandbox: bool) -> Command:
     """How a server is started on this Chromium, headless and with a clean profile.
 
     Args:
-        name: a key of ADAPTERS.
+        name: a key of MOVES.
         chromium: path of the browser that all of them drive.
         sandbox: whether the browser's sandbox can be used.
     """
@@ -364,7 +317,7 @@ def command(name: str, chromium: str, *, sandbox: bool) -> Command:
         flags = ["--stdio", "--headless", "--isolated", "--executable", chromium]
         # Python keeps compiled modules, as it does for a user.
         return Command([sys.executable, "-m", "mcp_browser", *flags], {"PYTHONDONTWRITEBYTECODE": ""})
-    modules = install_peers()
+    modules = install(PEERS.values())
     node = shutil.which("node") or "node"
     if name == "playwright-mcp":
         flags = ["--headless", "--isolated", "--executable-path", chromium]
@@ -375,15 +328,17 @@ def command(name: str, chromium: str, *, sandbox: bool) -> Command:
         flags += ["--no-performance-crux"] + ([] if sandbox else ["--chrome-arg=--no-sandbox"])
         script = modules / "chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js"
         return Command([node, str(script), *flags])
-    binary = modules / "agent-browser/bin" / f"agent-browser-{sys.platform}-{_architecture()}"
-    binary.chmod(0o755)
     session = f"benchmark-{uuid.uuid4().hex[:8]}"
     env = {"AGENT_BROWSER_EXECUTABLE_PATH": chromium, "AGENT_BROWSER_SESSION": session}
     if not sandbox:
         env["AGENT_BROWSER_ARGS"] = "--no-sandbox"
-    return Command([str(binary), "mcp"], env)
+    return Command([agent_browser(modules), "mcp"], env)
 
 
-def _architecture() -> str:
+def agent_browser(modules: Path) -> str:
+    """The native program of agent-browser, made executable."""
     machine = os.uname().machine
-    return {"x86_64": "x64", "aarch64": "arm64"}.get(machine, machine)
+    architecture = {"x86_64": "x64", "aarch64": "arm64"}.get(machine, machine)
+    binary = modules / "agent-browser" / "bin" / f"agent-browser-{sys.platform}-{architecture}"
+    binary.chmod(0o755)
+    return str(binary)

@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +48,13 @@ def shop(rows: int) -> str:
     return f"{head}<h1 id=order>nothing ordered</h1>{articles}</html>"
 
 
-class _Pages(BaseHTTPRequestHandler):
+class _Pages(egress.QuietHandler):
     """`/N` is the shop with N rows."""
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - so called by http.server
         """Answer with a shop."""
         last = self.path.rsplit("/", 1)[-1]
-        body = shop(int(last) if last.isdigit() else 0).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the output clean."""
+        self.answer(shop(int(last) if last.isdigit() else 0).encode())
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -124,7 +116,7 @@ def _modern(start: Callable[..., servers.Server], site: str) -> Figures:
 
 
 def _first_call(server: servers.Server, site: str) -> float:
-    """Milliseconds from the first call until a small page has been told, a while after the start."""
+    """Milliseconds from the first call until a small page is in a result, a while after the start."""
     try:
         time.sleep(PAUSE)
         begin = time.perf_counter()
@@ -178,7 +170,7 @@ def _tasks_before() -> str:
     """The section of the whole tasks as it was written before."""
     from benchmarks.tasks import report as tasks_report  # noqa: PLC0415
 
-    return tasks_report.section_of(tasks_report.DOCUMENT.read_text(encoding="utf-8"))
+    return egress.section_of(egress.DOCUMENT.read_text(encoding="utf-8"), tasks_report.HEADING)
 
 
 def combined(rounds: list[Figures]) -> Figures:
@@ -198,7 +190,7 @@ def combined(rounds: list[Figures]) -> Figures:
 def main() -> None:
     """Measure and write the report."""
     arguments = argparse.ArgumentParser(description="Time the same work on this server and on others.")
-    arguments.add_argument("--servers", default=",".join(servers.ADAPTERS), help="which, separated by commas")
+    arguments.add_argument("--servers", default=",".join(servers.MOVES), help="which, separated by commas")
     arguments.add_argument("--rounds", type=int, default=3, help="how often each server is started")
     arguments.add_argument("--sizes", default="100,1000,5000,20000", help="rows of the pages to snapshot")
     arguments.add_argument("--no-tasks", action="store_true", help="only time; keep the section of the tasks")
@@ -218,8 +210,8 @@ def main() -> None:
             for name in names:
                 console.print(f"round {number + 1}: {name}", markup=False)
                 how = servers.command(name, chromium, sandbox=uses_sandbox(settings))
-                adapter = servers.ADAPTERS[name]
-                measured[name].append(measure(name, partial(adapter, how), address, sizes))
+                start = partial(servers.Server, name, how)
+                measured[name].append(measure(name, start, address, sizes))
         site.shutdown()
 
     figures = {name: combined(rounds) for name, rounds in measured.items()}

@@ -63,11 +63,11 @@ class Viewing:
             if isinstance(message, bytes):
                 self.frames, self.newest = self.frames + 1, message[HEAD_BYTES:]
                 await self.send(type="drawn")
-            elif (told := json.loads(message))["type"] == "sessions" and self.session is None:
+            elif (event := json.loads(message))["type"] == "sessions" and self.session is None:
                 self.session = {}
-                await self.send(type="watch", session=told["sessions"][0]["id"], viewer=viewer)
-            elif told["type"] == "session":
-                self.session = told["session"]
+                await self.send(type="watch", session=event["sessions"][0]["id"], viewer=viewer)
+            elif event["type"] == "session":
+                self.session = event["session"]
             self.came.set()
 
     async def send(self, **message: object) -> None:
@@ -147,8 +147,8 @@ async def _round(server: psutil.Process, viewers: list[Viewing], seconds: float)
     took = time.monotonic() - began
     own, browser = (100 * (now - then) / took for now, then in zip(seconds_of(server), before, strict=True))
     rates = [(one.frames - then) / took for one, then in zip(viewers, frames, strict=True)]
-    told = " and ".join(f"{rate:.1f}" for rate in rates) or "-"
-    return sum(rates), [str(len(viewers)), told, f"{own:.0f} %", f"{browser:.0f} %"]
+    frame_rates = " and ".join(f"{rate:.1f}" for rate in rates) or "-"
+    return sum(rates), [str(len(viewers)), frame_rates, f"{own:.0f} %", f"{browser:.0f} %"]
 
 
 async def _take_over(client: Client, viewer: Viewing) -> None:

@@ -2,21 +2,9 @@
 
 import sys
 
-_NOT_SERVING = {
-    "do",
-    "try",
-    "run",
-    "tasks",
-    "install",
-    "config",
-    "skill",
-    "doctor",
-    "token",
-    "completion",
-    "-h",
-    "--help",
-    "--version",
-}
+_NOT_SERVING = frozenset(
+    "do try run tasks install config skill doctor token completion -h --help --version".split()
+)
 
 
 def main() -> None:

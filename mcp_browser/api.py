@@ -74,9 +74,9 @@ class Agent:
             initial_actions: done before the model is asked, such as `[{"go_to_url": {"url": "…"}}]`.
             on_step: called with each step as it is recorded, with page, actions and evidence; may be async.
         """
+        settings = settings or (session.settings if session is not None else Settings())
         if isinstance(task, str):
-            settings_so_far = settings or (session.settings if session is not None else Settings())
-            task = Task(text=task, budget=Budget(steps=settings_so_far.agent.max_steps))
+            task = Task(text=task, budget=Budget(steps=settings.agent.max_steps))
         given: dict[str, Any] = {"start_url": start_url, "output_schema": _json_schema(output_schema)}
         task = task.model_copy(update={name: value for name, value in given.items() if value is not None})
         self.history = AgentHistory(id=new_task_id(), task=task)
@@ -88,7 +88,7 @@ class Agent:
         self._on_step = on_step
         self._session = session
         self._worked_in: BrowserSession | None = None
-        self._settings = settings or (session.settings if session is not None else Settings())
+        self._settings = settings
         self._registry = registry
         self._given_secrets = dict(secrets or {})
         self.watcher = watcher or NobodyWatches()

@@ -97,12 +97,12 @@ def _table(server: str, section: Mapping[str, Any], group_of: Mapping[str, str])
 
 
 def _with_groups(here: str, group_of: Mapping[str, str]) -> str:
-    """What stands for a tool; a group is told after the last of its tools."""
+    """The cell of a tool; a group is named after the last of its tools."""
     names = _OURS.findall(here)
     last = {group_of[name]: name for name in names if group_of[name] not in DEFAULT_GROUPS}
 
-    def told(found: re.Match[str]) -> str:
+    def with_group(found: re.Match[str]) -> str:
         name = found[1]
         return f"`{name}`" + (f" (group `{group_of[name]}`)" if last.get(group_of[name]) == name else "")
 
-    return _OURS.sub(told, here)
+    return _OURS.sub(with_group, here)

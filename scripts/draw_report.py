@@ -84,11 +84,7 @@ async def _draw(folder: Path) -> bytes:
     try:
         session = await manager.default_session()
         with shop() as url:
-            task = Task(
-                text=TASK,
-                start_url=url,
-                budget=Budget(steps=20),
-            )
+            task = Task(text=TASK, start_url=url, budget=Budget(steps=20))
             model = ScriptedModel(_script(), name="scripted")
             history = AgentHistory(id="example", task=task, model=model.info.name)
             folders = {"session": session, "folder": TaskFolder(folder)}
@@ -117,7 +113,7 @@ async def _run(agent: AgentRun) -> None:
     show_outcome(console, outcome)
     console.print(outcome.answer)
     picture = console.export_svg(title="mcp-browser run", unique_id="run")
-    # Fonts from elsewhere are not wanted: whoever looks at it has one.
+    # No web fonts: every viewer has a font.
     picture = _line_by_line(FONT_FACES.sub("", picture))
     TERMINAL.write_text(ADDRESS.sub("https://shop.example", picture), "utf-8")
 

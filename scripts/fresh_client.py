@@ -31,9 +31,9 @@ async def main(entry: dict[str, object]) -> int:
     server = StdioServerParameters.model_validate(entry)
     async with Client(server, read_timeout_seconds=60) as client:
         url = f"http://127.0.0.1:{site.server_port}/"
-        told = str((await client.call_tool("go_to_url", {"url": url})).content)
-    sys.stdout.write(f"{told}\n")
-    return 0 if 'button \\"Set sail\\"' in told or 'button "Set sail"' in told else 1
+        text = str((await client.call_tool("go_to_url", {"url": url})).content)
+    sys.stdout.write(f"{text}\n")
+    return 0 if 'button \\"Set sail\\"' in text or 'button "Set sail"' in text else 1
 
 
 if __name__ == "__main__":

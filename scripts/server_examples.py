@@ -109,8 +109,8 @@ class _Asking:
         given = json.dumps(arguments).replace(SITE, self._url).replace("TASK", self._task)
         result = await self._client.call_tool(name, json.loads(given))
         assert isinstance(result, types.CallToolResult)
-        told: dict[str, Any] = result.structured_content or {}
-        its_own = str(told.get("task_id", self._task))
+        data: dict[str, Any] = result.structured_content or {}
+        its_own = str(data.get("task_id", self._task))
         if name == "run_task":
             self._task = its_own
         text = "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
@@ -121,6 +121,6 @@ class _Asking:
         return [*text.splitlines(), *([f"(and links: {', '.join(links)})"] if links else [])]
 
     async def until(self, words: str) -> None:
-        """Wait until get_task tells these words."""
+        """Wait until get_task shows these words."""
         while not any(words in line for line in await self.call("get_task", {"task_id": "TASK"})):
             pass

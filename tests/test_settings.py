@@ -396,8 +396,8 @@ def test_a_table_says_what_is_different_for_some_principals(tmp_path: Path) -> N
 
 
 def test_who_works_by_pictures_reads_the_whole_console_unless_it_is_set() -> None:
-    assert [load(*words).settings.console_told for words in ([], ["--tools", "core,mouse"])] == [
+    assert [load(*words).settings.console_shown for words in ([], ["--tools", "core,mouse"])] == [
         "errors",
         "all",
     ]
-    assert load("--tools", "core,mouse", "--console", "errors").settings.console_told == "errors"
+    assert load("--tools", "core,mouse", "--console", "errors").settings.console_shown == "errors"

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 async def _attempt(asked: tuple[str, str, int], url: str, gym: Gym, limits: Limits) -> Result:
-    """One episode, with a fresh browser; a short look at its page before tells the goal."""
+    """One episode, with a fresh browser; its page is opened once before to read the goal."""
     agent, task, seed = asked
     async with ours.connected(url, seconds=limits.seconds) as client:
         goal = await ours.goal_of(client, gym.episode(task, seed))
@@ -90,11 +90,11 @@ async def _theirs(episode: Episode, url: str, limits: Limits) -> Result:
     )
     took = time.monotonic() - started
     try:
-        told = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
     except ValueError:
         last = " ".join(done.stderr.split())[-300:]
         return Result(episode.task, None, False, 0, 0, 0, 0, took, f"it failed: {last}", episode.seed)
-    return Result(task=episode.task, seed=episode.seed, reward=None, seconds=took, **told)
+    return Result(task=episode.task, seed=episode.seed, reward=None, seconds=took, **answer)
 
 
 async def _rewarded(episode: Episode, gym: Gym, result: Result) -> Result:

@@ -5,7 +5,6 @@ The packages are other people's; their weights are read as data, and none of the
 
 import contextlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,8 @@ from pathlib import Path
 
 import httpx2
 import platformdirs
+
+from tests.support.apps import free_port
 
 NAME = "Qwen2.5-Coder-1.5B-Instruct (Q4_K_M, by llama.cpp)"
 CONTEXT = 8_192
@@ -86,9 +87,7 @@ def served(*, threads: int) -> Generator[str]:
     Raises:
         RuntimeError: it does not start.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     script = Path(__file__).with_name("serve_model.py")
     command = [environment("llama", _SERVER), script, weights(), str(port), str(threads), str(CONTEXT)]
     with subprocess.Popen(

@@ -38,10 +38,10 @@ async def connected(model_url: str, *, seconds: float) -> AsyncGenerator[Client]
 
 async def goal_of(client: Client, url: str) -> str:
     """What an episode asks for; it stands in the page's title."""
-    told = await client.call_tool("go_to_url", {"url": url})
-    assert isinstance(told, types.CallToolResult)
-    found = _TITLE.search(_text(told))
-    assert found is not None, _text(told)
+    result = await client.call_tool("go_to_url", {"url": url})
+    assert isinstance(result, types.CallToolResult)
+    found = _TITLE.search(_text(result))
+    assert found is not None, _text(result)
     return found[1]
 
 
@@ -52,9 +52,9 @@ async def attempt(client: Client, episode: Episode, limits: Limits) -> Result:
         **{"task": episode.goal, "start_url": episode.url, "allowed_actions": list(ACTIONS)},
         **{"max_steps": limits.steps, "max_seconds": limits.seconds},
     }
-    told = await client.call_tool("run_task", arguments)
-    assert isinstance(told, types.CallToolResult)
-    data: dict[str, Any] = told.structured_content or {}
+    result = await client.call_tool("run_task", arguments)
+    assert isinstance(result, types.CallToolResult)
+    data: dict[str, Any] = result.structured_content or {}
     used: dict[str, Any] = data.get("usage", {})
     return Result(
         task=episode.task,
@@ -66,12 +66,12 @@ async def attempt(client: Client, episode: Episode, limits: Limits) -> Result:
         cached=used.get("cached_tokens", 0),
         answered=used.get("output_tokens", 0),
         seconds=time.monotonic() - started,
-        note=(data.get("obstacle") or data.get("answer") or _text(told))[:200],
+        note=(data.get("obstacle") or data.get("answer") or _text(result))[:200],
     )
 
 
-def _text(told: types.CallToolResult) -> str:
-    return "\n".join(_texts(told.content))
+def _text(result: types.CallToolResult) -> str:
+    return "\n".join(_texts(result.content))
 
 
 def _texts(content: Sequence[types.ContentBlock]) -> list[str]:

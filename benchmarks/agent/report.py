@@ -1,4 +1,4 @@
-"""Reads and tells results; writes docs/agent-benchmark.md."""
+"""Reads and prints results; writes docs/agent-benchmark.md."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def read(path: Path) -> dict[tuple[str, str, int], Result]:
 
 
 def progress(agent: str, result: Result) -> None:
-    """Tell one result to whoever watches."""
+    """Print one result to standard error."""
     solved = "solved" if result.solved else "not solved"
     print(  # noqa: T201 - a command's output
         f"{agent}: {result.task} {result.seed}: {solved}, {result.steps} steps, {result.seconds:.0f} s: "

@@ -13,11 +13,6 @@ class Page:
     source: str
     packages: tuple[str, ...] = ()
 
-    @property
-    def is_reveal(self) -> bool:
-        """Whether its deep content is transparent until it is scrolled to."""
-        return self.source.startswith("reveal_")
-
 
 PAGES = (
     Page("nothing", ""),

@@ -34,7 +34,7 @@ console = Console(stderr=True)
 
 @dataclass(frozen=True)
 class Times:
-    """How a server does on a page; times in milliseconds, until the change has been told."""
+    """The figures of a server on a page; times in milliseconds, until the change is in a result."""
 
     opened: float
     first: float
@@ -108,7 +108,7 @@ def _deep(server: servers.Server) -> str:
     """Whether the button at the end of the page is found, and clicked at the first try."""
     text = server.look()
     try:
-        if "Take the offer" not in text and isinstance(server, servers.McpBrowser):
+        if "Take the offer" not in text and server.name == "mcp-browser":
             text = server.connection.call("find_elements", text="Take the offer")
         button = server.find(text, "button", "Take the offer")
     except servers.ToolError:
@@ -153,7 +153,7 @@ def measure_all(
     settings = Settings().browser
     chromium = str(find_browser(settings).executable)
     start = {
-        name: partial(servers.ADAPTERS[name], servers.command(name, chromium, sandbox=uses_sandbox(settings)))
+        name: partial(servers.Server, name, servers.command(name, chromium, sandbox=uses_sandbox(settings)))
         for name in names
     }
     measured: dict[str, dict[Page, Times | str]] = {name: {} for name in names}

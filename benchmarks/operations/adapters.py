@@ -113,7 +113,7 @@ class Operator(ABC):
 
     def below(self, name: str, roles: list[str]) -> Iterator[Seen]:
         """What fits below a line with this text."""
-        lines = str(getattr(self.hand, "told", "")).splitlines()
+        lines = str(getattr(self.hand, "shown", "")).splitlines()
         for place, line in enumerate(lines):
             if name in line:
                 for near in lines[place : place + MOST_BELOW]:
@@ -162,7 +162,7 @@ class Operator(ABC):
 
     @abstractmethod
     def tick(self, field: Seen, *, checked: bool) -> None:
-        """Bring a box into a state."""
+        """Put a box into a state."""
 
     @abstractmethod
     def click(self, field: Seen, how: str) -> None:
@@ -236,7 +236,7 @@ class Theirs(Operator):
 
     value = re.compile(r': "?(-?[\d.]+)"?$')
     falsehoods = re.compile(r"(?!)")
-    """Its results say what was run, and nothing of what became of it."""
+    """Its results say what was run, and nothing of the outcome."""
 
     def _call(self, tool: str, field: Seen, **arguments: Any) -> None:
         self.hand.call(tool, element=f"{field.name} {field.role}", target=field.handle, **arguments)
@@ -244,7 +244,7 @@ class Theirs(Operator):
     def choose(self, name: str, options: list[str]) -> None:
         """browser_select_option takes native lists only: those that show their options in the snapshot."""
         field = self.field(name, "choose")
-        after = str(getattr(self.hand, "told", "")).partition(field.line)[2].lstrip("\n")
+        after = str(getattr(self.hand, "shown", "")).partition(field.line)[2].lstrip("\n")
         if re.match(r"\s*- option", after):
             self._call("browser_select_option", field, values=options)
             return

@@ -1,4 +1,4 @@
-"""What became of an operation with a server."""
+"""The outcome of an operation with a server."""
 
 from dataclasses import dataclass
 

@@ -1,12 +1,11 @@
 """The table of docs/comparison.md."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.operations.outcome import Outcome
 from benchmarks.operations.table import Operation
-from benchmarks.report import markdown_table
+from benchmarks.report import filled, markdown_table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "comparison.md"
 HEAD: str = "kind,operations,server,first try,any try,calls,characters,seconds,false statements"
@@ -48,17 +47,9 @@ def _table(outcomes: Sequence[Outcome], asked: Sequence[Operation]) -> str:
 
 
 def write(text: str) -> None:
-    """Put the section into docs/comparison.md.
-
-    Raises:
-        ValueError: it has no place for it.
-    """
+    """Put the section into docs/comparison.md."""
     document = DOCUMENT.read_text(encoding="utf-8")
-    pattern = r"(<!-- generated: operations -->\n).*?(<!-- end: operations -->)"
-    new, count = re.subn(pattern, lambda found: f"{found[1]}{text}\n{found[2]}", document, flags=re.S)
-    if not count:
-        raise ValueError("the document has no place for the operations")
-    DOCUMENT.write_text(new, encoding="utf-8")
+    DOCUMENT.write_text(filled(document, "operations", text), encoding="utf-8")
 
 
 def _figures(some: Sequence[Outcome]) -> list[str]:

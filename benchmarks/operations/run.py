@@ -89,18 +89,8 @@ def carry_out(operation: Operation, name: str, operator: Operator, address: str)
             tried = number
             break
         why = why or "no error, and not done"
-    calls = len(hand.calls)
-    return Outcome(
-        str(operation),
-        operation.kind,
-        name,
-        tried,
-        calls,
-        hand.characters,
-        seconds,
-        false,
-        why if tried != 1 else "",
-    )
+    counts = (tried, len(hand.calls), hand.characters, seconds)
+    return Outcome(str(operation), operation.kind, name, *counts, false, why if tried != 1 else "")
 
 
 def _is_done(operator: Operator, check: str) -> bool:
@@ -154,9 +144,9 @@ def measure(wanted: Sequence[Operation], names: list[str], record: Path | None) 
                     operators[name].hand.connection.close()
                     operators[name] = start(name)
                 outcomes.append(outcome)
-                told = f"{outcome.calls} calls, {outcome.characters:,}, {outcome.seconds:.1f} s"
+                counts = f"{outcome.calls} calls, {outcome.characters:,}, {outcome.seconds:.1f} s"
                 failed = f"{outcome.false and f'FALSE {outcome.false}'} {outcome.why}"
-                said = f"{operation}, {name}: try {outcome.tried or '-'}, {told} {failed}"
+                said = f"{operation}, {name}: try {outcome.tried or '-'}, {counts} {failed}"
                 console.print(said, markup=False)
                 if record is not None:
                     with record.open("a", encoding="utf-8") as file:

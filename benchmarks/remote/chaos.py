@@ -10,7 +10,7 @@ from tests.support.havoc import WHAT, WHEN, Havoc, havoc_folders, visited
 
 
 async def measure(faults: int, seed: int) -> str:
-    """Kill so many times; tells the section.
+    """Kill so many times; the section.
 
     Args:
         faults: how many times something is killed.
@@ -37,8 +37,8 @@ def _section(havoc: Havoc, left: list[str], faults: int, seconds: float) -> str:
         cells: list[str] = []
         for when in WHEN:
             start = f"{what}, {when}: "
-            told = {key.removeprefix(start): n for key, n in havoc.told.items() if key.startswith(start)}
-            cells.append("; ".join(f"{n} times {answer}" for answer, n in sorted(told.items())) or "-")
+            answers = {key.removeprefix(start): n for key, n in havoc.told.items() if key.startswith(start)}
+            cells.append("; ".join(f"{n} times {answer}" for answer, n in sorted(answers.items())) or "-")
         rows.append([what, *cells])
     remains = ", ".join(left) or "nothing"
     return (

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import socket
 import statistics
 import subprocess
 import time
@@ -13,7 +12,6 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import mcp_types as types
 from mcp import Client
@@ -26,6 +24,7 @@ from benchmarks.report import markdown_table
 from mcp_browser import __version__
 from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
+from tests.support.apps import free_port
 from tests.support.process import MARK, MarkedProcesses
 from tests.support.remote import client_of, serving, until
 from tests.support.site import Site
@@ -36,37 +35,6 @@ FORM = """<label>Name <input></label><button onclick="said.textContent =
 `Welcome, ${document.querySelector('input').value}`">Greet</button><p id=said></p>"""
 
 console = Console(stderr=True)
-
-
-@dataclass(frozen=True)
-class Moves:
-    """The tools of a server."""
-
-    handle: str
-    """Pattern of an element's line, as in `servers.Server`."""
-    open: str
-    look: tuple[str, dict[str, Any]]
-    fill: tuple[str, str, str]
-    """The tool, and its arguments for the element and the text."""
-    click: tuple[str, str]
-
-
-MOVES = {
-    OURS: Moves(
-        servers.McpBrowser.handle,
-        "go_to_url",
-        ("get_state", {"screenshot": False}),
-        ("input_text", "index", "text"),
-        ("click_element", "index"),
-    ),
-    PEER: Moves(
-        servers.PlaywrightMcp.handle,
-        "browser_navigate",
-        ("browser_snapshot", {}),
-        ("browser_type", "target", "text"),
-        ("browser_click", "target"),
-    ),
-}
 
 
 @dataclass
@@ -86,7 +54,7 @@ class Figures:
 class Worker:
     """A client that works through the form, and notes how long each call takes."""
 
-    def __init__(self, client: Client, moves: Moves, figures: Figures) -> None:
+    def __init__(self, client: Client, moves: servers.Moves, figures: Figures) -> None:
         """Note into these figures."""
         self._client = client
         self._moves = moves
@@ -96,27 +64,23 @@ class Worker:
         """Open the page and look at it; then fill in the field and press the button, round by round."""
         moves = self._moves
         try:
-            await self._call("open", moves.open, url=address)
-            text = await self._call("look", moves.look[0], **moves.look[1])
+            await self._call("open", moves.open(address))
+            text = await self._call("look", moves.look)
             box, button = (
                 servers.find(moves.handle, text, role, name)
                 for role, name in (("textbox", "Name"), ("button", "Greet"))
             )
             for number in range(rounds):
-                tool, element, value = moves.fill
-                await self._call("fill", tool, **{element: self._typed(box), value: f"guest {number}"})
-                tool, element = moves.click
-                await self._call("click", tool, **{element: self._typed(button)})
-                text = await self._call("look", moves.look[0], **moves.look[1])
+                await self._call("fill", moves.fill(box, f"guest {number}"))
+                await self._call("click", moves.click(button))
+                text = await self._call("look", moves.look)
                 if f"Welcome, guest {number}" not in text:
                     raise servers.ToolError(f"the page does not greet: {text[:200]}")
         except (servers.ToolError, MCPError, TimeoutError) as error:
             self._figures.failed.append(str(error))
 
-    def _typed(self, handle: str) -> int | str:
-        return int(handle) if handle.isdigit() else handle
-
-    async def _call(self, kind: str, tool: str, **arguments: Any) -> str:
+    async def _call(self, kind: str, call: servers.Call) -> str:
+        tool, arguments = call
         begin = time.perf_counter()
         answer = await self._client.call_tool(tool, arguments)
         self._figures.times[kind].append(time.perf_counter() - begin)
@@ -137,7 +101,7 @@ class Running:
 
 
 async def measure(clients: int, rounds: int) -> str:
-    """Let so many clients work at once with each server in turn; tells the section."""
+    """Let so many clients work at once with each server in turn; the section."""
     measured: dict[str, Figures] = {}
     loads: list[float] = [os.getloadavg()[0]]
     with Site() as site:
@@ -145,14 +109,14 @@ async def measure(clients: int, rounds: int) -> str:
         for name, start in ((OURS, _ours(clients)), (PEER, _peer())):
             console.print(name, markup=False)
             async with start as server:
-                measured[name] = await _many(server, MOVES[name], address, clients, rounds)
+                measured[name] = await _many(server, servers.MOVES[name], address, clients, rounds)
             loads.append(os.getloadavg()[0])
             for said in measured[name].failed:
                 console.print(f"  {said}", markup=False)
     return _section(measured, clients, rounds, loads)
 
 
-async def _many(server: Running, moves: Moves, address: str, clients: int, rounds: int) -> Figures:
+async def _many(server: Running, moves: servers.Moves, address: str, clients: int, rounds: int) -> Figures:
     figures = Figures()
     async with contextlib.AsyncExitStack() as stack:
         first = await stack.enter_async_context(client_of(server.url, "legacy"))
@@ -185,9 +149,7 @@ async def _peer() -> AsyncGenerator[Running]:
     """playwright-mcp over HTTP with a clean profile for each client."""
     settings = Settings().browser
     chromium = str(find_browser(settings, isolated=True).executable)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = servers.command(PEER, chromium, sandbox=uses_sandbox(settings))
     processes = MarkedProcesses(uuid.uuid4().hex)
     process = subprocess.Popen(  # noqa: ASYNC220 - it starts at once, and nothing else goes on

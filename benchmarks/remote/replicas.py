@@ -10,7 +10,7 @@ from tests.support.visitors import crowd
 
 
 async def measure(sessions: int) -> str:
-    """Let so many clients come in; tells the section.
+    """Let so many clients come in; the section.
 
     Raises:
         AssertionError: a call did not reach its browser, or more was lost than the dead replica's.

@@ -46,7 +46,7 @@ class Progress:
 
 
 async def measure(calls: int, clients: int, minutes: float) -> str:
-    """Let clients fill in a form and press its button, over and over; tells the section.
+    """Let clients fill in a form and press its button, over and over; the section.
 
     Args:
         calls: how many calls in all.

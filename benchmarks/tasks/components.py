@@ -58,7 +58,7 @@ def change_a_cell(hand: Hand, stage: Stage) -> bool:
         hand.press(key)
 
     def changed() -> bool:
-        return [change[:2] + change[3:] for told in stage.noted for change in told] == [[3, 4, "ok"]]
+        return [change[:2] + change[3:] for changes in stage.noted for change in changes] == [[3, 4, "ok"]]
 
     hand.finish()
     return stage.comes(changed)
@@ -104,7 +104,7 @@ def read_a_signature(hand: Hand, stage: Stage) -> bool:
 
 @task("find a function", "Node.js documentation in one page, 120,000 elements")
 def find_a_function(hand: Hand, stage: Stage) -> bool:
-    """More than some tools can tell at all."""
+    """More than some tools can show at all."""
     hand.open(f"{stage.node}/all.html")
     hand.click("link", re.compile(r"^fs\.cpSync\(src, dest\[, options\]\)"))
     return bool(hand.read(r"fs\.cpSync\(src, dest\[, options\]\)", near="fs.cpSync("))

@@ -1,7 +1,7 @@
 """What a policy does its task with: the moves of a reader of text, the same for every server.
 
-A policy knows what a person would tell a model (what things are called) and what the tools have returned. It
-comes to a page and sees it, acts on what it has seen, looks for what it has not, and reads answers. How a
+A policy knows what a person would say to a model (the names of things) and what the tools have returned. It
+opens a page and sees it, acts on what it has seen, looks for what it has not, and reads answers. How a
 server is used for each move is the adapter's, as that server's own descriptions advise.
 """
 
@@ -22,7 +22,7 @@ class NotSeenError(Exception):
 
 @dataclass(frozen=True)
 class Seen:
-    """An element that a tool has shown: `handle` is what the server calls it by, `line` all it told."""
+    """An element that a tool has shown: `handle` is the server's name for it, `line` its whole line."""
 
     role: str
     name: str
@@ -57,7 +57,7 @@ class Hand(ABC):
 
     @abstractmethod
     def open(self, url: str) -> None:
-        """Come to a page and see it."""
+        """Open a page and see it."""
 
     @abstractmethod
     def look(self) -> None:
@@ -69,7 +69,7 @@ class Hand(ABC):
 
     @abstractmethod
     def read(self, pattern: str, *, near: str) -> re.Match[str]:
-        """What the page says now: a pattern, looked for by the words `near` where it has not been told.
+        """A pattern in what the page says now, searched for by the words `near` where no tool has shown it.
 
         Raises:
             NotSeenError: the page does not say it.

@@ -254,7 +254,7 @@ class AgentBrowserInBatches(AgentBrowserHand):
         """Carry out what is kept, then the `last` command; what is printed."""
         if self.is_elsewhere:
             self.seen.clear()
-        self.told = ""
+        self.shown = ""
         kept, self.kept, self.is_elsewhere = self.kept, [], False
         commands = [command for move in kept for command in move.commands] + ([last] if last else [])
         if len(commands) < 2:  # noqa: PLR2004 - a batch is of two
@@ -349,7 +349,7 @@ class AgentBrowserInBatches(AgentBrowserHand):
         if not role and not self.all(role, name):
             self.whole()
             text = name if isinstance(name, str) else name.pattern
-            if self.said(text, self.told) and not self.all(role, name):
+            if self.said(text, self.shown) and not self.all(role, name):
                 return Seen("text", text, "", "")
         return super().find(role, name, nth=nth)
 

@@ -26,13 +26,13 @@ def _redrawn(line: str) -> list[tuple[str, str]]:
 
 
 class McpBrowser(Hand):
-    """This project: each result tells the page or what has changed, and indexes last."""
+    """This project: each result shows the page or what has changed, and indexes last."""
 
-    told = ""
-    """Everything told since the page was last told whole."""
+    shown = ""
+    """Everything shown since the page was last shown whole."""
 
     def call(self, tool: str, **arguments: Any) -> str:
-        """Call a tool and take in what it tells, errors too."""
+        """Call a tool and take in its text, errors too."""
         try:
             text = super().call(tool, **arguments)
         except ToolError as error:
@@ -46,7 +46,7 @@ class McpBrowser(Hand):
         """Learn the elements of a result; those of a `whole` page are all that there are."""
         if whole and _WHOLE.search(text):
             self.seen.clear()
-            self.told = ""
+            self.shown = ""
         for line in text.splitlines():
             if found := _ELEMENT.match(line):
                 index, role, name, states = found.groups()
@@ -64,10 +64,10 @@ class McpBrowser(Hand):
                     self.seen[index] = Seen(role, re.sub(r"\\(.)", r"\1", name), index, line)
                 for index, name in _CELL.findall(line):
                     self.seen.setdefault(index, Seen("gridcell", name, index, line))
-        self.told += "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("- "))
+        self.shown += "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("- "))
 
     def open(self, url: str) -> None:
-        """go_to_url tells the page."""
+        """go_to_url, which shows the page."""
         self.call("go_to_url", url=url)
 
     def look(self) -> None:
@@ -83,14 +83,14 @@ class McpBrowser(Hand):
             self.call("find_elements", text=text, **arguments)
 
     def read(self, pattern: str, *, near: str) -> re.Match[str]:
-        """In what was told; else found."""
-        if found := [*re.finditer(pattern, self.told)]:
+        """In what was shown; else found."""
+        if found := [*re.finditer(pattern, self.shown)]:
             return found[-1]
         with contextlib.suppress(ToolError):
             if found := re.search(pattern, self.call("find_elements", text=near)):
                 return found
         self.wait(near)
-        if found := [*re.finditer(pattern, self.told)]:
+        if found := [*re.finditer(pattern, self.shown)]:
             return found[-1]
         raise NotSeenError(pattern)
 
@@ -113,7 +113,7 @@ class McpBrowser(Hand):
         self.call("send_keys", keys=key)
 
     def wait(self, text: str) -> None:
-        """wait_for, which tells the page as it is then; a search where it has been told already."""
+        """wait_for, which shows the page as it is then; then get_state."""
         with contextlib.suppress(ToolError):
             self.call("wait_for", text=text)
         self.look()

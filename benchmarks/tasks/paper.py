@@ -5,7 +5,7 @@ LINES = 30
 
 
 def paper(pages: int) -> bytes:
-    """A PDF of so many pages; page N tells of finding N, which is about FINDINGS[N - 1]."""
+    """A PDF of so many pages; page N describes finding N, which is about FINDINGS[N - 1]."""
     objects: list[bytes] = [b"", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
     kids: list[int] = []
     for page in range(1, pages + 1):

@@ -38,19 +38,19 @@ class PlaywrightMcp(Hand):
     """Microsoft's server on Playwright."""
 
     url = ""
-    told = ""
+    shown = ""
     """The snapshot and what was found since, as long as nothing has been done that may have changed it."""
 
     def call(self, tool: str, **arguments: Any) -> str:
-        """Call a tool and take in what it tells; where an action has led to another page, see that."""
+        """Call a tool and take in its text; where an action has led to another page, see that."""
         text = super().call(tool, **arguments)
         for seen in elements(text):
             self.seen[seen.handle] = seen
         page = _PAGE.search(text)
         if tool not in ("browser_snapshot", "browser_find"):
-            self.told = ""
+            self.shown = ""
         if not _NOTHING.search(text):
-            self.told += f"{text}\n"
+            self.shown += f"{text}\n"
         if page and page[1].split("#")[0] != self.url.split("#")[0]:
             self.url = page[1]
             self.seen.clear()
@@ -82,10 +82,10 @@ class PlaywrightMcp(Hand):
                 self.call("browser_find", text=text)
 
     def read(self, pattern: str, *, near: str) -> re.Match[str]:
-        """In what was told since the last action; else found; else in a snapshot."""
+        """In what was shown since the last action; else found; else in a snapshot."""
         more = (lambda: self.search(near, ""), self.look, lambda: self.wait(near), None)
         for step in more:
-            if found := re.search(pattern, self.told) or re.search(pattern, words(self.told)):
+            if found := re.search(pattern, self.shown) or re.search(pattern, words(self.shown)):
                 return found
             if step is not None:
                 step()

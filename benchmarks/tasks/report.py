@@ -1,8 +1,9 @@
-"""What the tasks came to, as a section of docs/performance.md."""
+"""The results of the tasks, as a section of docs/performance.md."""
 
-import re
 from pathlib import Path
 
+from benchmarks.egress import replaced
+from benchmarks.report import markdown_table
 from benchmarks.tasks.task import OURS, Outcome
 
 HEADING = "## Whole tasks"
@@ -60,7 +61,7 @@ def section(outcomes: list[Outcome]) -> str:
         "characters, call by call.",
         f"Done, of {len(tasks)}: {', '.join(solved)}. Characters of `tools/list`, apart, or of the skill "
         f"that agent-browser prints: {', '.join(listed)}.",
-        _table(rows),
+        markdown_table(rows, texts=2),
         _failures(outcomes),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -71,21 +72,9 @@ def _heading(way: Way) -> str:
     return f"{server}, in lists" if in_lists else server
 
 
-def replaced(document: str, new: str) -> str:
-    """A document with its section of the tasks replaced, or put at its end."""
-    kept = re.sub(rf"\n*{HEADING}\n.*?(?=\n## |\Z)", "", document, flags=re.S).rstrip("\n")
-    return f"{kept}\n\n{new}"
-
-
-def section_of(document: str) -> str:
-    """The section as it stands in a document; "" where there is none."""
-    found = re.search(rf"{HEADING}\n.*?(?=\n## |\Z)", document, flags=re.S)
-    return found[0].rstrip("\n") + "\n" if found else ""
-
-
 def write(new: str) -> None:
     """Put the section into docs/performance.md."""
-    DOCUMENT.write_text(replaced(DOCUMENT.read_text(encoding="utf-8"), new), encoding="utf-8")
+    DOCUMENT.write_text(replaced(DOCUMENT.read_text(encoding="utf-8"), new, HEADING), encoding="utf-8")
 
 
 def _ratio(by_task: dict[tuple[str, Way], Outcome], tasks: list[str], other: str) -> str:
@@ -99,9 +88,3 @@ def _failures(outcomes: list[Outcome]) -> str:
     unseen = "it is not seen from outside"
     lines = [f"* {one.task}, {_heading((one.server, one.in_lists))}: {one.why or unseen}" for one in failed]
     return "\n".join(["Not done:", "", *lines]) if lines else ""
-
-
-def _table(rows: list[list[str]]) -> str:
-    head, *body = rows
-    lines = ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])

@@ -1,4 +1,4 @@
-"""Does the tasks with each server in turn, a fresh process for each task, and tells what it came to."""
+"""Does the tasks with each server in turn, a fresh process for each task, and prints the results."""
 
 import argparse
 import tempfile
@@ -33,13 +33,7 @@ console = Console(stderr=True, soft_wrap=True)
 
 
 def do(  # noqa: PLR0913 - what the command line says
-    task: Task,
-    server: str,
-    stage: Stage,
-    chromium: str,
-    record: Path | None,
-    *,
-    in_lists: bool,
+    task: Task, server: str, stage: Stage, chromium: str, record: Path | None, *, in_lists: bool
 ) -> Outcome:
     """Do a task with a fresh process of a server; of agent-browser, in a shell of its own.
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from sqlite3 import connect
-from types import TracebackType
 from typing import Any, Self
 
 from benchmarks.tasks.paper import paper
@@ -49,9 +48,7 @@ class Stage:
         self._packages = self._running.enter_context(packages.Stage(self.site, PAGES))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop whatever runs."""
         self._running.close()
 

@@ -13,7 +13,7 @@ Policy = Callable[[Hand, Stage], bool]
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be done, in words; the policy does it and tells whether it is done."""
+    """What is to be done, in words; the policy does it and returns whether it is done."""
 
     name: str
     where: str

@@ -28,9 +28,9 @@ SECONDS = 3
 
 
 class DrawnNames(Hand):
-    """A program that gives names as they are drawn; `told` is the last snapshot."""
+    """A program that gives names as they are drawn; `shown` is the last snapshot."""
 
-    told = ""
+    shown = ""
 
     def all(self, role: str, name: Name) -> list[Seen]:
         """Those of this name, in capitals or not."""
@@ -38,7 +38,7 @@ class DrawnNames(Hand):
         return super().all(role, re.compile(pattern, re.IGNORECASE))
 
     def said(self, pattern: str, text: str) -> re.Match[str] | None:
-        """A pattern in what was told: in the lines, or in the names alone, which may be parts of a word."""
+        """A pattern in what was shown: in the lines, or in the names alone, which may be parts of a word."""
         names = re.findall(r'"(.*?)"(?= \w| \[|$)', text, re.MULTILINE)
         found = (re.search(pattern, one) for one in (text, " ".join(names), "".join(names)))
         return next(filter(None, found), None)
@@ -50,7 +50,7 @@ class DrawnNames(Hand):
     def read(self, pattern: str, *, near: str) -> re.Match[str]:
         """In the last snapshot; else in one of the whole page; else once it is there."""
         for step in (self.whole, lambda: self.wait(near), None):
-            if found := self.said(pattern, self.told):
+            if found := self.said(pattern, self.shown):
                 return found
             if step is not None:
                 step()
@@ -73,7 +73,7 @@ class ChromeDevtoolsHand(DrawnNames):
         text = super().call(tool, **arguments)
         if "## Latest page snapshot" in text:
             self.seen.clear()
-            self.told = text
+            self.shown = text
             for uid, role, name, rest in _AX.findall(text):
                 self.seen[uid] = Seen((role or "text").lower(), name or value_in(rest), uid, rest)
         return text
@@ -88,7 +88,7 @@ class ChromeDevtoolsHand(DrawnNames):
         self.call("take_snapshot")
 
     def search(self, text: str, role: str) -> None:
-        """There is no search: the whole page is told already."""
+        """There is no search: the whole page is shown already."""
 
     def click(self, role: str, name: Name, *, nth: int = 0, double: bool = False) -> None:
         """click."""
@@ -126,14 +126,14 @@ class AgentBrowserHand(DrawnNames):
         text = self.call(command, words=words)
         if command in ("open", "click", "dblclick", "press"):
             self.seen.clear()
-            self.told = ""
+            self.shown = ""
             with contextlib.suppress(ToolError):
                 self.call("wait", words=("--load", "load"))
         return text
 
     def _see(self, *flags: str) -> None:
         text = self.run("snapshot", *flags)
-        self.told = text
+        self.shown = text
         self.seen.clear()
         for role, name, ref, rest in _REF.findall(text):
             self.seen[ref] = Seen(role.lower(), name or value_in(rest), ref, rest)

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -13,37 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-import platformdirs
-
-from benchmarks.servers import PEERS, Connection
+from benchmarks.servers import PEERS, Connection, agent_browser, install
 
 PLAYWRIGHT_CLI = ("@playwright/cli", "0.1.22")
 LONGEST = 90
 _SNAPSHOT = re.compile(r"^- \[Snapshot\]\((.+)\)$", re.M)
 
 
-def install() -> Path:
-    """Put the pinned versions of the other command lines into a cache folder; its node_modules.
-
-    Raises:
-        SystemExit: npm or Node is missing, or npm failed.
-    """
-    packages = (PLAYWRIGHT_CLI, PEERS["chrome-devtools-mcp"], PEERS["agent-browser"])
-    folder = platformdirs.user_cache_path("mcp-browser-benchmark") / "-".join(
-        ("cli", *(v for _, v in packages))
-    )
-    if not (folder / ".complete").exists():
-        npm = shutil.which("npm")
-        if npm is None:
-            sys.exit("Node.js 20.19 or newer with npm is needed to install the programs to compare with.")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "package.json").write_text("{}\n")
-        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        wanted = [f"{package}@{version}" for package, version in packages]
-        if subprocess.run([npm, "install", *options, *wanted], cwd=folder, check=False).returncode:
-            sys.exit("npm could not install the programs to compare with.")
-        (folder / ".complete").touch()
-    return folder / "node_modules"
+def _modules() -> Path:
+    """Install the pinned versions of the other command lines; their node_modules."""
+    return install([PLAYWRIGHT_CLI, PEERS["chrome-devtools-mcp"], PEERS["agent-browser"]], "cli")
 
 
 class Shell(Connection, ABC):
@@ -137,7 +115,7 @@ class PlaywrightCli(Shell):
 
     def prepare(self) -> None:
         """Its configuration."""
-        self.program = str(install() / ".bin" / "playwright-cli")
+        self.program = str(_modules() / ".bin" / "playwright-cli")
         options = {"headless": True, "executablePath": self.chromium, "chromiumSandbox": self.sandbox}
         browser = {"browserName": "chromium", "isolated": True, "launchOptions": options}
         (self.folder / "config.json").write_text(json.dumps({"browser": browser}))
@@ -185,7 +163,7 @@ class ChromeDevtools(Shell):
 
     def prepare(self) -> None:
         """A session of its own; the first command is `start`."""
-        self.program = str(install() / ".bin" / "chrome-devtools")
+        self.program = str(_modules() / ".bin" / "chrome-devtools")
         home = self.folder / "home"
         home.mkdir()
         self.environment |= {"XDG_RUNTIME_DIR": str(home), "CI": "1"}
@@ -222,10 +200,7 @@ class AgentBrowser(Shell):
 
     def prepare(self) -> None:
         """Its variables."""
-        machine = {"x86_64": "x64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
-        binary = install() / "agent-browser" / "bin" / f"agent-browser-{sys.platform}-{machine}"
-        binary.chmod(0o755)
-        self.program = str(binary)
+        self.program = agent_browser(_modules())
         session = f"benchmark-{uuid.uuid4().hex[:8]}"
         self.environment |= {"AGENT_BROWSER_EXECUTABLE_PATH": self.chromium, "AGENT_BROWSER_SESSION": session}
         if not self.sandbox:

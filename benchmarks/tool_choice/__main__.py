@@ -78,8 +78,8 @@ async def _ask_all(asked: argparse.Namespace, url: str | None, *, is_small: bool
 
 def _progress(number: int, answer: Asked) -> None:
     right = "right" if answer.arguments_right else "right tool" if answer.tool_right else "wrong"
-    told = f"{number} {answer.server}: {right}: {answer.tool} {json.dumps(answer.arguments)} {answer.why}"
-    print(f"{told} ({answer.seconds:.0f} s)", file=sys.stderr, flush=True)  # noqa: T201 - a command's output
+    line = f"{number} {answer.server}: {right}: {answer.tool} {json.dumps(answer.arguments)} {answer.why}"
+    print(f"{line} ({answer.seconds:.0f} s)", file=sys.stderr, flush=True)  # noqa: T201 - a command's output
 
 
 if __name__ == "__main__":

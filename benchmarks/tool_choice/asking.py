@@ -62,13 +62,13 @@ class Asked:
 
 
 def digest(tools: lists.Listed, server: str = "") -> str:
-    """What tells one way of asking from another: a description that has changed makes other results."""
+    """Identifies a way of asking: a description that has changed makes other results."""
     asked = f"{brief(tools, server)}{COMMAND_SHAPE if server == lists.COMMANDS else SHAPE}"
     return hashlib.sha256(asked.encode()).hexdigest()[:12]
 
 
 def brief(tools: lists.Listed, server: str = "") -> str:
-    """What the model is told before any page: the tools, or the skill."""
+    """What the model is given before any page: the tools, or the skill."""
     if server == lists.COMMANDS:
         return skill_text(load_registry(Settings().tools), "mcp-browser")
     return BRIEF + "\n".join(json.dumps(tool, ensure_ascii=False, separators=(",", ":")) for tool in tools)
@@ -118,10 +118,10 @@ async def ask(  # noqa: PLR0913 - what is asked, of whom, about what
     """The answer to one instruction."""
     by_command = server == lists.COMMANDS
     shape = COMMAND_SHAPE if by_command else SHAPE
-    told = f"{lists.shown(instruction.state, server)}\n\nThe person wants: {instruction.says}\n\n{shape}"
+    question = f"{lists.shown(instruction.state, server)}\n\nThe person wants: {instruction.says}\n\n{shape}"
     started, tool, arguments, failure, tokens = time.monotonic(), "", None, "", 0
     try:
-        reply = await model.ask([system(brief(tools, server)), user(told)], form=None, seconds=seconds)
+        reply = await model.ask([system(brief(tools, server)), user(question)], form=None, seconds=seconds)
         tokens = reply.usage.tokens
         tool, arguments = (command_in if by_command else call_in)(reply.text)
         failure = "" if tool else f"no call: {reply.text[:120]}"

@@ -33,7 +33,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What the model is told, where, and what is right; `ours` and `theirs` are any of several calls."""
+    """What the model is asked, where, and what is right; `ours` and `theirs` are any of several calls."""
 
     category: str
     says: str

@@ -39,7 +39,7 @@ def ours() -> Listed:
     source: Any = nowhere
     agent = RunTools(settings, source, registry, TaskFiles(source))
     tools = Tools(Controller(registry, settings), source, agent.tools())
-    return [_told(tool.model_dump(mode="json", by_alias=True, exclude_none=True)) for tool in tools.listed]
+    return [_entry(tool.model_dump(mode="json", by_alias=True, exclude_none=True)) for tool in tools.listed]
 
 
 def theirs() -> Listed:
@@ -52,7 +52,7 @@ def record() -> None:
     chromium = str(find_browser(Settings().browser).executable)
     connection = Connection(command(THEIRS, chromium, sandbox=False))
     try:
-        listed = [_told(tool) for tool in connection.request("tools/list", {}, limit=60)["tools"]]
+        listed = [_entry(tool) for tool in connection.request("tools/list", {}, limit=60)["tools"]]
     finally:
         connection.close()
     RECORDED.write_text(json.dumps({"version": VERSION, "tools": listed}, indent=1) + "\n", "utf-8")
@@ -63,7 +63,7 @@ def shown(state: State, server: str) -> str:
     return _shown_by_them(state) if server == THEIRS else _shown_by_us(state)
 
 
-def _told(tool: dict[str, Any]) -> dict[str, Any]:
+def _entry(tool: dict[str, Any]) -> dict[str, Any]:
     schema = {key: value for key, value in tool["inputSchema"].items() if key != "$schema"}
     return {"name": tool["name"], "description": tool["description"], "inputSchema": schema}
 

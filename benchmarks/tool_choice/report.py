@@ -70,7 +70,7 @@ def _of_model(name: str, results: Sequence[Asked], note: str) -> Iterator[str]:
     yield ""
     yield "| | tried | mcp-browser: tool | call | playwright-mcp: tool | call |"
     yield "|---|---:|---:|---:|---:|---:|"
-    # Where both were not asked the same, each is told for what it was asked.
+    # Where both were not asked the same, each is shown for what it was asked.
     shared = [one for one in results if one.says in both] or [*results]
     for category in dict.fromkeys(instruction.category for instruction in INSTRUCTIONS):
         within = [one for one in shared if one.category == category]

@@ -2,7 +2,7 @@
 
 An element that is listed stands for a node of the tree
 * if it is that node's own element;
-* if it is the label of a form control and is told with that control's role;
+* if it is the label of a form control and is listed with that control's role;
 * if one is within the other, nothing else that can be operated is in the outer one, both are called the same,
   and they are worked alike: the same role, or both take a click and no more, or both take text. A node
   without a name needs none of the same in what is within it, nor around it if it takes more than a click.
@@ -31,7 +31,7 @@ class Line:
     role: str
     name: str
     inert: bool = False
-    """Whether it is told as what cannot be used."""
+    """Whether it is shown as unusable."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Fault:
 
 @dataclass
 class Verdict:
-    """One page: how many nodes a person could operate, and how they are told."""
+    """One page: how many nodes a person could operate, and how they are listed."""
 
     page: str
     operable: int = 0
@@ -135,7 +135,7 @@ class Standing:
 async def judge(
     page: str, tree: Tree, listed: Mapping[int, Line], found: Mapping[int, Line], keys: Mapping[int, Key]
 ) -> Verdict:
-    """What of a page is told; `found` holds what searches gave as well."""
+    """Judge what is listed of a page; `found` holds the results of searches, too."""
     verdict = Verdict(page, operable=len(tree.operable))
     standing = Standing(tree, {**found, **listed}, keys)
     for node in tree.operable:

@@ -46,7 +46,7 @@ class Ours:
             snapshot = result.observation.snapshot
             assert snapshot is not None
             self.listed |= lines_of(snapshot.nodes)
-            self.text += self._told(result)
+            self.text += self._text_of(result)
             part, parts = part + 1, snapshot.parts
 
     async def search(self, *, role: str | None = None, text: str | None = None) -> int:
@@ -90,13 +90,13 @@ class Ours:
     async def _do(self, action: str, **arguments: object) -> ActionResult:
         return await self._controller.execute(action, arguments, self._session)
 
-    def _told(self, result: ActionResult) -> str:
+    def _text_of(self, result: ActionResult) -> str:
         parts = render_result(result, settings=self._controller.settings)
         return "".join(part.text for part in parts if isinstance(part, TextPart))
 
 
 def lines_of(nodes: Iterable[DomNode]) -> dict[int, Line]:
-    """The elements that a snapshot lists, by their indexes; what is told to be inert holds for all within."""
+    """The elements that a snapshot lists, by their indexes; an inert one makes all within it inert."""
     lines: dict[int, Line] = {}
     inert_above = DEEPEST
     for node in nodes:

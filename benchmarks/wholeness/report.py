@@ -1,11 +1,10 @@
 """The table of docs/wholeness.md."""
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import servers
-from benchmarks.report import markdown_table
+from benchmarks.report import filled, markdown_table
 from benchmarks.wholeness.judge import Verdict
 from benchmarks.wholeness.texts import Texts
 
@@ -28,12 +27,12 @@ HEAD = [
 
 def in_short(verdict: Verdict) -> str:
     """One page in one line."""
-    told = verdict.listed + verdict.found
+    covered = verdict.listed + verdict.found
     kinds = ("missing", "role", "hidden", "twice", "script error", "not measured")
     counts = ", ".join(f"{kind} {verdict.count(kind)}" for kind in kinds if verdict.count(kind))
     theirs = f"; playwright-mcp {verdict.their_listed}, {verdict.their_characters:,}"
     return (
-        f"{verdict.page}: {told} of {verdict.operable} ({verdict.listed} listed), "
+        f"{verdict.page}: {covered} of {verdict.operable} ({verdict.listed} listed), "
         f"{verdict.characters:,} characters{theirs if verdict.their_characters else ''}"
         f"{f' — {counts}' if counts else ''}"
     )
@@ -55,12 +54,12 @@ def write(verdicts: Sequence[Verdict], halves: Mapping[str, str]) -> None:
     for half in ("first", "second"):
         some = [verdict for verdict in verdicts if halves[verdict.page] == half]
         if some:
-            document = replaced(document, half, _table(some))
+            document = filled(document, f"wholeness {half}", _table(some))
     DOCUMENT.write_text(document, encoding="utf-8")
 
 
 def texts(outcomes: Sequence[Texts]) -> str:
-    """What became of the texts that a person sees; pages of which all are in the snapshot have no row."""
+    """The texts that a person sees, by where they are; a page with all of them in the snapshot has no row."""
     count, found = sum(one.count for one in outcomes), sum(one.found for one in outcomes)
     lost = sum(len(one.lost) for one in outcomes)
     sum_up = (
@@ -83,20 +82,7 @@ def _quoted(text: str) -> str:
 def write_texts(outcomes: Sequence[Texts]) -> None:
     """Put the table of texts into docs/wholeness.md."""
     document = DOCUMENT.read_text(encoding="utf-8")
-    DOCUMENT.write_text(replaced(document, "texts", texts(outcomes)), encoding="utf-8")
-
-
-def replaced(document: str, half: str, table: str) -> str:
-    """A document with the table of a half, or of the texts, replaced.
-
-    Raises:
-        ValueError: it has no place for it.
-    """
-    pattern = rf"(<!-- generated: wholeness {half} -->\n).*?(<!-- end: wholeness {half} -->)"
-    new, count = re.subn(pattern, lambda found: f"{found[1]}{table}\n{found[2]}", document, flags=re.S)
-    if not count:
-        raise ValueError(f"the document has no place for the {half} half")
-    return new
+    DOCUMENT.write_text(filled(document, "wholeness texts", texts(outcomes)), encoding="utf-8")
 
 
 def _table(verdicts: Sequence[Verdict]) -> str:
@@ -111,10 +97,10 @@ def _table(verdicts: Sequence[Verdict]) -> str:
         total.their_characters += verdict.their_characters
         total.faults += verdict.faults
     rows.append([f"**{cell}**" for cell in _row(total)])
-    told = _share(total.listed + total.found, total.operable)
+    covered = _share(total.listed + total.found, total.operable)
     peer = f"playwright-mcp {servers.PEERS['playwright-mcp'][1]}"
     sum_up = (
-        f"Listed or found: {told} of {total.operable:,} nodes on {len(verdicts)} pages; "
+        f"Listed or found: {covered} of {total.operable:,} nodes on {len(verdicts)} pages; "
         f"{peer} lists {_share(total.their_listed, total.operable)}."
     )
     return f"{sum_up}\n\n{markdown_table(rows)}"

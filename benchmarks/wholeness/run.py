@@ -1,4 +1,4 @@
-"""Measures the pages, one after the other in one tab, and tells what it came to."""
+"""Measures the pages, one after the other in one tab, and prints the results."""
 
 import argparse
 import asyncio
@@ -54,10 +54,10 @@ class Bench:
     pictures: Path | None = None
 
     async def open(self, page: Page) -> list[str]:
-        """Open a page and bring it into its state; the errors of its scripts.
+        """Open a page and put it into its state; the errors of its scripts.
 
         Raises:
-            RuntimeError: the page could not be served or brought into its state.
+            RuntimeError: the page could not be served or put into its state.
             ActionError: it could not be opened.
         """
         await self.session.ensure_open()
@@ -81,21 +81,21 @@ class Bench:
         return errors
 
     async def texts(self, page: Page) -> Texts:
-        """What becomes of the texts of a page.
+        """Which texts of a page are shown or found.
 
         Raises:
-            RuntimeError: the page could not be served or brought into its state.
-            ActionError: it could not be opened or told.
+            RuntimeError: the page could not be served or put into its state.
+            ActionError: it could not be opened or read.
         """
         await self.open(page)
         return await compare(page.name, self.session.current_tab.page, Ours(self.session, self.controller))
 
     async def measure(self, page: Page) -> Verdict:
-        """Open a page, bring it into its state and judge what is told of it.
+        """Open a page, put it into its state and judge what is listed of it.
 
         Raises:
-            RuntimeError: the page could not be served or brought into its state.
-            ActionError: it could not be opened or told.
+            RuntimeError: the page could not be served or put into its state.
+            ActionError: it could not be opened or read.
         """
         errors = await self.open(page)
         tab = self.session.current_tab
@@ -120,8 +120,8 @@ class Bench:
         counted = Standing(tree, {}, {}).counted()
         totals = {role: await ours.search(role=role) for role in counted}
         keys = await ours.keys(tree)
-        if untold := Standing(tree, ours.lines, keys).without():
-            await ours.search_for(untold)
+        if missing := Standing(tree, ours.lines, keys).without():
+            await ours.search_for(missing)
             keys = await ours.keys(tree)
         verdict = await judge(page, tree, ours.listed, ours.found, keys)
         verdict.faults += shortfalls(page, counted, totals)
@@ -173,7 +173,7 @@ async def measure_all(
 
 
 async def measure_texts(pages: Sequence[Page]) -> list[Texts]:
-    """What becomes of the texts of all pages, of both benchmarks."""
+    """Which texts of all pages are shown or found, of both benchmarks."""
     outcomes: list[Texts] = []
     with Site() as site, Stage(site) as stage, Stage(site, FOLDER / "pages") as other:
         async with browsing(free_port()) as (session, controller):
@@ -193,7 +193,7 @@ async def measure_texts(pages: Sequence[Page]) -> list[Texts]:
 
 def main() -> None:
     """Measure and print the table; put it into docs/wholeness.md where all pages of a half were measured."""
-    arguments = argparse.ArgumentParser(description="Measure what is told of what could be operated.")
+    arguments = argparse.ArgumentParser(description="Measure how much of what could be operated is listed.")
     arguments.add_argument("--half", choices=("first", "second", "all"), default="first")
     arguments.add_argument("--only", default="", help="pages whose names have one of these words")
     arguments.add_argument("--no-write", action="store_true", help="leave docs/wholeness.md as it is")

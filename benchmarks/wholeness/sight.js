@@ -42,7 +42,7 @@ function sight(...elements) {
 
   /** Its boxes with any area, those of its content where it has none itself. @param {Element} element @returns {DOMRect[]} */
   const boxes = (element) => {
-    // A straight line of a drawing is as wide as its stroke, which its box does not tell.
+    // A straight line of a drawing is as wide as its stroke, which its box does not include.
     const least = element instanceof SVGGeometryElement && getComputedStyle(element).stroke !== "none" ? -1 : 1;
     const own = [...element.getClientRects()].filter((box) => box.width > least && box.height > least && box.width + box.height > 2);
     if (own.length > 0) return own;

@@ -1,4 +1,4 @@
-"""Serves the pages and brings them into their states."""
+"""Serves the pages and puts them into their states."""
 
 import contextlib
 import hashlib
@@ -6,7 +6,6 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from playwright.async_api import Page as BrowserPage
@@ -41,9 +40,7 @@ class Stage:
         """Nothing runs yet."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop whatever runs."""
         self._running.close()
 

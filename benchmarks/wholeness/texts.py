@@ -18,14 +18,14 @@ class Texts:
     """The texts of one page."""
 
     page: str
-    told: int = 0
+    listed: int = 0
     found: int = 0
     lost: list[str] = field(default_factory=list[str])
 
     @property
     def count(self) -> int:
         """How many a person sees."""
-        return self.told + self.found + len(self.lost)
+        return self.listed + self.found + len(self.lost)
 
 
 async def seen_texts(page: Page) -> list[str]:
@@ -40,14 +40,14 @@ async def seen_texts(page: Page) -> list[str]:
 
 
 async def compare(name: str, page: Page, ours: Ours) -> Texts:
-    """What becomes of the texts of a page."""
+    """Compare the texts of a page with the snapshot and the searches."""
     texts = await seen_texts(page)
     await ours.list()
-    told = _plain(ours.text)
+    snapshot = _plain(ours.text)
     outcome = Texts(name)
     for text in texts:
-        if _plain(text) in told:
-            outcome.told += 1
+        if _plain(text) in snapshot:
+            outcome.listed += 1
         elif await ours.search(text=text):
             outcome.found += 1
         else:

@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Self
 
 from benchmarks import servers
@@ -50,9 +49,7 @@ class Theirs:
         )
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End it; the browser goes on."""
         if self._connection is not None:
             self._connection.close()
@@ -77,9 +74,9 @@ class Theirs:
                 self.lines[len(refs)] = Line(found["role"], name)
                 refs.append(ref[1])
         code = _MARK % (json.dumps(refs), MARKS)
-        told = self._connection.call("browser_run_code_unsafe", code=code, limit=120)
-        if not re.search(r"^### Result\n0$", told, re.M):
-            raise servers.ToolError(f"the elements of references could not be had: {told[:200]}")
+        answer = self._connection.call("browser_run_code_unsafe", code=code, limit=120)
+        if not re.search(r"^### Result\n0$", answer, re.M):
+            raise servers.ToolError(f"the elements of references could not be had: {answer[:200]}")
 
     async def keys(self, tree: Tree) -> dict[int, Key]:
         """Which elements the lines stand for."""
@@ -90,9 +87,9 @@ class Theirs:
         left = self.without_ref.copy()
         rest: list[Operable] = []
         for node in missing:
-            told = (node.role, " ".join(node.name.split()))
-            if left[told]:
-                left[told] -= 1
+            line = (node.role, " ".join(node.name.split()))
+            if left[line]:
+                left[line] -= 1
             else:
                 rest.append(node)
         return rest

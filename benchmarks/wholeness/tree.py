@@ -22,12 +22,7 @@ ROLES = frozenset(
 )
 IF_FOCUSABLE = frozenset({"gridcell", "columnheader"})
 VALUE_TAGS = frozenset({"INPUT", "SELECT", "TEXTAREA"})
-OWN_ROLES = {
-    "Date": "date",
-    "DateTime": "datetime-local",
-    "InputTime": "time",
-    "ColorWell": "color",
-}
+OWN_ROLES = {"Date": "date", "DateTime": "datetime-local", "InputTime": "time", "ColorWell": "color"}
 """Chromium's names of form controls that ARIA has no role for, and ours."""
 
 ELEMENT, DOCUMENT = 1, 9  # A node's type in the DOM
@@ -84,7 +79,7 @@ class Process:
 
 
 class Tree:
-    """The page as Chromium tells it to assistive technology."""
+    """The page as Chromium presents it to assistive technology."""
 
     def __init__(self, page: Page) -> None:
         """Of a page as it is when `read` is called."""
@@ -94,7 +89,6 @@ class Tree:
         """Role and name of every node that is not ignored."""
         self.operable: list[Operable] = []
         self.sights: dict[Key, Sight] = {}
-        self._shown_frames: dict[str, bool] = {}
 
     async def read(self) -> None:
         """Read all frames."""
@@ -102,7 +96,7 @@ class Tree:
             try:
                 session = await self._page.context.new_cdp_session(target)
             except PlaywrightError:
-                continue  # A frame in its parent's process is told with its parent.
+                continue  # A frame in its parent's process is read with its parent.
             held = await send(session, "Page.getFrameTree")
             process = Process(len(self.processes), session, tuple(_frame_ids(held["frameTree"])))
             document = await send(session, "DOM.getDocument", depth=-1, pierce=True)
@@ -175,8 +169,8 @@ class Tree:
         )
         if "exceptionDetails" in answer:
             raise RuntimeError(str(answer["exceptionDetails"]))
-        for (own, _), told in zip(there, answer["result"]["value"], strict=True):
-            self.sights[process.number, own] = Sight(**told)
+        for (own, _), sight in zip(there, answer["result"]["value"], strict=True):
+            self.sights[process.number, own] = Sight(**sight)
 
     @cached_property
     def _owners(self) -> dict[str, Key]:

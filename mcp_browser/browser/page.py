@@ -73,7 +73,7 @@ class TabPage:
         self.before_input: Callable[[], Awaitable[None]] | None = None
         self.activity = Activity(page)
         self.console = Console(
-            page, report=settings.console_told, redactor=services.redactor, flooded=self._on_flood
+            page, report=settings.console_shown, redactor=services.redactor, flooded=self._on_flood
         )
         self.dom = DomService(
             page,

@@ -189,7 +189,7 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
                 f"{option.flag} would show its value to everybody on this machine: set the variable "
                 f"{option.variable} instead."
             )
-    parser = _parser(words)
+    parser = whole_parser(words=words)
     try:
         found, unknown = parser.parse_known_args(_joined(words))
     except SettingsError:
@@ -246,16 +246,12 @@ class _Version(argparse.Action):
 
 
 def whole_parser(
-    add_actions: Callable[[Any], None] | None = None, of: Sequence[str] = tuple(COMMANDS)
+    add_actions: Callable[[Any], None] | None = None, words: Sequence[str] = tuple(COMMANDS)
 ) -> argparse.ArgumentParser:
-    """Return the parser with the settings of these commands; `add_actions` adds parsers to that of `do`."""
-    return _parser(of, add_actions)
+    """Return the parser; `add_actions` adds parsers to that of `do`.
 
-
-def _parser(
-    words: Sequence[str], add_actions: Callable[[Any], None] | None = None
-) -> argparse.ArgumentParser:
-    """The parser; a command that is not among the words gets no settings, which take long to declare."""
+    A command that is not among the words gets no settings, which take long to declare.
+    """
     parser = Parser(
         prog="mcp-browser",
         usage="mcp-browser [--stdio | --http --sse] [SETTINGS]\n"

@@ -70,7 +70,7 @@ def run(settings: Settings, given: Mapping[str, Any]) -> int:
 
 
 def resume(settings: Settings, folder: Path, given: Mapping[str, Any]) -> int:
-    """Go on with a run that was broken off, or needs a person; the exit code. Raises as `run` does."""
+    """Resume a run that was interrupted or needs a person; the exit code. Raises as `run` does."""
     return _run_agent(Agent.resume(folder, settings=settings), settings, folder, given)
 
 
@@ -115,7 +115,7 @@ def _run_agent(agent: Agent, settings: Settings, folder: Path, given: Mapping[st
         return agent.run(tell=given.get("tell")), agent.control
 
     async def carry_out() -> int:
-        # First, so that neither a browser nor a task is begun in vain.
+        # First, so that a wrong model starts neither a browser nor a task.
         await agent.chat_model()
         return await _carry_out(settings, agent.history, folder, begin, given)
 
@@ -165,7 +165,7 @@ async def _carry_out(
     begin: Callable[[BrowserSession, TerminalWatcher], _Begun],
     given: Mapping[str, Any],
 ) -> int:
-    """Carry out a run in a browser, show it as it goes, and print its answer; the exit code."""
+    """Run a task in a browser, show its progress, and print its answer; the exit code."""
     console = Console(stderr=True, highlight=False)
     claim = _claim(folder, history)
     try:
@@ -182,7 +182,7 @@ async def _carry_out(
                     card.show(history, control, stop)
                 outcome = await _unless_broken_off(working, control, history)
                 if card is not None and card.viewers:
-                    # Whoever watches reads there how it has ended.
+                    # The viewers read there how the run has ended.
                     await asyncio.sleep(LAST_LOOK_SECONDS)
     finally:
         claim.release()
@@ -193,7 +193,7 @@ async def _carry_out(
 async def viewed_session(
     settings: Settings, *, viewed: bool, isolated: bool | None = None
 ) -> "AsyncGenerator[tuple[BrowserSession, TaskCard | None]]":
-    """A session for one command; where it is `viewed`, the live view of it is opened, and its card."""
+    """Yield a session for one command; where it is `viewed`, open its live view and yield its card, too."""
     browser = settings.browser
     isolated = browser.isolated if isolated is None else isolated
     isolated = isolated or browser.browser_endpoint is not None
@@ -226,7 +226,7 @@ def _variables(given: Sequence[str]) -> dict[str, str]:
 
 
 def _claim(folder: Path, history: AgentHistory) -> FolderLock:
-    """Keep others from the run's folder; it is one of those whom a server over stdio may ask for."""
+    """Lock the run's folder; a server over stdio may read it."""
     kept = TaskFolder(folder)
     if not (folder / RECORD_FILE).exists():
         kept.write(RECORD_FILE, RunRecord(owner=owner_of(ANONYMOUS)).model_dump_json().encode())
@@ -239,7 +239,7 @@ def _claim(folder: Path, history: AgentHistory) -> FolderLock:
 async def _unless_broken_off(
     working: "asyncio.Future[TaskOutcome]", control: Control, history: AgentHistory
 ) -> TaskOutcome:
-    """Return the outcome of a run; Ctrl+C breaks it off, so that it can go on later."""
+    """Return the outcome of a run; Ctrl+C interrupts it, so that it can be resumed."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -262,9 +262,9 @@ async def _unless_broken_off(
 
 
 def _end(console: Console, outcome: TaskOutcome, folder: Path, *, as_json: bool) -> int:
-    """Print the answer, and on standard error how it went and what is left; the exit code."""
+    """Print the answer; print the outcome and the files to standard error. Return the exit code."""
     show_outcome(console, outcome)
-    pictures = sorted(path for path in folder.glob("step-*"))
+    pictures = sorted(folder.glob("step-*"))
     report = folder / REPORT_FILE
     if as_json:
         files = {

@@ -1,4 +1,4 @@
-"""The background server of `mcp-browser do`, by which a session goes on between commands."""
+"""The background server of `mcp-browser do`, which keeps a session open between commands."""
 
 import asyncio
 import base64
@@ -26,13 +26,7 @@ from mcp_browser.cli.arguments import parse_arguments, whole_parser
 from mcp_browser.cli.commands import STDIN, Commands, TerminalCommand, split
 from mcp_browser.cli.serve import begin, wrong_settings
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings, make_folders, with_all_tools
-from mcp_browser.errors import (
-    ActionError,
-    BrowserUnavailable,
-    InvalidArguments,
-    SettingsError,
-    UnknownAction,
-)
+from mcp_browser.errors import ActionError, BrowserUnavailable, InvalidArguments, SettingsError, UnknownAction
 from mcp_browser.pipeline import Prepare
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import all_options
@@ -51,7 +45,7 @@ if TYPE_CHECKING:
 DISTRIBUTION = "mcp-browser-server"
 FAILED, WRONG_USAGE, NO_BROWSER = 1, 2, 6
 LONGEST_OUTPUT, FIRST_PART = 16_000, 4_000
-"""Characters that are printed, at most; and of what is longer, which becomes a file."""
+"""Characters that are printed at most; of longer output, which is written to a file."""
 
 _NO_ACTION = "name an action; `mcp-browser do --help` lists them."
 Result = dict[str, Any]  # What the client prints
@@ -128,7 +122,7 @@ class Background:
         return partial(transports.serve_lines, admit=self._admit, install=self._install, **ends)
 
     def clear(self) -> None:
-        """Remove the files, once: the next ones of this name are another server's."""
+        """Remove the files, once: later files of this name belong to another server."""
         if not self._cleared:
             self._cleared = True
             remove(self.name)
@@ -150,7 +144,7 @@ class Background:
         return listener
 
     async def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Whether this user has connected, who then learns that the server will answer."""
+        """Whether this user has connected; send `READY` then."""
         if not self.unix:
             given = await reader.readline()
             admitted = secrets.compare_digest(given.strip(), self._token.encode())
@@ -177,7 +171,7 @@ class Background:
         server.add_request_handler(METHOD, CommandParams, self._answer)
         asyncio.get_running_loop().call_soon(self._end_when_idle)
         os.write(1, READY)
-        # Whoever has started it waits for the end of this.
+        # The process that started this one reads until here.
         os.dup2(2, 1)
 
     def _end_when_idle(self) -> None:
@@ -213,10 +207,9 @@ class Background:
             try:
                 os.chdir(asked.folder)
                 return await self._carried_out(request, asked)
-            except SettingsError as error:
-                return {"errors": f"mcp-browser do: {error}", "code": WRONG_USAGE}
-            except OSError as error:
-                return {"errors": f"mcp-browser do: {error}", "code": FAILED}
+            except (SettingsError, OSError) as error:
+                code = WRONG_USAGE if isinstance(error, SettingsError) else FAILED
+                return {"errors": f"mcp-browser do: {error}", "code": code}
             finally:
                 os.chdir("/")
                 self._used = time.monotonic()
@@ -271,7 +264,7 @@ class Background:
         self.accepted.append(asked)
 
     def _calls(self, text: str, whole: TerminalCommand) -> list[TerminalCommand]:
-        """Read commands, one a line, as lists where they may be; else raises SettingsError."""
+        """Read commands, one a line, and join them to lists where possible. Raises SettingsError."""
         commands: list[TerminalCommand] = []
         for number, line in enumerate(text.splitlines(), 1):
             try:
@@ -306,7 +299,7 @@ class Background:
     async def _call(
         self, request: "ServerRequestContext[Any, Any]", command: TerminalCommand, secret: str
     ) -> Result:
-        """Carry out a command as a call of its tool, by the way of every call."""
+        """Carry out a command as a call of its tool, through the pipeline of every call."""
         from mcp_types import CallToolRequestParams  # noqa: PLC0415 - with the SDK
 
         from mcp_browser.server.calls import Call  # noqa: PLC0415
@@ -361,7 +354,7 @@ async def _shown(
     failures: Sequence[ActionError],
     session: "BrowserSession",
 ) -> Result:
-    """What the client prints of a result; pictures and what is long become files."""
+    """What the client prints of a result; pictures and long texts are written to files."""
     assert command.action is not None
     texts: list[str] = []
     files: list[str] = []

@@ -145,7 +145,7 @@ class Settings(SettingsGroup):
         return tuple(own for own in self.principals if fnmatch.fnmatchcase(name, own.pattern))
 
     @property
-    def console_told(self) -> Literal["errors", "all", "none"]:
+    def console_shown(self) -> Literal["errors", "all", "none"]:
         """Which console messages results show."""
         sees = not {"mouse", "browser_action", "all"}.isdisjoint(self.tools.tools)
         return self.observation.console or ("all" if sees else "errors")

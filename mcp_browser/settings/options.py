@@ -180,11 +180,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def groups_of(settings: type[SettingsGroup]) -> Mapping[str, type[SettingsGroup]]:
     """Return the groups of settings by their names."""
-    models = {name: field.annotation for name, field in settings.model_fields.items()}
     return {
         name: model
-        for name, model in models.items()
-        if isinstance(model, type) and issubclass(model, SettingsGroup)
+        for name, field in settings.model_fields.items()
+        if isinstance(model := field.annotation, type) and issubclass(model, SettingsGroup)
     }
 
 
