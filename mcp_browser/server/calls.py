@@ -32,14 +32,14 @@ OnCall = Callable[[str, CallOutcome, float], None]
 class SessionLease:
     """A browser session, lent to one call; where it `is_new`, the result has to name its handle.
 
-    `told` are sentences for the result, however the call ends. An `ephemeral` session is for one task only:
-    no other call reaches it.
+    `notes` are sentences for the result, also of a call that fails. An `ephemeral` session serves one task
+    only: no other call reaches it.
     """
 
     session: BrowserSession
     handle: str | None = None
     is_new: bool = False
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     ephemeral: bool = False
 
 

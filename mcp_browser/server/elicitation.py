@@ -2,8 +2,7 @@
 
 A client of the handshake era is sent a request of its own while its call waits. A client of the stateless era
 is answered that input is required, does what is asked, and calls again with the answers; the work that asks
-goes on meanwhile, and the next call takes part in it again. Whoever works asks by a `Mailbox`, and does not
-see the difference.
+goes on meanwhile, and the next call attends it again. That work asks by a `Mailbox`, the same in both eras.
 """
 
 import asyncio
@@ -137,7 +136,7 @@ class ClientQuestion:
 
 
 class Mailbox:
-    """Questions to a client, from work that outlives its calls; `news` wakes whoever waits for a change."""
+    """Questions to a client, from work that outlives its calls; `news` wakes those who wait for a change."""
 
     def __init__(self) -> None:
         self._questions: dict[str, ClientQuestion] = {}

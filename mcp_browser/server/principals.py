@@ -26,7 +26,7 @@ class Principal:
     def label(self) -> str:
         """The name that settings and secrets are given for.
 
-        No name of a token has a colon in it: whoever gives out names elsewhere cannot give ours.
+        Names of tokens have no colon, so an authorization server cannot issue one of them.
         """
         return self.name if self.known_by == "token" else f"oauth:{self.name}"
 

@@ -195,7 +195,7 @@ def run_http(settings: Settings) -> NoReturn:
     Raises:
         SettingsError: the server cannot listen, or cannot be started as the settings want it.
     """
-    # Imported late: it brings starlette along, which stdio does without.
+    # Imported late: it imports starlette, which stdio does not need.
     from mcp_browser.server.http.auth.middleware import check_exposure  # noqa: PLC0415
 
     check_exposure(settings.access, settings.server.host)
@@ -212,7 +212,7 @@ def _check_files(settings: Settings) -> None:
         SettingsError: a file cannot be read, or holds something else; or there can be no recordings.
     """
     if settings.browser.prepares_pages or settings.browser.storage_state is not None:
-        # Imported late: it brings Playwright's classes along.
+        # Imported late: it imports Playwright's classes.
         from mcp_browser.browser.start_state import check  # noqa: PLC0415
 
         check(settings.browser)

@@ -166,7 +166,7 @@ class UpdateTaskParams(TaskRequestParams):
 
 
 class TaskNotification(types.Notification[dict[str, Any], Literal["notifications/tasks"]]):
-    """Reports how a call stands, to whoever listens for it."""
+    """Reports the state of a call to the streams that listen for it."""
 
     method: Literal["notifications/tasks"] = "notifications/tasks"
 

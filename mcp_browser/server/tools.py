@@ -95,7 +95,7 @@ class Tools:
         if taken := [name for name in self._own if name in controller.registry]:
             raise ValueError(f"two tools are named {taken[0]}")
         if sessions.has_handles:
-            # So that an argument which cannot be is told at the start.
+            # Fail at the start where an action has a `session` argument of its own.
             _ = self.listed
 
     @property
@@ -110,7 +110,7 @@ class Tools:
         return [tool.model_copy(update={"meta": None}) if tool.meta is not None else tool for tool in plain]
 
     def listed_for(self, request: ServerRequestContext[Any, Any]) -> list[types.Tool]:
-        """The tools as this client sees them: one that shows MCP Apps is told which tools have one."""
+        """The tools as this client sees them: one that shows MCP Apps also sees which have an app."""
         return self._all if self.has_apps and shows_apps(request) else self.listed
 
     @property
@@ -183,9 +183,9 @@ class Tools:
                     answer = _internal_error(call.params.name)
                 if isinstance(answer, types.CallToolResult):
                     if lease is not None and self._sessions.is_remote and _is_untouched(lease.session):
-                        lease = replace(lease, told=(*lease.told, _NO_PAGE))
+                        lease = replace(lease, notes=(*lease.notes, _NO_PAGE))
                     # Within the lease, since a failure names the session, too.
-                    if lease is not None and (lease.told or lease.is_new):
+                    if lease is not None and (lease.notes or lease.is_new):
                         answer = _with_notes(lease, answer)
                     if own is not None or not _is_short(answer):
                         answer = await fit(answer, None if lease is None else lease.session.artifacts)
@@ -441,10 +441,10 @@ def _without_handle(call: Call) -> Call:
 
 
 def _with_notes(lease: SessionLease, result: types.CallToolResult) -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.told)), *result.content]
+    content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.notes)), *result.content]
     structured: dict[str, Any] | None = result.structured_content
     if structured is not None:
-        structured = {**structured, "notes": list(lease.told)}
+        structured = {**structured, "notes": list(lease.notes)}
     meta: dict[str, Any] | None = result.meta
     if lease.is_new:
         meta = {**(meta or {}), SESSION_META: lease.handle}

@@ -1,4 +1,4 @@
-"""The app that is served over HTTP: MCP's transports, and what tells whether the server is well."""
+"""The app that is served over HTTP: MCP's transports, the health checks, and the files of sessions."""
 
 import asyncio
 import logging

@@ -335,7 +335,7 @@ class ServerSentEvents:
         path: str,
         longest_body: int,
     ) -> None:
-        """Serve `server`; clients are told to post messages to `path`."""
+        """Serve `server`; clients post their messages to `path`."""
         self._server = server
         self._sessions = sessions
         self._transport = SseServerTransport(path, max_request_body_size=longest_body)
@@ -352,7 +352,7 @@ class ServerSentEvents:
         async def answer(message: Message) -> None:
             nonlocal connection, started
             started = started or message["type"] == "http.response.start"
-            # The SDK tells the session's id to the client only, in the first event.
+            # The SDK gives the session's id to the client only, in the first event.
             if connection is None and (found := _SSE_SESSION.search(message.get("body", b""))):
                 connection = _of_sse(found[1].decode())
             await send(message)

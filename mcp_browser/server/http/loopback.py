@@ -97,7 +97,7 @@ async def viewed_on_loopback(
     )
     app = Starlette(routes=view.routes(), middleware=middleware)
     async with _served(app, **uvicorn_options(access, connections, websockets=True)) as base:
-        view.tell_address(base, opens=opens)
+        view.print_address(base, opens=opens)
         yield view.link_to, view.app
 
 

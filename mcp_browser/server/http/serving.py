@@ -123,7 +123,7 @@ class HttpServer:
             sys.stderr.write(where_it_listens(self._settings, self._listener))
             sys.stderr.flush()
             if self._view is not None:
-                self._view.tell_address(base_address(self._settings.server, self._listener))
+                self._view.print_address(base_address(self._settings.server, self._listener))
             await self._uvicorn.serve([self._listener])
             tasks.cancel_scope.cancel()
 
@@ -188,7 +188,7 @@ def base_address(settings: ServerSettings, listener: socket.socket) -> str:
 
 
 def where_it_listens(all_settings: Settings, listener: socket.socket) -> str:
-    """Lines that tell where clients reach the server, and what to paste into theirs."""
+    """Lines for the terminal: the server's addresses, and the entry for a client's configuration."""
     settings = all_settings.server
     base = base_address(settings, listener)
     urls: list[str] = []

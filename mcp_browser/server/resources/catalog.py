@@ -264,7 +264,7 @@ _FOLLOWER = "mcp_browser.follower"
 
 
 def _connection(ctx: ServerRequestContext[Any, Any]) -> Connection:
-    # The SDK hands a proxy to each request and has no public way to what lasts as long as the connection.
+    # The SDK gives each request a proxy, and no public access to the state of the connection.
     return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
 
 

@@ -172,7 +172,7 @@ class SessionFiles:
         raise NotFound(f"There is no file at {address[:300]}.", hint="It ends with its browser session.")
 
     def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
-        """Tell when a file of the caller's sessions comes or goes."""
+        """Report when a file of the caller's sessions is added or deleted."""
 
         def heard(session: BrowserSession, uri: str) -> None:
             if self._may_read(caller, session):

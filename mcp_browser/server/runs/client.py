@@ -83,7 +83,7 @@ class ClientWatcher:
         self._view_link = view_link
 
     async def progressed(self, progress: Progress) -> None:
-        """Keep it for whoever asks, and wake whoever waits."""
+        """Keep it for later questions, and wake those who wait."""
         self._run.notify(progress)
         (await self._run.agent.session.plugin(TaskCard)).progressed(progress)
 

@@ -40,10 +40,9 @@ class TaskFile:
 
 
 class TaskFiles:
-    """Lists and reads the files of tasks, each for the client only that has started it.
+    """Lists and reads the files of tasks, each only for the client that has started it.
 
-    Those of earlier servers can be read by whoever has their address, and is the same client; listed are
-    those of this one.
+    Only tasks of this server are listed; the same client can read those of earlier servers by their address.
     """
 
     templates = (
@@ -98,7 +97,7 @@ class TaskFiles:
         return None
 
     def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
-        """Tell when a file of the caller's tasks comes or changes."""
+        """Report when a file of the caller's tasks is added or changed."""
         return added(self._listeners, (caller, changed))
 
     def written(self, run: "Run", name: str) -> None:

@@ -29,12 +29,12 @@ def answer(run: Run) -> types.CallToolResult:
     """How a run stands; an error where it has ended without success."""
     outcome = run.outcome or run.agent.outcome()
     waits = run.is_working or run.status is TaskStatus.PAUSED
-    lines = [*run.lease.told, *_lines(outcome, progress=run.progress, waits=waits)]
+    lines = [*run.lease.notes, *_lines(outcome, progress=run.progress, waits=waits)]
     files = [] if waits else list(files_in(run.agent.folder.path)) if run.agent.folder else []
     result = _result(outcome, lines, files, is_error=not waits and not outcome.succeeded)
     if result.structured_content is not None:
         # A client may give its model nothing else.
-        result.structured_content["notes"] = list(run.lease.told)
+        result.structured_content["notes"] = list(run.lease.notes)
         if run.lease.handle is not None and not run.lease.ephemeral:
             result.structured_content["session"] = run.lease.handle
     return result
@@ -118,7 +118,7 @@ class RunCall(LongCall):
             step = "It is paused."
         else:
             step = str(self.run.progress) if self.run.progress is not None else "It begins."
-        return " ".join([*self.run.lease.told, step])
+        return " ".join([*self.run.lease.notes, step])
 
     async def cancel(self) -> None:
         """End the run."""

@@ -118,7 +118,7 @@ class Run:
         await self.cancel()
 
     def notify(self, progress: Progress | None = None) -> None:
-        """Note that something has happened, and wake whoever waits for it."""
+        """Note that something has happened, and wake those who wait for it."""
         self.progress = progress or self.progress
         self.updated = datetime.now(UTC)
         self.mailbox.news.wake()

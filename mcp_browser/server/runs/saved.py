@@ -82,7 +82,7 @@ class SavedRuns:
         return cls(settings.tasks_dir or user_state_path("mcp-browser") / "tasks")
 
     def all(self) -> Iterator[AgentHistory]:
-        """The histories of all runs that can be read, whoever has begun them."""
+        """The histories of all runs that can be read, of all callers."""
         for folder in self.folder.iterdir() if self.folder.is_dir() else ():
             with contextlib.suppress(NotFound):
                 yield TaskFolder.read(folder).history()

@@ -172,11 +172,11 @@ class RunService:
                 turn.check_free()
             if params.if_busy == "own_tabs" and turn.holder is not None:
                 fork = await self.sessions.fork(call.principal, lease.session)
-                lease = replace(fork, told=(IN_OWN_TABS, *fork.told))  # noqa: PLW2901
+                lease = replace(fork, notes=(IN_OWN_TABS, *fork.notes))  # noqa: PLW2901
             if params.example is not None:
                 example = example_of(await self._recorded(call, lease.session, params.example))
-                told = "\n\n".join(filter(None, (params.context, example)))
-                params = params.model_copy(update={"context": told})
+                context = "\n\n".join(filter(None, (params.context, example)))
+                params = params.model_copy(update={"context": context})
             run = self._new(call, lease, params, models)
             self._begin(call, run)
         return run

@@ -107,7 +107,7 @@ class NamedProfile:
                     return
                 state = {**(self.state or {"origins": []}), "cookies": cookies}
             self.state = state
-            # A browser that dies takes its contexts along: the next one starts from here.
+            # After a crash of the browser, the next context starts from this state.
             session.context_options["storage_state"] = state
             try:
                 await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)

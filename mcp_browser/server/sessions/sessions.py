@@ -228,7 +228,7 @@ class Sessions:
         ephemeral = not self.has_handles and held.handle != DEFAULT
         handle = held.handle if self.has_handles or ephemeral else None
         return SessionLease(
-            session=held.session, handle=handle, is_new=is_new, told=notes, ephemeral=ephemeral
+            session=held.session, handle=handle, is_new=is_new, notes=notes, ephemeral=ephemeral
         )
 
     def _hold(self, held: HeldSession) -> HeldSession:

@@ -62,7 +62,7 @@ class ExchangeViewParams(ActionParams):
 
 @dataclass(eq=False, slots=True)
 class _Page:
-    """An open page, and the work of telling it what happens."""
+    """An open page, and the task that serves it."""
 
     transport: PolledTransport
     work: asyncio.Task[None]
@@ -128,8 +128,8 @@ class ViewApp:
             self._leave(shown[0])
         key = secrets.token_urlsafe(KEY_BYTES)
         self._seats[key] = _Seat(call.principal, call.session)
-        told = "The user sees the browser in the chat, live. While they have taken it over, calls wait."
-        result = call_result(ActionResult(extracted_content=told), settings=call.session.settings, secrets={})
+        text = "The user sees the browser in the chat, live. While they have taken it over, calls wait."
+        result = call_result(ActionResult(extracted_content=text), settings=call.session.settings, secrets={})
         return result.model_copy(update={"meta": {KEY_META: key}})
 
     async def exchange_view(self, call: Call, params: ExchangeViewParams) -> types.CallToolResult:

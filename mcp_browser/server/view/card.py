@@ -98,7 +98,7 @@ class TaskCard(SessionPlugin):
         asks = history is not None and history.status is TaskStatus.NEEDS_PERSON
         return asks and self._asked is None and self._go_on is not None
 
-    def told(self) -> dict[str, Any] | None:
+    def as_json(self) -> dict[str, Any] | None:
         """Return the state of the run as JSON; None where there is none."""
         history = self._history
         if history is None:

@@ -139,7 +139,7 @@ class Takeovers:
         await session.ensure_open()
 
     async def follow(self, session: BrowserSession, viewer: str) -> None:
-        """Bring to the front what the page has opened since: a person looks for it there."""
+        """Switch to the tab that the page has opened since, where a person expects to be."""
         if (taken := self._find(session, viewer)) is not None:
             new = session.tabs.keys() - taken.known
             taken.known |= new

@@ -126,7 +126,7 @@ WRONG_TOKENS_AT_ONCE = 60.0  # How many tokens that do not count an address may 
 _RETRY_SECONDS = 10
 
 STILL_ADMITTED = "mcp_browser.still_admitted"
-"""Where a request's scope has an async function that tells whether its token still counts."""
+"""The key in a request's scope of an async function: does the token still count?"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +141,9 @@ class _Caller:
 class Authentication:
     """ASGI middleware that lets in only requests whose token counts, and writes down whose they are.
 
-    The SDK's own middlewares know one fixed address of the resource's metadata, tell a client without a token
-    that it is invalid, and cannot say that the authorization server is out of reach. What the SDK reads
-    afterwards is set as they do it.
+    The SDK's own middlewares support one fixed address of the resource's metadata, answer a request without
+    a token with `invalid_token`, and cannot report an authorization server that is unreachable. The scope is
+    filled as they do it, since the SDK reads that later.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class Authentication:
             await refused(scope, receive, send)
 
     async def _still_admits(self, scope: Scope) -> bool:
-        """Whether the token of a request that goes on counts still; what cannot be told now goes on."""
+        """Whether the token of an open request still counts; True while that cannot be checked."""
         refused = await self._admit(scope)
         return refused is None or refused.status_code not in {401, 403}
 

@@ -36,7 +36,7 @@ class IssuerUnreachable(Exception):
 
 
 class TokenRefused(Exception):
-    """A token does not count. The message may be told to whoever sent it."""
+    """A token does not count. The message may be sent to the client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ class IssuerKeys:
 
 
 class AccessTokens:
-    """Tells what an access token allows."""
+    """Checks access tokens of one issuer, and returns what they allow."""
 
     def __init__(self, issuer: str, audience: tuple[str, ...]) -> None:
         self._issuer = issuer

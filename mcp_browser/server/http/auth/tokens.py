@@ -1,7 +1,7 @@
 """Named bearer tokens, from a file that may change while the server runs, or from the environment.
 
-Of a token only its SHA-256 is kept. A line of the file may hold that instead of the token itself
-(`alice: sha256:…`), as `mcp-browser token` writes it: whoever reads such a file cannot use what it says.
+Only the SHA-256 of a token is kept. A line of the file may hold that instead of the token itself
+(`alice: sha256:…`), as `mcp-browser token` writes it; such a line cannot be used to sign in.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ class TokenSource:
         """The name of a token; None where it does not count."""
         digest = hashlib.sha256(token.encode()).digest()
         name = None
-        # All are compared, so that the time tells neither which one was right nor how nearly.
+        # Compare all, so that the time reveals neither which one was right nor how nearly.
         for known in (*self._fixed, *(self._file.tokens() if self._file is not None else ())):
             if hmac.compare_digest(known.digest, digest):
                 name = known.name

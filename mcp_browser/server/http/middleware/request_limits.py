@@ -63,10 +63,10 @@ class _Refused(Exception):
 
 
 class BodyLimit:
-    """ASGI middleware that reads a body within limits and hands it on whole."""
+    """ASGI middleware that reads a body within limits and passes it on whole."""
 
     def __init__(self, app: ASGIApp, *, longest: int, seconds: float, on_refusal: OnRefusal) -> None:
-        """Hand on to `app` what has a body of at most `longest` bytes, the first of them within `seconds`."""
+        """Pass bodies of at most `longest` bytes on to `app`; the first byte has to come within `seconds`."""
         self._app = app
         self._longest = longest
         self._seconds = seconds

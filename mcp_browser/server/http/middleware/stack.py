@@ -32,7 +32,7 @@ _FORWARDED = frozenset(
 
 
 class ProxyHeaders:
-    """ASGI middleware: `client` and `scheme` as a trusted proxy tells them; headers of others are dropped."""
+    """ASGI middleware: `client` and `scheme` as a trusted proxy gives them; drops the headers of others."""
 
     def __init__(self, app: ASGIApp, *, trusted: tuple[str, ...]) -> None:
         self._app = app

@@ -23,7 +23,7 @@ from mcp_browser.text import cut
 
 LONGEST_ANSWER = 16_384  # Most bytes of a filled-in form
 
-LONGEST_TASK = 500  # How much of a task a page tells, characters
+LONGEST_TASK = 500  # How much of a task a page shows, characters
 
 STYLE = (resources.files("mcp_browser.server.http.secrets") / "page.css").read_text(encoding="utf-8")
 STYLE_DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
@@ -72,7 +72,7 @@ GONE = "<p>This page was used already, or is too old. Ask for another one where 
 
 
 def secret_route(forms: SecretForms, *, prefix: str = "") -> Route:
-    """The route of the forms; whoever has an address may use it."""
+    """The route of the forms. The address is the only check: it is secret."""
 
     async def serve(request: Request) -> HTMLResponse:
         form = forms.find(request.path_params["token"])

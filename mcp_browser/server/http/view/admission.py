@@ -106,7 +106,7 @@ class Admission:
 
 
 class CookieAdmission:
-    """ASGI middleware before the check of tokens: admits to the view whoever has a cookie that counts."""
+    """ASGI middleware before the check of tokens: admits requests to the view whose cookie counts."""
 
     def __init__(self, app: ASGIApp, *, admission: Admission, prefix: str) -> None:
         self._app = app

@@ -57,7 +57,7 @@ SAFELY = {
 }
 
 _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_DOOR = resources.files("mcp_browser.server.http.view") / "page"
+_SIGN_IN = resources.files("mcp_browser.server.http.view") / "page"
 _VIEW = resources.files("mcp_browser.server.view") / "page"
 
 FILES = ("view.css", "view.js", "task.js", "socket.js", "enter.js", "icon.svg")
@@ -91,7 +91,7 @@ def page_routes(
     """
 
     async def page(request: Request) -> Response:
-        # A token is checked by what the page asks for next. Whoever has none is asked for it.
+        # The requests of the page check a token. Without one, serve the page that asks for it.
         let_in = viewer_of(request.scope) is not None or "authorization" in request.headers
         name = "view.html" if let_in else "token.html" if asks else "link.html"
         return _file(name, status=200 if let_in else 401)
@@ -142,7 +142,7 @@ def page_routes(
 
 def _file(name: str, *, status: int = 200) -> Response:
     headers: Mapping[str, str] = SAFELY
-    content = next(file for folder in (_DOOR, _VIEW) if (file := folder / name).is_file()).read_bytes()
+    content = next(file for folder in (_SIGN_IN, _VIEW) if (file := folder / name).is_file()).read_bytes()
     return Response(content, status, headers=headers, media_type=_TYPES[PurePath(name).suffix])
 
 
@@ -197,20 +197,20 @@ class LiveView:
                 self._admission,
                 prefix=self._prefix,
                 asks=self._asks,
-                followed=lambda link: None if link.session else self._tell_link(),
+                followed=lambda link: None if link.session else self._print_link(),
             ),
             Route(f"{folder}/pictures/{{session}}/{{number:int}}", self._picture, methods=["GET"]),
             WebSocketRoute(f"{folder}/live", self._live),
         ]
 
-    def tell_address(self, base: str, *, opens: bool = False) -> None:
+    def print_address(self, base: str, *, opens: bool = False) -> None:
         """Write on standard error where the view is, below the server's address `base`; it may be opened."""
         self._base, self._opens = base, opens
         if self._asks:
             sys.stderr.write(f"mcp-browser: live view at {base}{VIEW}: sign in with a token\n")
             sys.stderr.flush()
         else:
-            self._tell_link()
+            self._print_link()
 
     def link_to(self, request: ServerRequestContext[Any, Any], session: BrowserSession) -> str | None:
         """A link to one session for the person behind a call; it works once. None where they may not view."""
@@ -222,7 +222,7 @@ class LiveView:
             return f"{self._base}{path}"
         return f"{public_base(request.request.scope, self._settings_of.default.access)}{path}"
 
-    def _tell_link(self) -> None:
+    def _print_link(self) -> None:
         path = self._admission.link(ANONYMOUS).removeprefix(self._prefix)
         sys.stderr.write(f"mcp-browser: live view at {self._base}{path} (the link works once)\n")
         sys.stderr.flush()
