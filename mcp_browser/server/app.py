@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
@@ -22,7 +22,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.policy import load_policy
 from mcp_browser.server.calls import Answer, Call, OnCall, ServerTool
-from mcp_browser.server.elicitation import OpenForm, ViewLink, no_view
+from mcp_browser.server.elicitation import Context, OpenForm, ViewLink, no_view
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
@@ -138,7 +138,7 @@ class BrowserServer(Server[Any]):
         resources.install(self)
         self.middleware.append(self._notify_first)
 
-    async def _notify_first(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def _notify_first(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Middleware of the handshake era: what a request has changed is sent before its answer.
 
         A client may leave as soon as it has that.
@@ -180,12 +180,10 @@ def create_server(
     `find_call` finds calls that go on after their answer, for clients that declare the tasks extension.
     """
 
-    async def list_tools(
-        ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=offers(principal_of_request(ctx)).tools.listed_for(ctx))
 
-    async def call_tool(ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> Answer:
+    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Answer:
         call = Call(
             request=ctx,
             params=params,

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel
 
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError
 from mcp_browser.pipeline import Prepare
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks import TaskHandle
 
@@ -52,7 +52,7 @@ class Call:
     arguments, and `failures` has what it was refused or ended by, for a caller within this process.
     """
 
-    request: ServerRequestContext[Any, Any]
+    request: Context
     params: types.CallToolRequestParams
     arguments: Mapping[str, Any]
     principal: Principal

@@ -5,15 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from mcp_browser.errors import InvalidArguments
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import Principal, principal_of_request
 from mcp_browser.text import clean_text
 
-Context = ServerRequestContext[Any, Any]
 ToolNames = Callable[[Principal], Collection[str]]  # Those that a caller is offered
 
 LONGEST_ARGUMENT = 4_000  # Characters

@@ -12,7 +12,6 @@ from typing import Any, Literal, cast
 
 import anyio
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
@@ -20,7 +19,7 @@ from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from pydantic import Field
 
-from mcp_browser.server.elicitation import Mailbox, capabilities, is_modern
+from mcp_browser.server.elicitation import Context, Mailbox, capabilities, is_modern
 from mcp_browser.server.principals import Principal, principal_of_request
 
 EXTENSION = "io.modelcontextprotocol/tasks"
@@ -28,7 +27,6 @@ POLL_SECONDS = 1.0  # How often a client should ask how a call stands
 KEPT_SECONDS = 3600.0  # How long a call that has ended is kept
 MOST_LISTENED = 100  # How many calls one stream may report
 
-Context = ServerRequestContext[Any, Any]
 Listen = Callable[
     [Context, types.SubscriptionsListenRequestParams], Awaitable[types.SubscriptionsListenResult]
 ]

@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
@@ -40,6 +39,7 @@ from mcp_browser.rendering import (
 from mcp_browser.server.calls import Answer, Call, CallOutcome, OnCall, ServerTool, SessionLease
 from mcp_browser.server.elicitation import (
     CONSENT,
+    Context,
     NeedInput,
     ask_for_consent,
     client_of,
@@ -109,7 +109,7 @@ class Tools:
         plain = (tool for tool in self._all if tool.name not in apps_only)
         return [tool.model_copy(update={"meta": None}) if tool.meta is not None else tool for tool in plain]
 
-    def listed_for(self, request: ServerRequestContext[Any, Any]) -> list[types.Tool]:
+    def listed_for(self, request: Context) -> list[types.Tool]:
         """The tools as this client sees them: one that shows MCP Apps also sees which have an app."""
         return self._all if self.has_apps and shows_apps(request) else self.listed
 

@@ -328,12 +328,7 @@ class ServerSentEvents:
     """The older HTTP transport: a stream of events, and a path to which messages are posted."""
 
     def __init__(
-        self,
-        server: Server[Any],
-        sessions: RemoteSessions,
-        *,
-        path: str,
-        longest_body: int,
+        self, server: Server[Any], sessions: RemoteSessions, *, path: str, longest_body: int
     ) -> None:
         """Serve `server`; clients post their messages to `path`."""
         self._server = server

@@ -7,12 +7,11 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from mcp.server.context import ServerRequestContext
 from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.server.elicitation import PATH, SecretForm, SecretForms, ViewLink
+from mcp_browser.server.elicitation import PATH, Context, SecretForm, SecretForms, ViewLink
 from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.sessions.sessions import Sessions
@@ -49,7 +48,7 @@ async def _served(app: Starlette, **options: Any) -> AsyncGenerator[str]:
 
 @asynccontextmanager
 async def asking_on_loopback(
-    _request: ServerRequestContext[Any, Any], question: str, site: str, task: str
+    _request: Context, question: str, site: str, task: str
 ) -> AsyncGenerator[SecretForm]:
     """Serve a form for a secret as long as its question stands."""
     from mcp_browser.server.http.secrets.pages import secret_route  # noqa: PLC0415 - needs no view's parts

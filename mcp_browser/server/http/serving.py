@@ -42,12 +42,7 @@ LAST_ANSWERS_SECONDS = 2  # How long the answers of the last calls may take to r
 class HttpServer:
     """A server of one process: its sessions and its listener."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        manager: BrowserManager,
-        listener: socket.socket,
-    ) -> None:
+    def __init__(self, settings: Settings, manager: BrowserManager, listener: socket.socket) -> None:
         """Make the app; nothing is served yet. Raises SettingsError for actions or a certificate."""
         self._settings = settings
         self._listener = listener

@@ -71,11 +71,7 @@ class ClientWatcher:
     """The watcher of a run whose person is behind an MCP client."""
 
     def __init__(
-        self,
-        run: Run,
-        request: Context,
-        open_form: OpenForm | None = None,
-        view_link: ViewLink = no_view,
+        self, run: Run, request: Context, open_form: OpenForm | None = None, view_link: ViewLink = no_view
     ) -> None:
         self._run = run
         self._request = request

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from mcp.server.context import ServerRequestContext
-
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import FairSemaphore, SessionLock, begin, finish
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, ClientDisk
@@ -20,16 +18,10 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
-from mcp_browser.server.sessions.sessions import (
-    ANEW,
-    LONGEST_TICK,
-    HeldSession,
-    Sessions,
-    in_words,
-    logged,
-)
+from mcp_browser.server.sessions.sessions import ANEW, LONGEST_TICK, HeldSession, Sessions, in_words, logged
 from mcp_browser.settings import SessionSettings
 from mcp_browser.text import counted
 
@@ -74,7 +66,7 @@ class RemoteSessions(Sessions):
     # -- for calls
 
     async def _of_call(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None
+        self, request: Context, principal: Principal, handle: str | None
     ) -> tuple[HeldSession, tuple[str, ...], bool]:
         if self.stopping:
             raise BrowserUnavailable("The server is shutting down.", hint="Connect again in a moment.")
@@ -97,9 +89,7 @@ class RemoteSessions(Sessions):
             )
         return held, notes, is_new
 
-    def owns(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
-    ) -> bool:
+    def owns(self, request: Context, principal: Principal, session: BrowserSession, /) -> bool:
         """Whether the caller is known to have this session; see `of`."""
         held = self._holder_of(session)
         return held is not None and _is_of(held, principal, connection_of(request))
@@ -384,7 +374,7 @@ def _is_of(held: HeldSession, principal: Principal, connection: str | None) -> b
     return held.owner.id == principal.id
 
 
-def connection_of(request: ServerRequestContext[Any, Any]) -> str | None:
+def connection_of(request: Context) -> str | None:
     """The protocol session that a call came in, None in the modern protocol over HTTP, which has none."""
     scope = getattr(request.request, "scope", None)
     return None if scope is None else scope.get(CONNECTION)

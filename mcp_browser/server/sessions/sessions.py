@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import Condition, begin
@@ -19,7 +18,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.calls import SessionLease
-from mcp_browser.server.elicitation import NeedInput
+from mcp_browser.server.elicitation import Context, NeedInput
 from mcp_browser.server.principals import ANONYMOUS, Principal
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class Sessions:
 
     @asynccontextmanager
     async def lease(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None, /
+        self, request: Context, principal: Principal, handle: str | None, /
     ) -> AsyncGenerator[SessionLease]:
         """Lend a call its session, for as long as the call lasts.
 
@@ -142,9 +141,7 @@ class Sessions:
         note = f'Its browser session is "{held.handle}"; close_session ends it.'
         return self._lease(held, (note,), is_new=True)
 
-    def owns(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession, /
-    ) -> bool:
+    def owns(self, _request: Context, _principal: Principal, _session: BrowserSession, /) -> bool:
         """Whether a session is this client's own, and no other one's: its files are listed for it."""
         return True
 
@@ -170,11 +167,7 @@ class Sessions:
         return [held for held in self._held.values() if not held.session.closed]
 
     async def open(
-        self,
-        principal: Principal,
-        *,
-        isolated: bool = True,
-        context_options: dict[str, Any] | None = None,
+        self, principal: Principal, *, isolated: bool = True, context_options: dict[str, Any] | None = None
     ) -> HeldSession:
         """Make a session; its browser or tab opens at its first call. Raises LimitReached."""
         most = self._manager.settings.sessions.max_sessions
@@ -208,7 +201,7 @@ class Sessions:
     # -- inside; sessions of other clients differ in this
 
     async def _of_call(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal, handle: str | None
+        self, _request: Context, _principal: Principal, handle: str | None
     ) -> tuple[HeldSession, tuple[str, ...], bool]:
         """The session of a call, what its result says of that, and whether it was made for the call."""
         return await self.named(handle), (), False

@@ -6,17 +6,15 @@ import html
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import resources
-from typing import Any
 from urllib.parse import parse_qs
 
-from mcp.server.context import ServerRequestContext
 from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from mcp_browser.errors import NotActionable
-from mcp_browser.server.elicitation import PATH, SecretForm, SecretForms
+from mcp_browser.server.elicitation import PATH, Context, SecretForm, SecretForms
 from mcp_browser.server.http.auth.middleware import public_base
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut
@@ -101,7 +99,7 @@ class HostedForms(SecretForms):
 
     @asynccontextmanager
     async def asking(
-        self, request: ServerRequestContext[Any, Any], question: str, site: str, task: str
+        self, request: Context, question: str, site: str, task: str
     ) -> AsyncGenerator[SecretForm]:
         """A form, as long as the question stands."""
         if request.request is None:

@@ -10,7 +10,6 @@ from importlib import resources
 from pathlib import PurePath
 from typing import Any
 
-from mcp.server.context import ServerRequestContext
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -24,6 +23,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import has_display
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.http.auth.middleware import STILL_ADMITTED, asks_who_calls, public_base
 from mcp_browser.server.http.middleware.request_limits import refusal
 from mcp_browser.server.http.view.admission import (
@@ -212,7 +212,7 @@ class LiveView:
         else:
             self._print_link()
 
-    def link_to(self, request: ServerRequestContext[Any, Any], session: BrowserSession) -> str | None:
+    def link_to(self, request: Context, session: BrowserSession) -> str | None:
         """A link to one session for the person behind a call; it works once. None where they may not view."""
         principal = principal_of_request(request)
         if not self._allows(principal):
