@@ -92,13 +92,8 @@ class Offers:
         tools = [default.tools, *(make(one).tools for one in self._settings_of.default.variants[1:])]
         self.all_names = frozenset[str]().union(*(one.names for one in tools))
         self.has_apps = any(one.has_apps for one in tools)
-        differ = self._settings_of.differ or self.has_apps
+        differ = self._settings_of.default.principals or self.has_apps
         self.cached_for: Literal["public", "private"] = "private" if differ else "public"
-
-    @classmethod
-    def same(cls, tools: Tools) -> "Offers":
-        """The same tools for everybody."""
-        return cls(lambda _: Offer(tools=tools))
 
     def __call__(self, principal: Principal) -> Offer:
         """Return the offer of a caller."""

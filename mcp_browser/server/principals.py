@@ -35,16 +35,11 @@ ANONYMOUS = Principal(name="anonymous", id="anonymous")  # Everybody, where nobo
 
 
 class SettingsOf:
-    """The settings that hold for each principal; the same object for all for whom the same is different."""
+    """The settings of each principal; one object for all principals with the same settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.default = settings
         self._known: dict[tuple[str, ...], Settings] = {(): settings}
-
-    @property
-    def differ(self) -> bool:
-        """Whether not all have the same."""
-        return bool(self.default.principals)
 
     def __call__(self, principal: Principal) -> Settings:
         """Those of a principal."""

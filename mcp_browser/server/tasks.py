@@ -104,10 +104,6 @@ class LongCall:
         """Wait for its result no more."""
         self._work.cancel()
 
-    async def changed(self) -> None:
-        """Wait until something happens."""
-        await self.mailbox.news.wait()
-
     def handle(self) -> TaskHandle:
         """The answer to the call."""
         message = self.doing if self.status == "working" else None
@@ -280,7 +276,7 @@ async def _follow(ctx: Context, begin: anyio.Event, call: LongCall) -> None:
             if state["status"] in ("completed", "failed", "cancelled"):
                 return
             if call.details() == sent:
-                await call.changed()
+                await call.mailbox.news.wait()
 
 
 def require_tasks(ctx: Context) -> None:

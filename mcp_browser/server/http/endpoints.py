@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-import anyio
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, authorization_context
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
@@ -21,6 +20,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcp_browser.browser.concurrency import Condition
 from mcp_browser.server.sessions.remote import CONNECTION, RemoteSessions
 
 MIB = 1024 * 1024
@@ -41,11 +41,7 @@ class _Stream:
     )
     last: int = 0
     answered: bool = False
-    changed: anyio.Event = field(default_factory=anyio.Event)
-
-    def wake(self) -> None:
-        self.changed.set()
-        self.changed = anyio.Event()
+    changed: Condition = field(default_factory=Condition)
 
 
 @dataclass(eq=False, slots=True)
@@ -137,7 +133,7 @@ class SessionEvents:
             is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
             stream.answered = is_answer and stream_id != GET_STREAM_KEY
             self._kept.keep(self, stream, message)
-        stream.wake()
+        stream.changed.wake()
         return f"{stream.number}-{stream.last}"
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> None:
@@ -150,7 +146,6 @@ class SessionEvents:
             return
         stream, after = found
         while not self._closed:
-            changed = stream.changed
             following = next((event for event in stream.events if event[0] > after), None)
             if following is not None:
                 after, message, _ = following
@@ -158,7 +153,7 @@ class SessionEvents:
             elif stream.answered:
                 return
             else:
-                await changed.wait()
+                await stream.changed.wait()
 
     def knows(self, event_id: str) -> bool:
         """Whether the stream of an event can be resumed."""
@@ -175,7 +170,7 @@ class SessionEvents:
         self._closed = True
         self._kept.forget(self)
         for stream in self._streams.values():
-            stream.wake()
+            stream.changed.wake()
         self._streams.clear()
         self._latest.clear()
 

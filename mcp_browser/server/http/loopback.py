@@ -10,10 +10,8 @@ import uvicorn
 from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.elicitation import PATH, Context, SecretForm, SecretForms, ViewLink
 from mcp_browser.server.http.quiet_logs import quiet_logs
-from mcp_browser.server.principals import Principal
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
@@ -81,8 +79,7 @@ async def viewed_on_loopback(
 
     access = AccessSettings()
     own = settings.model_copy(update={"access": access, "server": ServerSettings(view=True)})
-    may_see = source.may_read if source is not None else _all
-    view = LiveView(own, manager, may_see)
+    view = LiveView(own, manager, source.may_read if source is not None else lambda _viewer, _session: True)
     connections = Connections(
         most=access.max_connections, seconds=access.client_timeout, on_refusal=lambda _: None
     )
@@ -98,7 +95,3 @@ async def viewed_on_loopback(
     async with _served(app, **uvicorn_options(access, connections, websockets=True)) as base:
         view.print_address(base, opens=opens)
         yield view.link_to, view.app
-
-
-def _all(_viewer: Principal, _session: BrowserSession) -> bool:
-    return True

@@ -4,8 +4,8 @@ import asyncio
 import base64
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import parse_qs
 
 import mcp_types as types
@@ -28,19 +28,18 @@ SIZE, OFFSET, NEXT = "mcp-browser/size", "mcp-browser/offset", "mcp-browser/next
 _TEXT_TYPES = frozenset({"application/json", "application/xml", "application/javascript", "image/svg+xml"})
 
 
-class ReadableFile(Protocol):
-    """A whole file with an address. `size` in bytes."""
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """A file of a task. `size` in bytes."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def uri(self) -> str: ...
-    @property
-    def mime_type(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def path(self) -> Path: ...
+    name: str
+    uri: str
+    mime_type: str
+    size: int
+    path: Path
+
+
+ReadableFile = Artifact | TaskFile
 
 
 def resource_of(file: ReadableFile) -> types.Resource:

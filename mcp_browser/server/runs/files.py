@@ -4,7 +4,6 @@ import contextlib
 import mimetypes
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -16,7 +15,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
 from mcp_browser.server.principals import ANONYMOUS, Principal
 from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
-from mcp_browser.server.resources.contents import contents_of, resource_of
+from mcp_browser.server.resources.contents import TaskFile, contents_of, resource_of
 from mcp_browser.server.sessions.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -26,17 +25,6 @@ URI = re.compile(r"browser://tasks/(?P<task>[\w-]{8,64})/(?P<name>[\w%][\w.%-]*)
 
 PRIVATE = frozenset({"run.json", "state.json"})
 """Files of a task's folder that are the server's own: of whom it is, and the conversation with the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskFile:
-    """A file of a task. `size` in bytes."""
-
-    name: str
-    uri: str
-    mime_type: str
-    size: int
-    path: Path
 
 
 class TaskFiles:

@@ -12,9 +12,10 @@ from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.errors import NotFound
 from mcp_browser.server.limits import fit
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.runs.files import TaskFile, files_in, is_picture, uri_of
+from mcp_browser.server.resources.contents import TaskFile
+from mcp_browser.server.runs.files import files_in, is_picture, uri_of
 from mcp_browser.server.runs.run import Run, Runs
-from mcp_browser.server.runs.saved import SavedRun, SavedRuns
+from mcp_browser.server.runs.saved import SavedRun, SavedRuns, outcome_of
 from mcp_browser.server.tasks import LongCall
 from mcp_browser.text import counted
 
@@ -42,7 +43,7 @@ def answer(run: Run) -> types.CallToolResult:
 
 def saved_answer(run: SavedRun) -> types.CallToolResult:
     """How a run stands that no server works on."""
-    outcome = run.outcome()
+    outcome = outcome_of(run.history)
     files = list(files_in(run.folder))
     return _result(outcome, _lines(outcome), files, is_error=not outcome.succeeded)
 
@@ -129,7 +130,7 @@ class RunCall(LongCall):
         run = self.run
         async with run.attend():
             while run.is_working and run.turn == self.turn:
-                await run.news()
+                await run.mailbox.news.wait()
         if run.status is TaskStatus.CANCELLED:
             raise asyncio.CancelledError
         return await fit(answer(run), None)

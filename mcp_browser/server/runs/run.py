@@ -28,9 +28,10 @@ MOST_RUNS = 100  # How many runs are kept; the oldest ended ones go first
 class Run:
     """One run: its agent, or a replay, which needs no model; who may steer it, and how it stands.
 
-    `mailbox` asks the client; where the model is the client's own, `asks_client`, that is only possible while
-    calls attend, which `attended` counts. `lock` keeps other servers from the run's folder. `lease` is that
-    of the call which began it. `turn` is how often it has begun, or gone on.
+    `mailbox` asks the client; its `news` are progress, questions, answers and the end. Where the model is the
+    client's own, `asks_client`, that is only possible while calls attend, which `attended` counts. `lock`
+    keeps other servers from the run's folder. `lease` is that of the call which began it. `turn` is how
+    often it has begun, or gone on.
     """
 
     agent: TaskRun
@@ -122,10 +123,6 @@ class Run:
         self.progress = progress or self.progress
         self.updated = datetime.now(UTC)
         self.mailbox.news.wake()
-
-    async def news(self) -> None:
-        """Wait until something happens: progress, a question or its answer, the end."""
-        await self.mailbox.news.wait()
 
     @asynccontextmanager
     async def attend(self) -> AsyncGenerator[None]:

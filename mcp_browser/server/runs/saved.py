@@ -52,10 +52,6 @@ class SavedRun:
     record: RunRecord
     history: AgentHistory
 
-    def outcome(self) -> TaskOutcome:
-        """What it had come to when it was saved last."""
-        return outcome_of(self.history)
-
 
 @dataclass(frozen=True, slots=True)
 class _Folder:

@@ -46,7 +46,7 @@ from mcp_browser.server.runs.params import (
     TaskParams,
 )
 from mcp_browser.server.runs.run import Run, Runs, SessionTurn
-from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found
+from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found, outcome_of
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import takes_tasks
 from mcp_browser.server.tool_groups import agent_tools
@@ -120,7 +120,7 @@ class RunService:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(params.wait_seconds):
                 while run.is_working:
-                    await run.news()
+                    await run.mailbox.news.wait()
         return answer(run)
 
     async def pause_task(self, call: Call, params: TaskParams) -> Answer:
@@ -284,7 +284,7 @@ class RunService:
             return run
         status = run.status if run is not None else None
         if status is None:
-            status = self.saved.find(params.task_id, call.principal).outcome().status
+            status = outcome_of(self.saved.find(params.task_id, call.principal).history).status
         raise NotActionable(f"The task does not run ({status.value}).", hint=RESULT)
 
     # -- waiting with the client

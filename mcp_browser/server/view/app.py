@@ -222,7 +222,8 @@ def app_page() -> str:
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
-    script = "\n".join(_in_one(read(name)) for name in ("app_transport.js", "task.js", "view.js"))
+    modules = "\n".join(map(read, ("app_transport.js", "task.js", "view.js")))
+    script = re.sub(r"(?m)^(import .*;$|export )", "", modules)
     parts: dict[str, str] = {
         '<html lang="en">': f'<html lang="en" class="app" data-version="{__version__}">',
         '<link rel="icon" href="view/icon.svg">\n': "",
@@ -233,11 +234,6 @@ def app_page() -> str:
     for part, instead in parts.items():
         page = page.replace(part, instead)
     return page
-
-
-def _in_one(script: str) -> str:
-    """A module's text without what connects it to others."""
-    return re.sub(r"(?m)^(import .*;$|export )", "", script)
 
 
 def _jpeg(data: bytes) -> types.ImageContent:

@@ -69,10 +69,6 @@ class SessionCalls:
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     picturing: bool = False
 
-    @property
-    def latest(self) -> SeenCall | None:
-        return self.calls[-1] if self.calls else None
-
     def notify(self, call: SeenCall) -> None:
         """Report that a call has begun, ended or got its picture."""
         for listener in list(self.listeners):

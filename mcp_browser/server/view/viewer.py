@@ -222,7 +222,8 @@ class Viewer:
     def _summary(self, session: BrowserSession) -> dict[str, Any]:
         """The session's entry in the list."""
         tab = session.tab_in_use
-        latest = self._journal.of(session).latest
+        calls, holder = self._journal.of(session).calls, session.takeover.active
+        latest = calls[-1] if calls else None
         return hide_in(
             {
                 "id": name_of(session),
@@ -230,7 +231,7 @@ class Viewer:
                 "address": _address(tab, session) if tab is not None else "",
                 "calls": latest.number if latest is not None else 0,
                 "busy": latest is not None and latest.state == "running",
-                "taken": _holder(session),
+                "taken": str(holder) if holder is not None else None,
             },
             session.hidden,
         )
@@ -359,11 +360,6 @@ class Viewer:
         while await self._transport.still_admitted():  # noqa: ASYNC110 - no event for it
             await anyio.sleep(ADMISSION_SECONDS)
         await self._transport.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
-
-
-def _holder(session: BrowserSession) -> str | None:
-    holder = session.takeover.active
-    return str(holder) if holder is not None else None
 
 
 def _dialog(dialog: DialogInfo) -> dict[str, Any]:

@@ -132,7 +132,8 @@ class IssuerKeys:
             if metadata.get("issuer") != self._issuer:
                 raise ValueError(f"{address} is another issuer's; --oauth-issuer must be what it says")
             jwks = metadata.get("jwks_uri")
-            if not isinstance(jwks, str) or not _same_protection(self._issuer, jwks):
+            safe = {"https", urlsplit(self._issuer).scheme}
+            if not isinstance(jwks, str) or urlsplit(jwks).scheme not in safe:
                 raise ValueError(f"{address} names no jwks_uri with https")
             return jwks
         raise problem or ValueError("no metadata")
@@ -213,10 +214,6 @@ async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ValueError(f"{address} is not a JSON object")
     return cast("dict[str, Any]", document)
-
-
-def _same_protection(issuer: str, address: str) -> bool:
-    return urlsplit(address).scheme in {"https", urlsplit(issuer).scheme}
 
 
 def _keys_of(document: Mapping[str, Any]) -> dict[str | None, SigningKey]:

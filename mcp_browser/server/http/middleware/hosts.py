@@ -119,10 +119,7 @@ class NameCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        found = self._wrong(scope)
+        found = self._wrong(scope) if scope["type"] != "lifespan" else None
         if found is None:
             await self._app(scope, receive, send)
             return

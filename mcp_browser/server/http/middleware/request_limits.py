@@ -177,10 +177,7 @@ class RateLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it with 429 and when to try again."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        rate = self._rate(principal_of(scope))
+        rate = self._rate(principal_of(scope)) if scope["type"] != "lifespan" else 0
         burst = max(1.0, rate * BURST_SECONDS)
         wait = self._buckets.take(caller_key(scope), rate=rate, burst=burst) if rate else 0
         if wait == 0:
