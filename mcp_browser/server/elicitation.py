@@ -75,8 +75,8 @@ APP_URI = "ui://mcp-browser/view"  # What clients that show MCP Apps show of the
 
 
 def shows_apps(request: Context) -> bool:
-    # Imported late: only servers with a live view need it.
     """Whether the client shows MCP Apps."""
+    # Imported late: only servers with a live view need it.
     from mcp.server.apps import client_supports_apps  # noqa: PLC0415
 
     return client_supports_apps(request)
@@ -197,8 +197,7 @@ class Mailbox:
     async def _pass_on(self, request: Context) -> None:
         """Send the open questions to a client of the handshake era, and deliver its answers.
 
-        A question that is settled elsewhere, or withdrawn, is not waited for: its client is sent a
-        `notifications/cancelled`, which the SDK sends.
+        Do not wait for one that is settled elsewhere or withdrawn: the SDK cancels its request.
         """
         for question in self.waiting:
             if question.answer.done():

@@ -113,7 +113,7 @@ async def _small_pictures(
             fitted.append(block)
             continue
         # Each gets an equal part of what is left, but no less than shows something.
-        share = max(room // pictures, min(room, _base64_length(SMALLEST_PICTURE)))
+        share = max(room // pictures, min(room, SMALLEST_PICTURE * 4 // 3 + MARGIN // 10))
         pictures -= 1
         smaller = await _small_picture(block, share, artifacts)
         room = max(0, room - _length(smaller))
@@ -144,10 +144,6 @@ async def _small_picture(
     suffix = mimetypes.guess_extension(block.mime_type) or ".bin"
     kept = await artifacts.add(raw, f"picture{suffix}", mime_type=block.mime_type, kind="screenshot")
     return types.ResourceLink(name=kept.name, uri=kept.uri, mime_type=kept.mime_type, size=kept.size)
-
-
-def _base64_length(size: int) -> int:
-    return size * 4 // 3 + MARGIN // 10
 
 
 def _length(part: types.CallToolResult | types.ContentBlock) -> int:

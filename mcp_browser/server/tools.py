@@ -317,9 +317,9 @@ def _noted(answer: bool | None) -> bool | None:
 
 @contextmanager
 def progress(call: Call, session: BrowserSession) -> Generator[None]:
-    """Within it, a client that has asked for progress is sent some every few seconds.
+    """Report progress within the block, every few seconds, to a client that has asked for it.
 
-    The first one comes at once where a person has the browser, which the call then waits for.
+    Report at once where a person has the browser: the call then waits for them.
     """
     takeover = session.takeover
     started = time.monotonic()

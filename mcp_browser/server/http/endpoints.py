@@ -80,7 +80,7 @@ class KeptEvents:
         """Keep nothing more of a session."""
         if (client := self._clients.get(events.owner)) is None:
             return
-        size = sum(size for stream in events.streams for _, _, size in stream.events)
+        size = sum(size for stream in events.streams.values() for _, _, size in stream.events)
         client.size -= size
         self.size -= size
         client.ages = deque(one for one in client.ages if one[0] is not events)
@@ -104,22 +104,14 @@ class SessionEvents:
     def __init__(self, kept: KeptEvents, owner: Hashable) -> None:
         """Keep events among others; `owner` is the client, the session itself where that is None."""
         self.owner = self if owner is None else owner
-        self.opened = False
-        """Whether the session is open, so that its client knows its id."""
-        self.requests = 0
-        """How many requests of the session are being served."""
-        self.used = time.monotonic()
-        """When the last one of them ended."""
+        self.opened = False  # Whether the client knows the session's id
+        self.requests = 0  # How many are being served
+        self.used = time.monotonic()  # When the last one of them ended
         self._kept = kept
-        self._streams: dict[int, _Stream] = {}
+        self.streams: dict[int, _Stream] = {}  # Those of which something is kept, or that go on
         self._latest: dict[str, _Stream] = {}
         self._last_stream = 0
         self._closed = False
-
-    @property
-    def streams(self) -> list[_Stream]:
-        """Those of which something is kept, or that go on."""
-        return list(self._streams.values())
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         """Keep a message of a stream, or begin one with None; the event's id."""
@@ -127,7 +119,7 @@ class SessionEvents:
         # A request's id may come again once the request is answered.
         if stream is None or stream.answered:
             self._last_stream += 1
-            stream = self._latest[stream_id] = self._streams[self._last_stream] = _Stream(self._last_stream)
+            stream = self._latest[stream_id] = self.streams[self._last_stream] = _Stream(self._last_stream)
         stream.last += 1
         if message is not None and not self._closed:
             is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
@@ -161,7 +153,7 @@ class SessionEvents:
 
     def drop(self, stream: _Stream) -> None:
         """Forget a stream of which nothing is left."""
-        del self._streams[stream.number]
+        del self.streams[stream.number]
         for key in [key for key, latest in self._latest.items() if latest is stream]:
             del self._latest[key]
 
@@ -169,9 +161,9 @@ class SessionEvents:
         """The session is over: streams that go on end."""
         self._closed = True
         self._kept.forget(self)
-        for stream in self._streams.values():
+        for stream in self.streams.values():
             stream.changed.wake()
-        self._streams.clear()
+        self.streams.clear()
         self._latest.clear()
 
     def _find(self, event_id: str) -> tuple[_Stream, int] | None:
@@ -179,7 +171,7 @@ class SessionEvents:
         number, _, position = event_id.partition("-")
         if not (number.isdecimal() and position.isdecimal() and len(event_id) < 40):  # noqa: PLR2004
             return None
-        stream = self._streams.get(int(number))
+        stream = self.streams.get(int(number))
         return (stream, int(position)) if stream is not None and int(position) <= stream.last else None
 
 
@@ -202,7 +194,7 @@ class ResumableEvents(EventStore):
 
     @contextmanager
     def serving(self, scope: Scope, session_id: str | None) -> Generator[SessionEvents]:
-        """Within it, a request of a session is served; of a new one without an id."""
+        """Serve a request of a session within the block; without an id, that of a new session."""
         events = self._sessions.get(session_id or "")
         if events is None or _owner(scope) not in {None, events.owner}:
             events = SessionEvents(self.kept, _owner(scope))
@@ -215,7 +207,7 @@ class ResumableEvents(EventStore):
             events.used = time.monotonic()
 
     def open(self, session_id: str, events: SessionEvents) -> None:
-        """A session has been opened. The events of those that have ended since are forgotten."""
+        """Note that a session was opened; forget the events of those that have ended."""
         oldest = time.monotonic() - self._idle_seconds
         for other, one in list(self._sessions.items()):
             if not one.requests and one.used < oldest:
@@ -224,7 +216,7 @@ class ResumableEvents(EventStore):
         events.opened = True
 
     def end(self, session_id: str) -> None:
-        """A session has ended."""
+        """Note that a session has ended."""
         if (events := self._sessions.pop(session_id, None)) is not None:
             events.close()
 

@@ -68,9 +68,8 @@ async def viewed_on_loopback(
 ) -> AsyncGenerator["tuple[ViewLink, ViewApp]"]:
     """Serve the live view; its link is written to standard error, and opened in a browser if that `opens`.
 
-    Without a `source` all sessions are the viewer's.
-
-    Settings for clients over HTTP do not hold for it: nobody comes from elsewhere, and the link admits.
+    Without a `source` all sessions are the viewer's. The settings for clients over HTTP do not apply:
+    requests come from this machine, and the link admits them.
     """
     # A form needs none of these.
     from mcp_browser.server.http.middleware.connection_limits import Connections  # noqa: PLC0415

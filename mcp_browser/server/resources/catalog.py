@@ -47,11 +47,9 @@ class ResourceProvider(Protocol):
     @property
     def templates(self) -> Sequence[types.ResourceTemplate]:
         """The forms that addresses of the family have."""
-        ...
 
     def listed(self, caller: ResourceCaller, /) -> list[types.Resource]:
         """What there is for this caller, oldest first."""
-        ...
 
     async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
         """The contents of a resource; None where the address is of another family.
@@ -60,11 +58,9 @@ class ResourceProvider(Protocol):
             MCPError: it cannot be read in this way; the message says how it can.
             ActionError: there is no such resource for this caller.
         """
-        ...
 
     def listen(self, caller: ResourceCaller, changed: Changed, /) -> Callable[[], None]:
         """Report changes of resources that the caller may read, until the function returned is called."""
-        ...
 
 
 class Resources:

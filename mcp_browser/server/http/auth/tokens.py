@@ -49,10 +49,6 @@ class TokenSource:
         self._fixed = _from_variable(settings.token.get_secret_value()) if settings.token is not None else ()
         self._file = TokenFile(settings.tokens) if settings.tokens is not None else None
 
-    def __bool__(self) -> bool:
-        """Whether there is a source at all, be it empty now."""
-        return bool(self._fixed) or self._file is not None
-
     def name_of(self, token: str) -> str | None:
         """The name of a token; None where it does not count."""
         digest = hashlib.sha256(token.encode()).digest()

@@ -61,7 +61,7 @@ class Connections:
             closed = max(idle, key=lambda protocol: self._by_address[self._open[protocol]])
             self.on_refusal("connections")
             self.forget(closed)
-            closed.abort()
+            closed.transport.abort()
         self._open[new] = address
         self._by_address[address] += 1
         return True
@@ -92,10 +92,6 @@ class GuardedProtocol(H11Protocol):
             return False
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return cycle is None or cycle.response_complete
-
-    def abort(self) -> None:
-        """Close at once, whatever has not been sent yet."""
-        self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Take the connection, or turn it away where there is no room."""

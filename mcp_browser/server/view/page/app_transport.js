@@ -36,13 +36,10 @@ let asked = 0;
 let key = null;
 /** Names the session in calls, where there are several. @type {{ session?: unknown }} */
 let named = {};
-/** @type {(result: ToolResult) => void} */
-let resultCame = () => {};
-/** @type {Promise<ToolResult>} */
-const result = new Promise((resolve) => (resultCame = resolve));
-let inputCame = () => {};
-/** @type {Promise<void>} */
-const input = new Promise((resolve) => (inputCame = resolve));
+/** @type {PromiseWithResolvers<ToolResult>} */
+const result = Promise.withResolvers();
+/** @type {PromiseWithResolvers<void>} */
+const input = Promise.withResolvers();
 let begun = false;
 let ended = false;
 let anew = true; // Whether to ask for everything again: answers may have been lost
@@ -100,10 +97,10 @@ async function answerHost({ id, method }) {
 function hear({ method, params }) {
   if (method === "ui/notifications/tool-input") {
     if (params?.arguments?.session !== undefined) named = { session: params.arguments.session };
-    inputCame();
-  } else if (method === "ui/notifications/tool-result") resultCame(params);
+    input.resolve();
+  } else if (method === "ui/notifications/tool-result") result.resolve(params);
   else if (method === "ui/notifications/tool-cancelled") {
-    resultCame({ content: [{ type: "text", text: "The call was cancelled." }], isError: true });
+    result.resolve({ content: [{ type: "text", text: "The call was cancelled." }], isError: true });
   } else if (method === "ui/notifications/host-context-changed") follow(params ?? {});
 }
 
@@ -138,7 +135,7 @@ async function findKey(/** @type {HostContext} */ context) {
   const tool = context.toolInfo?.tool?.name;
   // The call of another tool may go on as long as the view is needed. A call of the page's own that comes too early,
   // without the session's handle, shows another session.
-  const shownFor = await Promise.race([tool === undefined || tool === SHOW ? result : input, sleep(SHOWN_FOR_MS)]);
+  const shownFor = await Promise.race([tool === undefined || tool === SHOW ? result.promise : input.promise, sleep(SHOWN_FOR_MS)]);
   const shown = !shownFor?.isError && shownFor?._meta?.[KEY] === undefined ? await call(SHOW) : shownFor;
   if (shown.isError) throw new Error(shown.content[0]?.text);
   if (shown._meta?.[KEY] === undefined) throw new Error("This client does not hand on what lets the view in.");
