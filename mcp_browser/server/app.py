@@ -134,10 +134,7 @@ class BrowserServer(Server[Any]):
         self.middleware.append(self._notify_first)
 
     async def _notify_first(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Middleware of the handshake era: what a request has changed is sent before its answer.
-
-        A client may leave as soon as it has that.
-        """
+        """Send notifications before the answer, after which clients of the handshake era may leave."""
         result = await call_next(ctx)
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             await self.resources.notified(ctx)
@@ -170,10 +167,7 @@ def create_server(
     *,
     find_call: FindCall | None = None,
 ) -> BrowserServer:
-    """A server that offers each caller its tools.
-
-    `find_call` finds calls that go on after their answer, for clients that declare the tasks extension.
-    """
+    """Make a server that offers each caller its tools; `find_call` finds the calls of the tasks extension."""
 
     async def list_tools(ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=offers(principal_of_request(ctx)).tools.listed_for(ctx))
@@ -245,12 +239,7 @@ def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
 
 
 def registry_of(settings: Settings) -> Registry:
-    """The actions to offer.
-
-    Raises:
-        SettingsError: the actions that the settings name cannot be offered, or the policy or the audit
-            log cannot be used.
-    """
+    """The actions to offer. Raises SettingsError: the actions, the policy or the audit log cannot be used."""
     # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
     with redirect_stdout(sys.stderr):
         registry = load_actions(settings.tools)

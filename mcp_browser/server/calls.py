@@ -47,9 +47,9 @@ class SessionLease:
 class Call:
     """One `tools/call`: the SDK's context, what the client has sent, and who calls.
 
-    `arguments` are those of the tool, without the session's `handle`, which is kept for a tool that takes a
-    session by itself. `lease` is None for a tool that works in no session. `prepare` fills in an action's
-    arguments, and `failures` has what it was refused or ended by, for a caller within this process.
+    `arguments` are those of the tool, without the session's `handle`, which is there for tools that lease a
+    session themselves. `lease` is None for a tool that works in no session. `prepare` fills in an action's
+    arguments; `failures` has the errors of the call, for a caller within this process.
     """
 
     request: Context
@@ -72,8 +72,8 @@ class Call:
 class ServerTool:
     """A tool that is not an action of a page, such as one that opens a session. Made by `server_tool`.
 
-    `ui` describes it to clients that show MCP Apps (`_meta.ui`); `apps_only` leaves it out of the list
-    of others, and `for_page` says that a page calls it, again and again, and no model.
+    `ui` describes it to clients that show MCP Apps (`_meta.ui`); `apps_only` hides it from other clients;
+    `for_page` marks a tool that a page calls, not a model.
     """
 
     name: str
@@ -103,10 +103,10 @@ def server_tool(  # noqa: PLR0913 - options, all by keyword
     ui: Mapping[str, Any] | None = None,
     apps_only: bool = False,
 ) -> ServerTool:
-    """A handler as a tool of its name; its docstring is what the model reads.
+    """Make a tool of a handler, with its name; its docstring is the description for the model.
 
-    What the handler raises is answered as an action's failure is; it may raise `NeedInput` to ask the client.
-    With `in_session` there is `Call.session`; with `takes_session` the call takes one by `Call.handle`.
+    Errors of the handler are answered as those of an action; it may raise `NeedInput` to ask the client. With
+    `in_session` there is `Call.session`; with `takes_session` the handler leases one by `Call.handle`.
     """
     return ServerTool(
         name=getattr(handler, "__name__", ""),

@@ -1,8 +1,8 @@
 """Asks the client: its model (sampling) or its person (elicitation), in both eras of the protocol.
 
-A client of the handshake era is sent a request of its own while its call waits. A client of the stateless era
-is answered that input is required, does what is asked, and calls again with the answers; the work that asks
-goes on meanwhile, and the next call attends it again. That work asks by a `Mailbox`, the same in both eras.
+A client of the handshake era is sent a request while its call waits. A client of the stateless era is
+answered that input is required, and calls again with the answers; the work that asks goes on meanwhile, and
+the next call attends it. That work asks by a `Mailbox`, the same in both eras.
 """
 
 import asyncio
@@ -325,8 +325,8 @@ def handover_of(response: object) -> Handover:
 async def hand_over(mailbox: Mailbox, asked: types.ElicitRequest | None) -> Handover:
     """Ask the person to act in the browser, and return their answer.
 
-    Never returns once they have gone to the live view, or without `asked`, where they are asked there alone:
-    the caller waits for the browser to be handed back meanwhile.
+    Never returns once they have gone to the live view, nor without `asked`, where only the view asks them:
+    the caller waits for the browser to be given back.
     """
     if asked is not None:
         answer = handover_of(await mailbox.ask(asked))
@@ -353,7 +353,7 @@ PATH = "/ask/"  # Where forms are, below the server's own prefix
 class SecretForm:
     """A form for one answer, at an address that is used once.
 
-    `site` names the pages that the answer may be typed on, `task` says for what it is wanted.
+    `site` names the pages that the answer may be typed on, `task` the task that needs it.
     """
 
     question: str
@@ -368,10 +368,7 @@ class SecretForm:
 
 
 class SecretForms:
-    """The forms that are open now, by the secret part of their addresses.
-
-    That starts with the `replica`, the server's name among several, so that a proxy can route by it.
-    """
+    """The open forms, by the token in their address; it begins with `replica`, by which a proxy routes."""
 
     def __init__(self, replica: str | None = None) -> None:
         self._replica = f"{replica}." if replica else ""

@@ -23,11 +23,10 @@ SHORT_TEXT = (LONGEST_RESULT - MARGIN) // 12  # A text that is short enough, how
 
 
 async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> types.CallToolResult:
-    """The result, cleaned, and made short enough for every client.
+    """Clean the result, and make it short enough for every client.
 
-    Texts are cut, and say by how much. Pictures are made smaller; one for which no room is left is kept among
-    the `artifacts`, and its address stands in its place. Of structured content the longest entries are
-    left out, and named.
+    Texts are cut, and say by how much. Pictures are made smaller; those without room are kept in `artifacts`,
+    and replaced by their address. Of structured content the longest entries are left out, and named.
     """
     result = _cleaned(result)
     if _length(result) <= LONGEST_RESULT:

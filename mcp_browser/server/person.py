@@ -142,9 +142,9 @@ class PersonTools:
 async def _ask(
     session: BrowserSession, reason: str, mailbox: Mailbox, request: types.ElicitRequest | None
 ) -> Handover:
-    """Ask, and wait until the person answers, or has come to the browser and handed it back.
+    """Ask, and wait until the person answers, or has taken the browser over and given it back.
 
-    Without a `request` they are asked by the live view alone, which their client shows.
+    Without a `request` only the live view asks them, which their client shows.
     """
     asking: asyncio.Task[Handover] | None = None
     try:

@@ -24,10 +24,7 @@ class Principal:
 
     @property
     def label(self) -> str:
-        """The name that settings and secrets are given for.
-
-        Names of tokens have no colon, so an authorization server cannot issue one of them.
-        """
+        """The name for settings and secrets; names of tokens have no colon, so OAuth cannot issue one."""
         return self.name if self.known_by == "token" else f"oauth:{self.name}"
 
 

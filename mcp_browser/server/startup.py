@@ -173,10 +173,7 @@ def run_stdio(settings: Settings, wire: StdioWire | None) -> NoReturn:
 
 
 def run_local(settings: Settings, serving: Serving, cleared: Callable[[], None]) -> NoReturn:
-    """Serve over a socket until that ends or a signal comes, as over stdio; `cleared` removes its files.
-
-    Raises as `run_stdio` does.
-    """
+    """Serve over a socket until that ends or a signal comes; `cleared` removes its files."""
     _run(settings, serving, cleared)
     _end(0)
 
@@ -206,11 +203,7 @@ def run_http(settings: Settings) -> NoReturn:
 
 
 def _check_files(settings: Settings) -> None:
-    """Read what contexts are to begin with, before there are any, and see whether they can be recorded.
-
-    Raises:
-        SettingsError: a file cannot be read, or holds something else; or there can be no recordings.
-    """
+    """Read the files that contexts begin with, and check that recording works; raises SettingsError."""
     if settings.browser.prepares_pages or settings.browser.storage_state is not None:
         # Imported late: it imports Playwright's classes.
         from mcp_browser.browser.start_state import check  # noqa: PLC0415

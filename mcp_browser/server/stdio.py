@@ -1,11 +1,11 @@
-"""The client's end of standard input and output, read from the start and before the SDK has been imported.
+"""Standard input and output of the client, read from the start, before the SDK is imported.
 
-The SDK takes half a second to import, and what a client asks for first is the same at each start: the
-handshake and `tools/list`. What the SDK has answered is kept in the user's cache folder, and the next start
-gives the same answers while the SDK is imported. An answer is found by everything that the client has sent
-until then, ids left out, so nothing is assumed about the protocol beyond the names of the requests whose
-answers depend on nothing else. The first message with no known answer, and all that come after it, wait for
-the SDK. It is given all messages from the first one; what it answers to those that were answered is dropped.
+The SDK takes half a second to import, and a client's first requests are the same at each start: the handshake
+and `tools/list`. The SDK's answers are kept in the user's cache folder, and the next start sends them while
+the SDK is imported. The key of an answer is all that the client has sent so far, without ids; so nothing is
+assumed about the protocol but the names of the requests whose answers depend on nothing else. The first
+message without a known answer, and all after it, wait for the SDK. The SDK gets all messages from the first
+one; its answers to those that were answered are dropped.
 """
 
 import codecs
@@ -86,10 +86,7 @@ class KnownAnswers:
 
 
 class StdioWire:
-    """Standard input and output, for the protocol alone.
-
-    What else reads or writes them meets the null device and standard error.
-    """
+    """Standard input and output, for the protocol alone; others get the null device and standard error."""
 
     def __init__(self, known: KnownAnswers | None) -> None:
         """Take the two over and begin to read. Raises OSError: one of them is closed."""
@@ -265,10 +262,7 @@ def _digest(text: str) -> str:
 
 
 def _installation() -> str:
-    """What the answers depend on besides the settings: this Python, its packages, this package's files.
-
-    Installing a package makes its folder of metadata anew.
-    """
+    """A digest of this Python, its packages (by their metadata folders) and this package's files."""
     seen: list[object] = [sys.version, sys.prefix, sys.path[1:]]
     for place in sys.path[1:]:
         with suppress(OSError), os.scandir(place) as entries:

@@ -1,4 +1,4 @@
-"""MCP's tasks extension: a call that takes long is answered with a handle, and asked for from then on.
+"""MCP's tasks extension: a call that takes long is answered with a handle, and polled from then on.
 
 https://github.com/modelcontextprotocol/ext-tasks, revision 2026-07-28.
 """
@@ -50,7 +50,7 @@ class TaskHandle(types.Result):
 class LongCall:
     """A call that was answered with its handle, and goes on; nobody can guess its identifier.
 
-    `work` is awaited for its result. Its questions are in `mailbox`, under keys that are never used again.
+    `work` yields its result. Its questions are in `mailbox`, under keys that are never used again.
     """
 
     def __init__(
@@ -210,11 +210,7 @@ class TaskExtension:
     async def listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Serve a stream of changes, those of long calls among them where the client names some.
-
-        Raises:
-            MCPError: -32021, calls are named and the extension was not declared.
-        """
+        """Serve a stream of changes, with those of the calls it names. Raises MCPError -32021: undeclared."""
         wanted = (params.notifications.model_extra or {}).get("taskIds")
         if not isinstance(wanted, list) or not wanted:
             return await self._listen(ctx, params)

@@ -130,11 +130,8 @@ class Tools:
     async def call(self, call: Call) -> Answer:
         """Carry out a call: look the tool up, lease a session, let it work, render the result.
 
-        A failure that the caller can act upon is an error result that says what to do. Anything else is an
-        error result without details; the traceback goes to the log.
-
-        Raises:
-            MCPError: -32602, there is no such tool.
+        An error that the caller can act upon is an error result that says what to do; any other error a
+        result without details, with the traceback in the log. Raises MCPError -32602: there is no such tool.
         """
         name = call.params.name
         own = self._own.get(name)
@@ -264,11 +261,11 @@ class Tools:
             raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
 
     def _answered(self, call: Call) -> tuple[list[str], Paused | None]:
-        """What a person has said yes to, of a call that comes back, and the list that goes on, once.
+        """The actions that a person has allowed, of a call that comes back, and the list to continue, once.
 
         Raises:
-            Refused: they have not, and nothing was done. The state is sealed.
-            NotFound: the list has gone on already.
+            Refused: they have not allowed them; nothing was done. The state is sealed.
+            NotFound: the list was continued already.
         """
         if call.params.request_state is None:
             return [], None
@@ -317,10 +314,7 @@ def _noted(answer: bool | None) -> bool | None:
 
 @contextmanager
 def progress(call: Call, session: BrowserSession) -> Generator[None]:
-    """Report progress within the block, every few seconds, to a client that has asked for it.
-
-    Report at once where a person has the browser: the call then waits for them.
-    """
+    """Report progress every few seconds, if the client wants it; at once where a person has the browser."""
     takeover = session.takeover
     started = time.monotonic()
     task: asyncio.Task[None] | None = None

@@ -129,9 +129,9 @@ class SessionEvents:
         return f"{stream.number}-{stream.last}"
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> None:
-        """Send what came after an event of a stream, and what comes until its request is answered.
+        """Send the events of a stream after this one, and new ones until its request is answered.
 
-        Returns no stream, with which the SDK would go on by itself and lose what comes in between.
+        Return no stream: the SDK would continue it by itself, and lose what comes in between.
         """
         found = self._find(last_event_id)
         if found is None:
@@ -181,9 +181,9 @@ _CURRENT: ContextVar[SessionEvents] = ContextVar("mcp_browser.session_events")
 class ResumableEvents(EventStore):
     """The events of all sessions, each apart.
 
-    The SDK has one store for all, whose streams are named by requests' ids: those of one client would be
-    another's. Which session is meant follows from the context: a request sets it, and the task that serves a
-    session has that of the request which opened it.
+    The SDK has one store for all, whose streams are named by the ids of requests, which clients share. The
+    context names the session: a request sets it, and the task of a session has that of the request which
+    opened it.
     """
 
     def __init__(self, *, idle_seconds: float) -> None:
@@ -245,8 +245,7 @@ _SSE_SESSION = re.compile(rb"session_id=([0-9a-f]{32})")
 class StreamableHttp:
     """Streamable HTTP: both protocol eras at one path.
 
-    The legacy era's session ids start with the replica's name where there is one, so that a proxy can route
-    on them as on the handles of sessions.
+    Session ids of the legacy era begin with the replica's name, if any, by which a proxy can route.
     """
 
     def __init__(

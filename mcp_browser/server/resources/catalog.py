@@ -47,9 +47,11 @@ class ResourceProvider(Protocol):
     @property
     def templates(self) -> Sequence[types.ResourceTemplate]:
         """The forms that addresses of the family have."""
+        ...
 
     def listed(self, caller: ResourceCaller, /) -> list[types.Resource]:
         """What there is for this caller, oldest first."""
+        ...
 
     async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
         """The contents of a resource; None where the address is of another family.
@@ -58,9 +60,11 @@ class ResourceProvider(Protocol):
             MCPError: it cannot be read in this way; the message says how it can.
             ActionError: there is no such resource for this caller.
         """
+        ...
 
     def listen(self, caller: ResourceCaller, changed: Changed, /) -> Callable[[], None]:
         """Report changes of resources that the caller may read, until the function returned is called."""
+        ...
 
 
 class Resources:
@@ -102,11 +106,7 @@ class Resources:
         )
 
     async def read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        """What is in a resource.
-
-        Raises:
-            MCPError: -32602, the caller has no such resource, or it is to be read in parts.
-        """
+        """The contents of a resource. Raises MCPError -32602: there is none, or it is to be read in parts."""
         for provider in self._providers:
             try:
                 contents = await provider.read(_caller(ctx), params.uri)
@@ -162,11 +162,7 @@ class Resources:
     async def listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Serve one stream of changes of what the caller may read.
-
-        Raises:
-            MCPError: -32603, too many streams.
-        """
+        """Serve a stream of changes of what the caller may read. Raises MCPError -32603: too many."""
         if len(self._streams) >= MOST_LISTENERS:
             raise MCPError(types.INTERNAL_ERROR, "Too many streams of changes are open.")
         handler = ListenHandler(_CallersChanges(self._providers, _caller(ctx)))

@@ -159,11 +159,7 @@ class SessionFiles:
         return await contents_of(artifact, uri)
 
     def find(self, address: str, may_read: Callable[[BrowserSession], bool]) -> Artifact:
-        """The file at an address, in a session for which `may_read` is true.
-
-        Raises:
-            NotFound: there is none; for files of others the message is the same.
-        """
+        """The file at an address, in a session that `may_read` admits. Raises NotFound, alike for others."""
         match = URI.fullmatch(address)
         for session in self._manager.sessions:
             if match is not None and session.artifacts.key == match["key"] and may_read(session):

@@ -86,8 +86,8 @@ class ClientWatcher:
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
         """Return the person's answer; None where nobody can be asked now.
 
-        They are asked by the client and on the page of the live view, if one is open: whichever answers
-        first. A form of one field; or what they are to do in the browser, and whether they could.
+        The client asks them, and the page of the live view if one is open: the first answer counts. They fill
+        in one field; or act in the browser, and say whether they could.
         """
         acts = not choices and DONE_IN_BROWSER.search(question) is not None
         card = await self._run.agent.session.plugin(TaskCard)

@@ -96,10 +96,10 @@ def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: boo
 
 
 class RunCall(LongCall):
-    """One turn of a run: from a call that let it work until it stops.
+    """One turn of a run: from the call that started it until it stops.
 
-    Its client attends all the while: it asks how things stand, and finds the questions there. A call that
-    lets the run go on later is another one, with an identifier of its own, since one that has ended stays so.
+    Its client attends all the while by asking for its state, which has the questions. A later turn is another
+    call with an identifier of its own, since an ended call stays ended.
     """
 
     def __init__(self, run: Run) -> None:

@@ -153,10 +153,10 @@ class SessionTurn:
 
     @asynccontextmanager
     async def take(self, run: Run) -> AsyncGenerator[None]:
-        """Hold the session for a run, once nobody else does.
+        """Hold the session for a run, once no other run does.
 
-        A run that goes on after another one has worked there opens its own page again, as does one whose
-        session was for it alone and has been closed.
+        A run that goes on after another one has worked there opens its own page again; so does one whose own
+        session was closed.
         """
         if self.holder is not None:
             steps = run.agent.task.budget.steps

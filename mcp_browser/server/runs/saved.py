@@ -32,10 +32,10 @@ BROKEN_OFF = "The server ended while it worked. resume_task goes on with it."
 
 
 class RunRecord(Frozen):
-    """What a server has to know of a run besides its history; of no use to anybody else.
+    """What a server needs to know of a run besides its history.
 
-    `owner` is a digest of who may steer it; `model` is the model that was named for it, None where that
-    was the server's own or the client's; `turns` is how often it has begun, or gone on.
+    `owner` is a digest of who may steer it; `model` the model that the call named, None for the server's own
+    or the client's; `turns` how often it has begun or gone on.
     """
 
     format: Literal[1] = 1
@@ -55,10 +55,7 @@ class SavedRun:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """The folder of a run: when a file in it was last written, seconds since 1970, and its size in bytes.
-
-    `owner` is the digest of whose it is, None where that cannot be read.
-    """
+    """A run's folder: last change (Unix time), size in bytes, a digest of the owner if readable."""
 
     path: Path
     changed: float
@@ -127,9 +124,9 @@ class SavedRuns:
         TaskFolder(folder).write(RECORD_FILE, record.model_dump_json().encode())
 
     def prune(self, *, days: float, megabytes: float) -> list[str]:
-        """Delete the folders of runs that are too old; where all are too large, the oldest of who has most.
+        """Delete folders older than `days`; above `megabytes`, the oldest ones of the owner with most bytes.
 
-        Those in use are left alone, as are those of the last hour. Returns what was deleted, by identifier.
+        Keeps those in use and those of the last hour. Returns the identifiers of the deleted ones.
         """
         folders = sorted(self._ended(), key=lambda found: found.changed)
         left: Counter[str | None] = Counter()

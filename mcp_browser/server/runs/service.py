@@ -309,12 +309,7 @@ class RunService:
     # -- making a run
 
     def _new(self, call: Call, lease: SessionLease, params: RunTaskParams, models: RunModels) -> Run:
-        """Make a run of what a call asks for, in the session lent to it.
-
-        Raises:
-            InvalidArguments: there is no such action or secret, a limit of cost that cannot be kept, or a
-                start_url outside allowed_domains.
-        """
+        """Make a run of a call in the leased session; raises InvalidArguments."""
         task = self._task(params)
         check_budget(task.budget, models.model.info)
         check_start(task, self.settings)

@@ -42,9 +42,8 @@ REMEMBERED = 1000  # For how many ended sessions the reason is remembered
 class RemoteSessions(Sessions):
     """The sessions of a server that has many clients.
 
-    A client of the legacy protocol, or of SSE, has a session of its own without naming it: that of its
-    protocol session. In the modern protocol, which knows none, a call without a handle starts a session, and
-    its result names the handle.
+    A client of the legacy protocol, or of SSE, has a session without naming it: that of its protocol session.
+    In the modern protocol a call without a handle starts a session, and its result names the handle.
     """
 
     is_remote = True
@@ -140,10 +139,8 @@ class RemoteSessions(Sessions):
     ) -> HeldSession:
         """A new session; its context opens at its first call, with `context_options` for `new_context`.
 
-        A profile, where it keeps its logins, is this session's until that ends.
-
-        Raises:
-            LimitReached: there are too many, and none that is `unused` can be closed for it.
+        The session holds `profile`, which keeps its logins, until it ends. Raises LimitReached: there are too
+        many sessions, and none that is `unused` can be closed.
         """
         while (full := self._full_for(principal)) is not None:
             if (unused := self._reclaimable(principal)) is None:

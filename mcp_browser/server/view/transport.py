@@ -1,7 +1,7 @@
-"""How messages get to an open page of the view and back: the protocol is one, the transports are two.
+"""Sends messages to an open page of the view and back: one protocol over two transports.
 
 A page of the server has a WebSocket (`server/http/view/view.py`). The page of an MCP App can only call tools:
-it asks for what is new, again and again.
+it polls for what is new.
 """
 
 import json
@@ -33,18 +33,23 @@ class ViewTransport(Protocol):
 
     async def receive(self) -> str:
         """Return the next message of the page, as JSON; what is no text is empty."""
+        ...
 
     async def send(self, message: dict[str, Any], /) -> None:
         """Send the page a message."""
+        ...
 
     async def send_frame(self, frame: Frame, /) -> None:
         """Send the page a frame; it answers once it has drawn it."""
+        ...
 
     async def close(self, code: int, reason: str, /) -> None:
         """End it, as a WebSocket is ended."""
+        ...
 
     async def still_admitted(self) -> bool:
         """Whether what has admitted the page still counts."""
+        ...
 
 
 class PolledTransport:

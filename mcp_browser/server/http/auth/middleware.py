@@ -90,11 +90,7 @@ def asks_who_calls(settings: AccessSettings) -> bool:
 
 
 def check_exposure(settings: AccessSettings, host: str) -> None:
-    """Whether the settings fit each other and the name or number that the server listens at.
-
-    Raises:
-        SettingsError: anybody in the network could use the browser, or a setting needs another one.
-    """
+    """Check that the settings fit each other and the `host` to listen at; raises SettingsError."""
     if settings.oauth_issuer is not None and not settings.oauth_audience:
         raise SettingsError(
             "oauth-issuer needs oauth-audience: without it, a token for any other server would count here. "

@@ -1,7 +1,7 @@
-"""Access tokens of an OAuth 2.1 authorization server: its keys, and whether a token is one of its own.
+"""Access tokens of an OAuth 2.1 authorization server: its keys, and whether it has issued a token.
 
 The keys are found by the server's metadata (RFC 8414, OpenID Connect Discovery), kept, and fetched again when
-they are old or a token names one that is not among them. A call waits only for a key that is not known.
+they are old or a token names an unknown one. A call waits only for an unknown key.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ class IssuerKeys:
     async def key(self, kid: str | None) -> SigningKey | None:
         """The key of an identifier; None if the server has none such.
 
-        A known key is given at once, and fetched again in the background when it is old.
+        A known key is returned at once; an old one is fetched again in the background.
 
         Raises:
             IssuerUnreachable: there are no keys yet, or they are too old to be used.

@@ -1,7 +1,7 @@
-"""Which names and web pages a request may come by.
+"""Checks the host names and the web pages that requests come by.
 
 A web page can make a browser on this machine, or in this network, send requests here. Its name gives it away:
-the `Origin` header says which page it is, and after DNS rebinding the `Host` header still holds its name.
+the `Origin` header names the page, and after DNS rebinding the `Host` header still holds its name.
 """
 
 import ipaddress

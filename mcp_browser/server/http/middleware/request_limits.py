@@ -40,9 +40,9 @@ JSONRPC_REFUSED = -32000
 def refusal(
     status: int, message: str, *, headers: Mapping[str, str] | None = None, error: str | None = None
 ) -> Response:
-    """An answer that says why, in JSON that both OAuth and JSON-RPC clients can read.
+    """An answer that gives the reason, in JSON that both OAuth and JSON-RPC clients can read.
 
-    `message` says how to go on, and holds nothing that the client has sent; `error` is the OAuth error code.
+    `message` says how to go on, and repeats nothing of the request; `error` is the OAuth error code.
     """
     body: dict[str, object] = {
         "jsonrpc": "2.0",

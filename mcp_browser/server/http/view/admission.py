@@ -1,4 +1,4 @@
-"""Who may see the live view: browsers send no tokens of their own, so a cookie stands for what let them in.
+"""Who may see the live view. Browsers send no tokens of their own, so a cookie stands for what let them in.
 
 That is the token of a client, which is checked anew with each request, or a link that works once.
 """
