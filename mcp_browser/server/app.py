@@ -105,7 +105,7 @@ class Offers:
         return self(principal).tools.names
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
-        """The schema of a tool's arguments, the same for all who are offered it; None where nobody is."""
+        """The schema of a tool's arguments, the same for every caller; None if no caller has the tool."""
         return next((found for one in self._made.values() if (found := one.tools.schema_of(name))), None)
 
     async def find_call(self, identifier: str, principal: Principal) -> LongCall | None:
@@ -240,7 +240,7 @@ def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
 
 def registry_of(settings: Settings) -> Registry:
     """The actions to offer. Raises SettingsError: the actions, the policy or the audit log cannot be used."""
-    # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
+    # Standard output is the protocol's: redirect what the files of actions print when they are imported.
     with redirect_stdout(sys.stderr):
         registry = load_actions(settings.tools)
     audit_log_of(settings)

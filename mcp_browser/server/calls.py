@@ -16,7 +16,7 @@ from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks import TaskHandle
 
 Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
-"""What a call is answered with: a result, questions to the caller, who then calls again, or a handle."""
+"""The answer to a call: a result, questions to the caller, who then calls again, or a handle."""
 
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 Handler = Callable[["Call", ParamsT], Awaitable[Answer]]

@@ -159,7 +159,7 @@ class Mailbox:
         return [question for question in self._questions.values() if not question.answer.done()]
 
     def deliver(self, responses: Mapping[str, Any] | None) -> None:
-        """Give answers by key; those to nothing that was asked are dropped."""
+        """Deliver answers by key; drop those without a question."""
         for key, response in (responses or {}).items():
             question = self._questions.get(key)
             if question is not None and not question.answer.done():
@@ -224,7 +224,7 @@ async def _send(request: Context, asked: ClientRequest) -> Response | None:
             asked, kind, metadata=ServerMessageMetadata(related_request_id=request.request_id)
         )
     except (MCPError, ValidationError):
-        # A person who says no to sampling is an error in the protocol, an answer like others here.
+        # In the protocol a declined sampling request is an error; here it is an answer.
         return None
 
 

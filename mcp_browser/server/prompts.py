@@ -1,4 +1,4 @@
-"""The prompts of a server: they name only tools that are offered, each in the way it is meant to be used."""
+"""The prompts of a server; they name only tools that are offered."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ NEEDED = "get_state"
 
 
 class Prompts:
-    """The prompts of a server: to each caller those whose tools it is offered."""
+    """The prompts of a server: each caller gets those whose tools it has."""
 
     def __init__(self, tools: ToolNames, *, has_sessions: bool) -> None:
         """`has_sessions` says that calls can name a session."""
@@ -141,7 +141,7 @@ _URL = _argument("url", "Address of the page; by default the one that is open.")
 
 
 def _said(text: str) -> str:
-    """What a person has given, set apart from what we say."""
+    """A person's words, in quotation marks."""
     return f"“{text}”"
 
 

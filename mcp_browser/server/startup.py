@@ -76,7 +76,7 @@ class Traces:
         trace.set_tracer_provider(self._provider)
 
     def finish(self) -> None:
-        """Send what is left; a receiver that does not answer holds the process for a short time only."""
+        """Send the remaining spans; wait for the receiver for a short time only."""
         if self._provider is None:
             return
         sender = threading.Thread(target=self._provider.shutdown, daemon=True)

@@ -66,7 +66,7 @@ class KnownAnswers:
         return self._answers.get(key)
 
     def keep(self, key: str, answer: str) -> None:
-        """Keep an answer for later starts, unless tools come from elsewhere: those may change at any time."""
+        """Keep an answer for later starts, unless plugins offer tools, which may change at any time."""
         from importlib.metadata import entry_points  # noqa: PLC0415 - seldom wanted
 
         if entry_points(group="mcp_browser.actions"):
@@ -109,7 +109,7 @@ class StdioWire:
         self._receiver: Callable[[str | None], None] | None = None
         threading.Thread(target=self._read, name="stdin", daemon=True).start()
 
-    # -- what the SDK's transport uses of a file
+    # -- the methods of a file that the SDK's transport calls
 
     def __aiter__(self) -> AsyncGenerator[str]:
         """The lines for the SDK, from the first one; to be read once."""
@@ -224,10 +224,10 @@ class StdioWire:
 
 
 def open_wire(settings: Settings) -> StdioWire | None:
-    """The client's end, whose first questions are answered at once; None where the SDK's own has to do."""
+    """The client's end, with answers to its first requests; None where the SDK's own transport is used."""
     if sys.platform == "win32":
         return None
-    # Actions of one's own may be other ones each time, and traces would lack what is answered here.
+    # The user's own actions may change between starts; traces would lack the answers from here.
     own = settings.tools.actions or settings.sessions.profiles
     traced = any(name.startswith("OTEL_") for name in os.environ)
     try:

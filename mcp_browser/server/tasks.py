@@ -198,12 +198,12 @@ class TaskExtension:
         return (await self._found(ctx, params)).details()
 
     async def update(self, ctx: Context, params: UpdateTaskParams) -> types.EmptyResult:
-        """Take answers to what a call has asked. Raises MCPError: as for `get`."""
+        """Deliver answers to the questions of a call; raises as `get` does."""
         (await self._found(ctx, params)).mailbox.deliver(params.input_responses)
         return types.EmptyResult()
 
     async def cancel(self, ctx: Context, params: TaskRequestParams) -> types.EmptyResult:
-        """End a call; one that has ended stays as it is. Raises MCPError: as for `get`."""
+        """End a call, if it has not ended; raises as `get` does."""
         await (await self._found(ctx, params)).cancel()
         return types.EmptyResult()
 
@@ -240,7 +240,7 @@ class TaskExtension:
 
 
 class _Acknowledging:
-    """A session whose acknowledgement of a stream names the calls that it reports, too."""
+    """A session that adds the ids of the calls to the acknowledgement of a stream."""
 
     def __init__(self, session: ServerSession, names: Sequence[str]) -> None:
         self._session = session

@@ -51,6 +51,6 @@ def person_tools(settings: Settings) -> tuple[str, ...]:
 
 
 def view_tools(settings: Settings) -> tuple[str, ...]:
-    """The tools that show the live view, where it is served; one is nothing without the other."""
+    """The tools that show the live view, where it is served: both or none."""
     excluded = not settings.server.view or not set(VIEW_TOOLS).isdisjoint(settings.tools.exclude_actions)
     return () if excluded else VIEW_TOOLS

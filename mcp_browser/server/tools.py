@@ -1,4 +1,4 @@
-"""Tools, and what they give back as tool results: the actions of pages, and the server's own tools."""
+"""Tools and their results: the actions of pages, and the server's own tools."""
 
 import asyncio
 import base64
@@ -74,7 +74,7 @@ _SESSION_SCHEMA = {
 
 
 class Tools:
-    """All tools of a server: what is listed of them, and how they are called."""
+    """All tools of a server: lists and calls them."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Tools:
 
     @cached_property
     def _all(self) -> list[types.Tool]:
-        """Made when they are first listed, since their schemas take long."""
+        """Made at first use: their schemas take long."""
         tools = [*list_tools(self._controller.registry), *map(_own_tool, self._own.values())]
         return [self._with_handle(tool) for tool in tools] if self._sessions.has_handles else tools
 
@@ -297,7 +297,7 @@ def _is_untouched(session: BrowserSession) -> bool:
 
 
 def _is_short(answer: types.CallToolResult) -> bool:
-    """Whether it is one text, which was cleaned where it was rendered, and which every client takes."""
+    """Whether it is one short text, which rendering has cleaned already."""
     match answer.content:
         case [types.TextContent(text=text)]:
             return answer.structured_content is None and len(text) <= SHORT_TEXT
@@ -369,7 +369,7 @@ def list_tools(registry: Registry) -> list[types.Tool]:
 def call_result(
     result: ActionResult, *, settings: Settings, secrets: Mapping[str, str]
 ) -> types.CallToolResult:
-    """What an action has come to, as the result of a call."""
+    """The result of an action as the result of a call."""
     return types.CallToolResult(
         content=[_content(part) for part in render_result(result, settings=settings, secrets=secrets)],
         structured_content=structured(result, settings=settings, secrets=secrets),

@@ -88,7 +88,7 @@ async def serve_lines(  # noqa: PLR0913 - options, by keyword
 
 
 class _Line:
-    """What the SDK's transport uses of a file, of a connection."""
+    """A connection, with the methods of a file that the SDK's transport calls."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -113,7 +113,7 @@ class _Line:
 async def _serving(
     settings: Settings, manager: BrowserManager, open_form: OpenForm, open_view: OpenView | None
 ) -> AsyncGenerator[tuple[BrowserServer, Offers, Sessions]]:
-    """Yield the server of one client's session, with what it offers, as long as it is served."""
+    """Yield the server of one client, its offers and sessions, while it is served."""
     source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)

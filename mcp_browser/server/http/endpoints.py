@@ -33,7 +33,7 @@ RETRY_MILLISECONDS = 1000  # How long clients are asked to wait before they conn
 
 @dataclass(eq=False, slots=True)
 class _Stream:
-    """The events of a request, or those that belong to none: the number of each and its message."""
+    """The events of a request, or of none: number, message and size of each."""
 
     number: int
     events: deque[tuple[int, JSONRPCMessage, int]] = field(
@@ -46,7 +46,7 @@ class _Stream:
 
 @dataclass(eq=False, slots=True)
 class _Client:
-    """What is kept of one client: the stream of each event, the oldest event first, and their size."""
+    """The kept events of one client: the stream of each, oldest first, and their size."""
 
     ages: deque[tuple["SessionEvents", _Stream]] = field(
         default_factory=deque[tuple["SessionEvents", _Stream]]
@@ -55,7 +55,7 @@ class _Client:
 
 
 class KeptEvents:
-    """The events that are kept of all clients, `size` bytes. The oldest go, first those of who has most."""
+    """The kept events of all clients, `size` bytes. The oldest of the client with most are dropped first."""
 
     def __init__(self, *, most: int = MOST_OF_ALL, most_of_one: int = MOST_OF_ONE) -> None:
         self.size = 0
@@ -225,7 +225,7 @@ class ResumableEvents(EventStore):
         return await _CURRENT.get().store_event(stream_id, message)
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> None:
-        """Send what came after an event of the current session; see `SessionEvents`."""
+        """Send the events after one of the current session; see `SessionEvents`."""
         await _CURRENT.get().replay_events_after(last_event_id, send_callback)
 
 

@@ -1,4 +1,4 @@
-"""What a server over stdio serves over HTTP: at a free port of the loopback, as long as it is needed."""
+"""Serves forms and the live view of a server over stdio: over HTTP, at a free port of the loopback."""
 
 import asyncio
 import socket

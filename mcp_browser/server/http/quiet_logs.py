@@ -1,4 +1,4 @@
-"""Logs without what only the client and the server should know."""
+"""Keeps secrets of clients and of the server out of the logs."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""Listens for clients over HTTP, and stops without breaking off what is under way."""
+"""Listens for clients over HTTP, and stops after the running calls."""
 
 import errno
 import json
@@ -138,7 +138,7 @@ def http_middleware(
     settings_of: SettingsOf | None = None,
     view: "LiveView | None" = None,
 ) -> list[Middleware]:
-    """What a request goes through before it reaches the app; raises SettingsError."""
+    """The middlewares of the app; raises SettingsError."""
     prefix = settings.server.path_prefix
     everybodys = ["/healthz", "/readyz", *(["/metrics"] if settings.access.open_metrics else [])]
     endpoints = [path for path, on in (("/mcp", settings.server.http), ("/sse", settings.server.sse)) if on]
@@ -146,7 +146,7 @@ def http_middleware(
         settings.access,
         endpoints=[prefix + path for path in endpoints],
         open_paths=[prefix + path for path in everybodys] + (view.open_paths if view else []),
-        # People come there, whose browsers have no token; the address itself is the secret.
+        # For people, whose browsers have no token: the address itself is the secret.
         open_folders=[prefix + PATH, *(view.open_folders if view else ())],
         before_tokens=[view.middleware] if view else (),
         listens_at=settings.server.host,

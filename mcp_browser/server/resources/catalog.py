@@ -88,7 +88,7 @@ class Resources:
         )
 
     async def list(self, ctx: Context, params: types.PaginatedRequestParams) -> types.ListResourcesResult:
-        """One page of what there is for the caller."""
+        """One page of the caller's resources."""
         caller = _caller(ctx)
         found = [resource for provider in self._providers for resource in provider.listed(caller)]
         start = _start(params.cursor)
@@ -180,7 +180,7 @@ class Resources:
 
 @dataclass(slots=True, eq=False)
 class _Follower:
-    """Notifies a connection of changes, one after another; what it has not taken yet is not sent twice."""
+    """Notifies a connection of changes, one after another, each pending one once."""
 
     session: ServerSession
     uris: set[str] = field(default_factory=set[str])

@@ -1,4 +1,4 @@
-"""Files as resources: how they are listed and read, whole or in parts; those of browser sessions."""
+"""Files as resources, read whole or in parts; the files of browser sessions."""
 
 import asyncio
 import base64

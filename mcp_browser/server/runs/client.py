@@ -135,7 +135,7 @@ class ClientWatcher:
             return answer
 
     async def _filled_in(self, form: SecretForm, request: types.ElicitRequest) -> SecretStr | None:
-        """Return what a form was filled in with; the client may agree to show it before or after that."""
+        """Return the answer in a form; the client may agree to show it before or after that."""
         asking = asyncio.create_task(self._run.mailbox.ask(request))
         try:
             async with asyncio.timeout(FORM_SECONDS):

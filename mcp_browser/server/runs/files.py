@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 URI = re.compile(r"browser://tasks/(?P<task>[\w-]{8,64})/(?P<name>[\w%][\w.%-]*)")
 
 PRIVATE = frozenset({"run.json", "state.json"})
-"""Files of a task's folder that are the server's own: of whom it is, and the conversation with the model."""
+"""The server's own files in a task's folder: its owner, and the conversation with the model."""
 
 
 class TaskFiles:

@@ -21,7 +21,7 @@ from mcp_browser.text import counted
 
 
 def message(run: Run, text: str) -> types.CallToolResult:
-    """The result of a call that steers a run: what was done."""
+    """The result of a call that steers a run."""
     data = {"task_id": run.id, "status": run.status.value, "message": text}
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)
 
@@ -145,7 +145,7 @@ class RunCalls:
         self._calls: dict[str, RunCall] = {}
 
     def add(self, run: Run) -> RunCall:
-        """Return a call for the turn of a run that has just begun, or the one that it has already."""
+        """Return the call for the present turn of a run, a new one if it has none."""
         kept = [call for call in self._calls.values() if any(call.run is run for run in self._runs)]
         self._calls = {call.id: call for call in kept}
         of_turn = [call for call in kept if call.run is run and call.turn == run.turn]

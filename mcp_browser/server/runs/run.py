@@ -103,7 +103,7 @@ class Run:
         return self._writing
 
     async def written(self) -> None:
-        """Wait until what was begun to be written about it is written."""
+        """Wait until its files are written."""
         if self._writing is not None:
             await asyncio.wait({self._writing})
 
@@ -114,7 +114,7 @@ class Run:
             await asyncio.wait({self._task}, timeout=1)
 
     async def stop(self) -> None:
-        """End the run now, with what it has reached; it counts as stopped, and can go on later."""
+        """End the run now; it counts as stopped, and can go on later."""
         self.agent.control.stop()
         await self.cancel()
 
@@ -194,7 +194,7 @@ class Runs:
         return iter(list(self._runs.values()))
 
     async def close(self) -> None:
-        """Break off what still works; another server can go on with it."""
+        """Break off working runs; another server can go on with them."""
         for run in self:
             run.agent.control.closing = True
         await asyncio.gather(*(run.cancel() for run in self))

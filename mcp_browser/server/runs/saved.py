@@ -1,4 +1,4 @@
-"""Runs as their folders hold them: whose they are, how they stand, and whether a server works on them now."""
+"""Runs in their folders: owner, state, and the lock of the server that works on them."""
 
 import contextlib
 import hashlib
@@ -64,7 +64,7 @@ class _Folder:
 
 
 class SavedRuns:
-    """The folders of all runs, of this server and of those before it."""
+    """The folders of all runs, also of earlier servers."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -100,7 +100,7 @@ class SavedRuns:
         return self.folder / identifier
 
     def find(self, identifier: str, principal: Principal) -> SavedRun:
-        """The run of that identifier, if it is this caller's; raises NotFound, also for another's."""
+        """The caller's run of that identifier; raises NotFound, also for another's."""
         path, record = self._of_owner(identifier, principal)
         try:
             return SavedRun(path, record, TaskFolder(path).history())
@@ -108,11 +108,11 @@ class SavedRuns:
             raise not_found(identifier) from None
 
     def folder_for(self, identifier: str, principal: Principal) -> Path:
-        """The folder of that run, if it is this caller's. Raises NotFound: there is none for this caller."""
+        """The folder of the caller's run; raises NotFound, also for another's."""
         return self._of_owner(identifier, principal)[0]
 
     def write_record(self, identifier: str, principal: Principal, *, model: str | None = None) -> None:
-        """Note in the folder of a run whose it is, and which model was named for it."""
+        """Write a run's owner, and the model that the call named, into its folder."""
         self._write(self.folder_of(identifier), RunRecord(owner=owner_of(principal), model=model))
 
     def write_turn(self, identifier: str, principal: Principal, turn: int) -> None:
@@ -201,7 +201,7 @@ class FolderLock:
 
 
 def outcome_of(history: AgentHistory) -> TaskOutcome:
-    """What a run that nobody works on had come to when it was saved last."""
+    """The outcome of a run that no server works on, as it was saved last."""
     outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
     if history.status.is_final or history.status in (TaskStatus.NEEDS_PERSON, TaskStatus.INTERRUPTED):
         return outcome
@@ -209,7 +209,7 @@ def outcome_of(history: AgentHistory) -> TaskOutcome:
 
 
 def owner_of(principal: Principal) -> str:
-    """A digest by which a caller is recognized; it does not reveal who that is."""
+    """A digest of a caller, which does not reveal them."""
     return hashlib.sha256(f"mcp-browser task owner {principal.id}".encode()).hexdigest()
 
 

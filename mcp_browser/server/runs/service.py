@@ -335,7 +335,7 @@ class RunService:
             step_pictures=self.settings.agent.step_pictures,
             element_seconds=params.element_seconds,
         )
-        # Only now: what cannot be begun leaves nothing behind.
+        # Only now, so that a replay that cannot begin leaves no folder.
         replay.folder = TaskFolder(path, lambda name: self.wrote(run, name))
         self.saved.write_record(history.id, call.principal)
         run = Run(
@@ -441,7 +441,7 @@ def _task_of(address: str) -> str | None:
 
 
 def _check_only_instructs(params: RunTaskParams) -> None:
-    """Raise InvalidArguments where a call that goes on with a task gives it anew what it began with."""
+    """Raise InvalidArguments where a call with task_id changes the set-up of the task."""
     given = [
         name
         for name, field in RunTaskParams.model_fields.items()

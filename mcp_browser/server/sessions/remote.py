@@ -1,4 +1,4 @@
-"""The browser sessions of clients that come over HTTP: who has which, how many, and when they end."""
+"""The browser sessions of clients over HTTP: their owners, limits and ends."""
 
 import asyncio
 import hashlib
@@ -94,7 +94,7 @@ class RemoteSessions(Sessions):
         return held is not None and _is_of(held, principal, connection_of(request))
 
     def may_read(self, principal: Principal, session: BrowserSession, /) -> bool:
-        """Whether the session is the caller's. Anonymous callers read what they know the address of."""
+        """Whether the session is the caller's; anonymous callers read what they know the address of."""
         held = self._holder_of(session)
         return held is not None and held.owner.id == principal.id
 
@@ -232,7 +232,7 @@ class RemoteSessions(Sessions):
             begin(logged(self._keep_state(held)))
 
     def _holder_of(self, session: BrowserSession) -> HeldSession | None:
-        """Who has a session; also one that is being closed, since clients are notified that its files go."""
+        """The holder of a session, also of one that is closing: clients are notified that its files go."""
         known = (*self._held.values(), *self._closing)
         return next((held for held in known if held.session is session), None)
 
@@ -333,7 +333,7 @@ class RemoteSessions(Sessions):
         return None
 
     def _why_over(self, held: HeldSession) -> str:
-        """Why a session is over, or nothing; one that has calls under way is not."""
+        """Why a session is over; "" where it is not, or calls are running."""
         settings, now = self._settings_for(held.owner), time.monotonic()
         if held.is_busy:
             return ""

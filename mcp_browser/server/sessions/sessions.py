@@ -1,4 +1,4 @@
-"""The browser sessions that calls work in: here those of one client over stdio, in `remote` those of many."""
+"""The browser sessions of one client over stdio; `remote` has those of many clients."""
 
 import asyncio
 import itertools
@@ -146,7 +146,7 @@ class Sessions:
         return True
 
     def may_read(self, _principal: Principal, _session: BrowserSession, /) -> bool:
-        """Whether the caller may read a file of the session whose address, a secret, it knows."""
+        """Whether the caller, who knows the secret address of a file, may read it."""
         return True
 
     async def named(self, handle: str | None) -> HeldSession:
@@ -192,7 +192,7 @@ class Sessions:
     # -- for the server
 
     async def watch(self) -> None:
-        """Close what is over; runs until cancelled, or returns where nothing ever is."""
+        """Close sessions that are over, until cancelled; returns at once where none ever is."""
         while tick := self._tick():
             await asyncio.sleep(tick)
             for held in list(self._held.values()):
@@ -203,7 +203,7 @@ class Sessions:
     async def _of_call(
         self, _request: Context, _principal: Principal, handle: str | None
     ) -> tuple[HeldSession, tuple[str, ...], bool]:
-        """The session of a call, what its result says of that, and whether it was made for the call."""
+        """The session of a call, notes for the result, and whether it was made for the call."""
         return await self.named(handle), (), False
 
     def _tick(self) -> float:

@@ -70,7 +70,7 @@ class _Page:
 
 @dataclass(eq=False, slots=True)
 class _Seat:
-    """Whom a call has shown which session; the pages that are open for it, by their names."""
+    """A call that has shown a session: its caller, and the open pages by their names."""
 
     principal: Principal
     session: BrowserSession
@@ -78,7 +78,7 @@ class _Seat:
 
 
 class ViewApp:
-    """The page as a resource, the tool that shows it, and the one that it talks to the server by."""
+    """The page as a resource, the tool that shows it, and the tool that the page calls."""
 
     templates: Sequence[types.ResourceTemplate] = ()
 

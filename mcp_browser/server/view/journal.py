@@ -151,7 +151,7 @@ async def picture_of(session: BrowserSession) -> bytes | None:
 
 
 def _account(outcome: Any, session: BrowserSession) -> tuple[State, str]:
-    """How a call ended, and what the model reads of it."""
+    """How a call ended, and its result as the model reads it."""
     match outcome:
         case ActionResult():
             parts = render_result(outcome, settings=session.settings, secrets=session.hidden)

@@ -1,4 +1,4 @@
-"""One open page of the view: what the sessions are like, the calls as they happen, and the picture, live."""
+"""One open page of the view: sends the sessions, the calls and the live picture, and takes input."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -145,7 +145,7 @@ class Viewer:
                 return
             match message:
                 case Watch():
-                    # Nobody but its principal has what a page has taken over.
+                    # A takeover belongs to the page and its principal.
                     key = f"{self._principal.id} {message.viewer}"
                     if key != self._key:
                         self._takeovers.left(self._key)
@@ -288,7 +288,7 @@ class Viewer:
                 await self._changed.wait(LOOK_SECONDS)
 
     async def _send_frames(self, tab: Tab) -> None:
-        """Send a tab's frames; none to who draws none, as in a hidden page. Raises NotActionable."""
+        """Send a tab's frames, as long as the page draws them. Raises NotActionable."""
         while not tab.closed:
             while self._undrawn >= FRAMES_AHEAD:
                 await self._drawn.wait()
@@ -305,7 +305,7 @@ class Viewer:
     # -- what the person does
 
     async def _act(self) -> None:
-        """Do one after another what the person does."""
+        """Carry out the person's actions, one after another."""
         async for message in self._doing:
             session = self._watched
             if session is None:

@@ -50,7 +50,7 @@ class ResourceMetadata:
         self._endpoints = endpoints
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer what asks for metadata; pass everything else on."""
+        """Answer requests for metadata; pass all others on."""
         if scope["type"] != "http" or not _under(scope["path"], RESOURCE_WELL_KNOWN):
             await self._app(scope, receive, send)
             return
@@ -135,7 +135,7 @@ class _Caller:
 
 
 class Authentication:
-    """ASGI middleware that lets in only requests whose token counts, and writes down whose they are.
+    """ASGI middleware that admits only requests whose token counts, and sets their principal in the scope.
 
     The SDK's own middlewares support one fixed address of the resource's metadata, answer a request without
     a token with `invalid_token`, and cannot report an authorization server that is unreachable. The scope is
@@ -179,7 +179,7 @@ class Authentication:
         return refused is None or refused.status_code not in {401, 403}
 
     async def _admit(self, scope: Scope) -> Response | None:
-        """Write down whose request it is; the answer to it where it may not go on."""
+        """Write the principal into the scope; return the answer to a request that is refused."""
         scheme, _, rest = Headers(scope=scope).get("authorization", "").strip().partition(" ")
         token = rest.strip()
         if scheme.lower() != "bearer" or not token:

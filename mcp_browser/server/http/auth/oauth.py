@@ -217,7 +217,7 @@ async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
 
 
 def _keys_of(document: Mapping[str, Any]) -> dict[str | None, SigningKey]:
-    """The public keys for signatures in a JWKS; what is not understood is left out."""
+    """The public keys for signatures in a JWKS, without entries that are not understood."""
     found: dict[str | None, SigningKey] = {}
     listed: object = document.get("keys")
     for entry in cast("list[object]", listed) if isinstance(listed, list) else ():

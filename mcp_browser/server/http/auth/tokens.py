@@ -61,7 +61,7 @@ class TokenSource:
 
 
 class TokenFile:
-    """A file of tokens. A change of it counts within a second; one that cannot be used goes to the log."""
+    """A file of tokens. A change counts within a second; the log reports one that cannot be used."""
 
     def __init__(self, path: Path) -> None:
         """Read the file. Raises SettingsError: it cannot be read, is not private, or holds no token."""
@@ -73,7 +73,7 @@ class TokenFile:
         self._looked_at = time.monotonic()
 
     def tokens(self) -> tuple[NamedToken, ...]:
-        """The tokens; those from before the latest change where that cannot be used."""
+        """The tokens; the previous ones while the file cannot be used."""
         now = time.monotonic()
         if now - self._looked_at >= _LOOK_AGAIN_SECONDS:
             self._looked_at = now

@@ -48,7 +48,7 @@ def split_host(value: str) -> tuple[str, int | None] | None:
 
 
 def named_hosts(headers: Headers) -> list[str]:
-    """The names that a request comes by, as its headers give them, those of trusted proxies included."""
+    """The host names in a request's headers, with those of trusted proxies."""
     forwarded = [name for value in headers.getlist("x-forwarded-host") for name in value.split(",")]
     return [headers.get("host", ""), *(name.strip() for name in forwarded)]
 
@@ -106,7 +106,7 @@ class KnownNames:
 
 
 class NameCheck:
-    """ASGI middleware: lets in what comes by a known name, from a known page, without a token in the URL."""
+    """ASGI middleware: admits requests by a known name, from a known page, without a token in the URL."""
 
     def __init__(
         self, app: ASGIApp, *, settings: AccessSettings, listens_at: str = "", on_refusal: OnRefusal

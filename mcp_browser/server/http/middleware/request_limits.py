@@ -1,4 +1,4 @@
-"""How much a caller may ask, and how it is refused: the length of a body, requests a second, streams."""
+"""Limits for each caller: the length of a body, requests a second, open streams; and the refusal."""
 
 import math
 import time
@@ -95,7 +95,7 @@ class BodyLimit:
         except _Refused as refused:
             self._held -= taken
             self._on_refusal(refused.reason)
-            # What is on its way is still read and dropped: who is cut off while sending sees no answer.
+            # The rest of the body is read and dropped: a client that is cut off while sending sees no answer.
             headers = {"body_time": {"Connection": "close"}, "room": {"Retry-After": "1"}}.get(refused.reason)
             await refusal(refused.status, refused.message, headers=headers)(scope, receive, send)
             return
@@ -166,10 +166,10 @@ class Buckets:
 
 
 class RateLimit:
-    """ASGI middleware that refuses what a caller asks beyond their rate. The anonymous count by address."""
+    """ASGI middleware that limits the rate of each caller; anonymous ones count by address."""
 
     def __init__(self, app: ASGIApp, *, rate: Callable[[Principal], float], on_refusal: OnRefusal) -> None:
-        """Refuse what is beyond `rate` requests a second, which is 0 for who may make any number."""
+        """Refuse more than `rate` requests a second; 0 is no limit."""
         self._app = app
         self._rate = rate
         self._buckets = Buckets()

@@ -1,4 +1,4 @@
-"""Who and what comes in: the middlewares in their order, and how uvicorn is to be run."""
+"""The middlewares in their order, and the options of uvicorn."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""The pages on which people give what is secret: a form at an address used once, and thanks."""
+"""The pages on which people enter secrets: a form at an address used once, and thanks."""
 
 import base64
 import hashlib
@@ -125,7 +125,7 @@ def _form(form: SecretForm) -> str:
 
 
 async def _body(request: Request) -> bytes:
-    """What was sent; nothing where that is too much."""
+    """The body; empty where it is too long."""
     body = b""
     async for part in request.stream():
         body += part

@@ -61,7 +61,7 @@ _VIEW = resources.files("mcp_browser.server.view") / "page"
 
 FILES = ("view.css", "view.js", "task.js", "socket.js", "enter.js", "icon.svg")
 OPEN_PATHS = (VIEW, *(f"{VIEW}/{name}" for name in FILES))
-"""What anybody may read: nothing in it is anybody's."""
+"""Paths without a token: nothing in these files is private."""
 
 FOLLOWED = """\
 <!doctype html>
@@ -203,7 +203,7 @@ class LiveView:
 
     async def _link(self, request: Request) -> Response:
         if request.method == "HEAD":
-            # Of a program that wants to know what is there: the link is for the person.
+            # Sent by programs that preview links: the link is for the person.
             return Response(headers=SAFELY)
         found = self._admission.follow(request.path_params["token"])
         if found is None:
