@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
@@ -22,7 +22,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.policy import load_policy
 from mcp_browser.server.calls import Answer, Call, OnCall, ServerTool
-from mcp_browser.server.elicitation import OpenForm, ViewLink, no_view
+from mcp_browser.server.elicitation import Context, OpenForm, ViewLink, no_view
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
@@ -92,13 +92,8 @@ class Offers:
         tools = [default.tools, *(make(one).tools for one in self._settings_of.default.variants[1:])]
         self.all_names = frozenset[str]().union(*(one.names for one in tools))
         self.has_apps = any(one.has_apps for one in tools)
-        differ = self._settings_of.differ or self.has_apps
+        differ = self._settings_of.default.principals or self.has_apps
         self.cached_for: Literal["public", "private"] = "private" if differ else "public"
-
-    @classmethod
-    def same(cls, tools: Tools) -> "Offers":
-        """The same tools for everybody."""
-        return cls(lambda _: Offer(tools=tools))
 
     def __call__(self, principal: Principal) -> Offer:
         """Return the offer of a caller."""
@@ -110,7 +105,7 @@ class Offers:
         return self(principal).tools.names
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
-        """The schema of a tool's arguments, the same for all who are offered it; None where nobody is."""
+        """The schema of a tool's arguments, the same for every caller; None if no caller has the tool."""
         return next((found for one in self._made.values() if (found := one.tools.schema_of(name))), None)
 
     async def find_call(self, identifier: str, principal: Principal) -> LongCall | None:
@@ -138,11 +133,8 @@ class BrowserServer(Server[Any]):
         resources.install(self)
         self.middleware.append(self._notify_first)
 
-    async def _notify_first(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Middleware of the handshake era: what a request has changed is sent before its answer.
-
-        A client may leave as soon as it has that.
-        """
+    async def _notify_first(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Send notifications before the answer, after which clients of the handshake era may leave."""
         result = await call_next(ctx)
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             await self.resources.notified(ctx)
@@ -175,17 +167,12 @@ def create_server(
     *,
     find_call: FindCall | None = None,
 ) -> BrowserServer:
-    """A server that offers each caller its tools.
+    """Make a server that offers each caller its tools; `find_call` finds the calls of the tasks extension."""
 
-    `find_call` finds calls that go on after their answer, for clients that declare the tasks extension.
-    """
-
-    async def list_tools(
-        ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=offers(principal_of_request(ctx)).tools.listed_for(ctx))
 
-    async def call_tool(ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> Answer:
+    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Answer:
         call = Call(
             request=ctx,
             params=params,
@@ -252,13 +239,8 @@ def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
 
 
 def registry_of(settings: Settings) -> Registry:
-    """The actions to offer.
-
-    Raises:
-        SettingsError: the actions that the settings name cannot be offered, or the policy or the audit
-            log cannot be used.
-    """
-    # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
+    """The actions to offer. Raises SettingsError: the actions, the policy or the audit log cannot be used."""
+    # Standard output is the protocol's: redirect what the files of actions print when they are imported.
     with redirect_stdout(sys.stderr):
         registry = load_actions(settings.tools)
     audit_log_of(settings)

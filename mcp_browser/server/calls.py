@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel
 
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError
 from mcp_browser.pipeline import Prepare
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks import TaskHandle
 
 Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
-"""What a call is answered with: a result, questions to the caller, who then calls again, or a handle."""
+"""The answer to a call: a result, questions to the caller, who then calls again, or a handle."""
 
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
@@ -32,14 +32,14 @@ OnCall = Callable[[str, CallOutcome, float], None]
 class SessionLease:
     """A browser session, lent to one call; where it `is_new`, the result has to name its handle.
 
-    `told` are sentences for the result, however the call ends. An `ephemeral` session is for one task only:
-    no other call reaches it.
+    `notes` are sentences for the result, also of a call that fails. An `ephemeral` session serves one task
+    only: no other call reaches it.
     """
 
     session: BrowserSession
     handle: str | None = None
     is_new: bool = False
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     ephemeral: bool = False
 
 
@@ -47,12 +47,12 @@ class SessionLease:
 class Call:
     """One `tools/call`: the SDK's context, what the client has sent, and who calls.
 
-    `arguments` are those of the tool, without the session's `handle`, which is kept for a tool that takes a
-    session by itself. `lease` is None for a tool that works in no session. `prepare` fills in an action's
-    arguments, and `failures` has what it was refused or ended by, for a caller within this process.
+    `arguments` are those of the tool, without the session's `handle`, which is there for tools that lease a
+    session themselves. `lease` is None for a tool that works in no session. `prepare` fills in an action's
+    arguments; `failures` has the errors of the call, for a caller within this process.
     """
 
-    request: ServerRequestContext[Any, Any]
+    request: Context
     params: types.CallToolRequestParams
     arguments: Mapping[str, Any]
     principal: Principal
@@ -72,8 +72,8 @@ class Call:
 class ServerTool:
     """A tool that is not an action of a page, such as one that opens a session. Made by `server_tool`.
 
-    `ui` describes it to clients that show MCP Apps (`_meta.ui`); `apps_only` leaves it out of the list
-    of others, and `for_page` says that a page calls it, again and again, and no model.
+    `ui` describes it to clients that show MCP Apps (`_meta.ui`); `apps_only` hides it from other clients;
+    `for_page` marks a tool that a page calls, not a model.
     """
 
     name: str
@@ -103,10 +103,10 @@ def server_tool(  # noqa: PLR0913 - options, all by keyword
     ui: Mapping[str, Any] | None = None,
     apps_only: bool = False,
 ) -> ServerTool:
-    """A handler as a tool of its name; its docstring is what the model reads.
+    """Make a tool of a handler, with its name; its docstring is the description for the model.
 
-    What the handler raises is answered as an action's failure is; it may raise `NeedInput` to ask the client.
-    With `in_session` there is `Call.session`; with `takes_session` the call takes one by `Call.handle`.
+    Errors of the handler are answered as those of an action; it may raise `NeedInput` to ask the client. With
+    `in_session` there is `Call.session`; with `takes_session` the handler leases one by `Call.handle`.
     """
     return ServerTool(
         name=getattr(handler, "__name__", ""),

@@ -1,9 +1,8 @@
 """Asks the client: its model (sampling) or its person (elicitation), in both eras of the protocol.
 
-A client of the handshake era is sent a request of its own while its call waits. A client of the stateless era
-is answered that input is required, does what is asked, and calls again with the answers; the work that asks
-goes on meanwhile, and the next call takes part in it again. Whoever works asks by a `Mailbox`, and does not
-see the difference.
+A client of the handshake era is sent a request while its call waits. A client of the stateless era is
+answered that input is required, and calls again with the answers; the work that asks goes on meanwhile, and
+the next call attends it. That work asks by a `Mailbox`, the same in both eras.
 """
 
 import asyncio
@@ -76,8 +75,8 @@ APP_URI = "ui://mcp-browser/view"  # What clients that show MCP Apps show of the
 
 
 def shows_apps(request: Context) -> bool:
-    # Imported late: only servers with a live view need it.
     """Whether the client shows MCP Apps."""
+    # Imported late: only servers with a live view need it.
     from mcp.server.apps import client_supports_apps  # noqa: PLC0415
 
     return client_supports_apps(request)
@@ -137,7 +136,7 @@ class ClientQuestion:
 
 
 class Mailbox:
-    """Questions to a client, from work that outlives its calls; `news` wakes whoever waits for a change."""
+    """Questions to a client, from work that outlives its calls; `news` wakes those who wait for a change."""
 
     def __init__(self) -> None:
         self._questions: dict[str, ClientQuestion] = {}
@@ -160,7 +159,7 @@ class Mailbox:
         return [question for question in self._questions.values() if not question.answer.done()]
 
     def deliver(self, responses: Mapping[str, Any] | None) -> None:
-        """Give answers by key; those to nothing that was asked are dropped."""
+        """Deliver answers by key; drop those without a question."""
         for key, response in (responses or {}).items():
             question = self._questions.get(key)
             if question is not None and not question.answer.done():
@@ -198,8 +197,7 @@ class Mailbox:
     async def _pass_on(self, request: Context) -> None:
         """Send the open questions to a client of the handshake era, and deliver its answers.
 
-        A question that is settled elsewhere, or withdrawn, is not waited for: its client is sent a
-        `notifications/cancelled`, which the SDK sends.
+        Do not wait for one that is settled elsewhere or withdrawn: the SDK cancels its request.
         """
         for question in self.waiting:
             if question.answer.done():
@@ -226,7 +224,7 @@ async def _send(request: Context, asked: ClientRequest) -> Response | None:
             asked, kind, metadata=ServerMessageMetadata(related_request_id=request.request_id)
         )
     except (MCPError, ValidationError):
-        # A person who says no to sampling is an error in the protocol, an answer like others here.
+        # In the protocol a declined sampling request is an error; here it is an answer.
         return None
 
 
@@ -327,8 +325,8 @@ def handover_of(response: object) -> Handover:
 async def hand_over(mailbox: Mailbox, asked: types.ElicitRequest | None) -> Handover:
     """Ask the person to act in the browser, and return their answer.
 
-    Never returns once they have gone to the live view, or without `asked`, where they are asked there alone:
-    the caller waits for the browser to be handed back meanwhile.
+    Never returns once they have gone to the live view, nor without `asked`, where only the view asks them:
+    the caller waits for the browser to be given back.
     """
     if asked is not None:
         answer = handover_of(await mailbox.ask(asked))
@@ -355,7 +353,7 @@ PATH = "/ask/"  # Where forms are, below the server's own prefix
 class SecretForm:
     """A form for one answer, at an address that is used once.
 
-    `site` names the pages that the answer may be typed on, `task` says for what it is wanted.
+    `site` names the pages that the answer may be typed on, `task` the task that needs it.
     """
 
     question: str
@@ -370,10 +368,7 @@ class SecretForm:
 
 
 class SecretForms:
-    """The forms that are open now, by the secret part of their addresses.
-
-    That starts with the `replica`, the server's name among several, so that a proxy can route by it.
-    """
+    """The open forms, by the token in their address; it begins with `replica`, by which a proxy routes."""
 
     def __init__(self, replica: str | None = None) -> None:
         self._replica = f"{replica}." if replica else ""

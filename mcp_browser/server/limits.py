@@ -1,4 +1,4 @@
-"""No result is longer than clients take, or holds what nobody sees, whatever a tool gives back."""
+"""Makes every result short enough for clients, and removes invisible characters."""
 
 import base64
 import json
@@ -23,11 +23,10 @@ SHORT_TEXT = (LONGEST_RESULT - MARGIN) // 12  # A text that is short enough, how
 
 
 async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> types.CallToolResult:
-    """The result, cleaned, and made short enough for every client.
+    """Clean the result, and make it short enough for every client.
 
-    Texts are cut, and say by how much. Pictures are made smaller; one for which no room is left is kept among
-    the `artifacts`, and its address stands in its place. Of structured content the longest entries are
-    left out, and named.
+    Texts are cut, and say by how much. Pictures are made smaller; those without room are kept in `artifacts`,
+    and replaced by their address. Of structured content the longest entries are left out, and named.
     """
     result = _cleaned(result)
     if _length(result) <= LONGEST_RESULT:
@@ -40,7 +39,7 @@ async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> type
     short = result.model_copy(update={"content": content, "structured_content": data})
     if _length(short) <= LONGEST_RESULT:
         return short
-    # What is left are contents of other kinds, which nobody can shorten without knowing them.
+    # Contents of other kinds are left, which cannot be shortened.
     texts: list[types.ContentBlock] = [block for block in content if isinstance(block, types.TextContent)]
     left_out = types.TextContent(text="More was left out: it is longer than a result may be.")
     return short.model_copy(update={"content": [*texts, left_out]})
@@ -58,7 +57,7 @@ def _cleaned(result: types.CallToolResult) -> types.CallToolResult:
 
 
 def _short_data(data: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Structured content without its longest entries, as far as it is too long."""
+    """Structured content, without its longest entries where it is too long."""
     if data is None:
         return None
     lengths = {name: _json_length(value) for name, value in data.items()}
@@ -112,8 +111,8 @@ async def _small_pictures(
         if not isinstance(block, types.ImageContent):
             fitted.append(block)
             continue
-        # Each gets an equal part of what is left, but no less than shows something.
-        share = max(room // pictures, min(room, _base64_length(SMALLEST_PICTURE)))
+        # Each gets an equal share of the room, but enough to show something.
+        share = max(room // pictures, min(room, SMALLEST_PICTURE * 4 // 3 + MARGIN // 10))
         pictures -= 1
         smaller = await _small_picture(block, share, artifacts)
         room = max(0, room - _length(smaller))
@@ -144,10 +143,6 @@ async def _small_picture(
     suffix = mimetypes.guess_extension(block.mime_type) or ".bin"
     kept = await artifacts.add(raw, f"picture{suffix}", mime_type=block.mime_type, kind="screenshot")
     return types.ResourceLink(name=kept.name, uri=kept.uri, mime_type=kept.mime_type, size=kept.size)
-
-
-def _base64_length(size: int) -> int:
-    return size * 4 // 3 + MARGIN // 10
 
 
 def _length(part: types.CallToolResult | types.ContentBlock) -> int:

@@ -1,4 +1,4 @@
-"""The tool by which a model asks the person to do what only they can, in the browser or by an answer."""
+"""The tool by which a model asks the person to act in the browser, or to answer."""
 
 import asyncio
 import secrets
@@ -55,7 +55,7 @@ class _OpenQuestion:
 
 
 class PersonTools:
-    """The tool, for callers who are offered the same."""
+    """The tool, for callers with the same settings."""
 
     def __init__(self, controller: Controller, view_link: ViewLink = no_view) -> None:
         """Ask the persons of clients whose actions `controller` executes."""
@@ -142,9 +142,9 @@ class PersonTools:
 async def _ask(
     session: BrowserSession, reason: str, mailbox: Mailbox, request: types.ElicitRequest | None
 ) -> Handover:
-    """Ask, and wait until the person answers, or has come to the browser and handed it back.
+    """Ask, and wait until the person answers, or has taken the browser over and given it back.
 
-    Without a `request` they are asked by the live view alone, which their client shows.
+    Without a `request` only the live view asks them, which their client shows.
     """
     asking: asyncio.Task[Handover] | None = None
     try:

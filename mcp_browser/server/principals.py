@@ -1,4 +1,4 @@
-"""Who calls. What lets clients in writes it into the request's scope, and sessions belong to it."""
+"""Who calls. Authentication writes it into the request's scope; sessions belong to it."""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -24,10 +24,7 @@ class Principal:
 
     @property
     def label(self) -> str:
-        """The name that settings and secrets are given for.
-
-        No name of a token has a colon in it: whoever gives out names elsewhere cannot give ours.
-        """
+        """The name for settings and secrets; names of tokens have no colon, so OAuth cannot issue one."""
         return self.name if self.known_by == "token" else f"oauth:{self.name}"
 
 
@@ -35,16 +32,11 @@ ANONYMOUS = Principal(name="anonymous", id="anonymous")  # Everybody, where nobo
 
 
 class SettingsOf:
-    """The settings that hold for each principal; the same object for all for whom the same is different."""
+    """The settings of each principal; one object for all principals with the same settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.default = settings
         self._known: dict[tuple[str, ...], Settings] = {(): settings}
-
-    @property
-    def differ(self) -> bool:
-        """Whether not all have the same."""
-        return bool(self.default.principals)
 
     def __call__(self, principal: Principal) -> Settings:
         """Those of a principal."""
@@ -58,29 +50,29 @@ class SettingsOf:
 
 
 def set_principal(scope: MutableMapping[str, Any], principal: Principal) -> None:
-    """Write down in a request's ASGI scope who sent it."""
+    """Write the sender of a request into its ASGI scope."""
     scope[_KEY] = principal
 
 
 def principal_of(scope: Mapping[str, Any]) -> Principal:
-    """Who sent the request of this ASGI scope; `ANONYMOUS` where nobody has written it down."""
+    """The sender of the request of this ASGI scope, `ANONYMOUS` by default."""
     found = scope.get(_KEY)
     return found if isinstance(found, Principal) else ANONYMOUS
 
 
 def is_admitted(scope: Mapping[str, Any]) -> bool:
-    """Whether it is written down already who sent the request of this ASGI scope."""
+    """Whether this ASGI scope has a sender already."""
     return _KEY in scope
 
 
 def caller_key(scope: Mapping[str, Any]) -> str:
-    """What the requests of one caller have in common: who it is, or its address where nobody is asked."""
+    """A key for the requests of one caller: its id, or the address of an anonymous one."""
     principal = principal_of(scope)
     address = scope["client"][0] if scope.get("client") else ""
     return f"address {address}" if principal is ANONYMOUS else principal.id
 
 
 def principal_of_request(request: ServerRequestContext[Any, Any]) -> Principal:
-    """Who calls, by what the HTTP request says; `ANONYMOUS` where there is no such request."""
+    """The sender of the HTTP request; `ANONYMOUS` without one."""
     scope = getattr(request.request, "scope", None)
     return ANONYMOUS if scope is None else principal_of(scope)

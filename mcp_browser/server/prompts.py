@@ -1,19 +1,18 @@
-"""The prompts of a server: they name only tools that are offered, each in the way it is meant to be used."""
+"""The prompts of a server; they name only tools that are offered."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from mcp_browser.errors import InvalidArguments
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import Principal, principal_of_request
 from mcp_browser.text import clean_text
 
-Context = ServerRequestContext[Any, Any]
 ToolNames = Callable[[Principal], Collection[str]]  # Those that a caller is offered
 
 LONGEST_ARGUMENT = 4_000  # Characters
@@ -22,7 +21,7 @@ NEEDED = "get_state"
 
 
 class Prompts:
-    """The prompts of a server: to each caller those whose tools it is offered."""
+    """The prompts of a server: each caller gets those whose tools it has."""
 
     def __init__(self, tools: ToolNames, *, has_sessions: bool) -> None:
         """`has_sessions` says that calls can name a session."""
@@ -142,7 +141,7 @@ _URL = _argument("url", "Address of the page; by default the one that is open.")
 
 
 def _said(text: str) -> str:
-    """What a person has given, set apart from what we say."""
+    """A person's words, in quotation marks."""
     return f"“{text}”"
 
 

@@ -76,7 +76,7 @@ class Traces:
         trace.set_tracer_provider(self._provider)
 
     def finish(self) -> None:
-        """Send what is left; a receiver that does not answer holds the process for a short time only."""
+        """Send the remaining spans; wait for the receiver for a short time only."""
         if self._provider is None:
             return
         sender = threading.Thread(target=self._provider.shutdown, daemon=True)
@@ -173,10 +173,7 @@ def run_stdio(settings: Settings, wire: StdioWire | None) -> NoReturn:
 
 
 def run_local(settings: Settings, serving: Serving, cleared: Callable[[], None]) -> NoReturn:
-    """Serve over a socket until that ends or a signal comes, as over stdio; `cleared` removes its files.
-
-    Raises as `run_stdio` does.
-    """
+    """Serve over a socket until that ends or a signal comes; `cleared` removes its files."""
     _run(settings, serving, cleared)
     _end(0)
 
@@ -195,7 +192,7 @@ def run_http(settings: Settings) -> NoReturn:
     Raises:
         SettingsError: the server cannot listen, or cannot be started as the settings want it.
     """
-    # Imported late: it brings starlette along, which stdio does without.
+    # Imported late: it imports starlette, which stdio does not need.
     from mcp_browser.server.http.auth.middleware import check_exposure  # noqa: PLC0415
 
     check_exposure(settings.access, settings.server.host)
@@ -206,13 +203,9 @@ def run_http(settings: Settings) -> NoReturn:
 
 
 def _check_files(settings: Settings) -> None:
-    """Read what contexts are to begin with, before there are any, and see whether they can be recorded.
-
-    Raises:
-        SettingsError: a file cannot be read, or holds something else; or there can be no recordings.
-    """
+    """Read the files that contexts begin with, and check that recording works; raises SettingsError."""
     if settings.browser.prepares_pages or settings.browser.storage_state is not None:
-        # Imported late: it brings Playwright's classes along.
+        # Imported late: it imports Playwright's classes.
         from mcp_browser.browser.start_state import check  # noqa: PLC0415
 
         check(settings.browser)

@@ -1,11 +1,11 @@
-"""The client's end of standard input and output, read from the start and before the SDK has been imported.
+"""Standard input and output of the client, read from the start, before the SDK is imported.
 
-The SDK takes half a second to import, and what a client asks for first is the same at each start: the
-handshake and `tools/list`. What the SDK has answered is kept in the user's cache folder, and the next start
-gives the same answers while the SDK is imported. An answer is found by everything that the client has sent
-until then, ids left out, so nothing is assumed about the protocol beyond the names of the requests whose
-answers depend on nothing else. The first message with no known answer, and all that come after it, wait for
-the SDK. It is given all messages from the first one; what it answers to those that were answered is dropped.
+The SDK takes half a second to import, and a client's first requests are the same at each start: the handshake
+and `tools/list`. The SDK's answers are kept in the user's cache folder, and the next start sends them while
+the SDK is imported. The key of an answer is all that the client has sent so far, without ids; so nothing is
+assumed about the protocol but the names of the requests whose answers depend on nothing else. The first
+message without a known answer, and all after it, wait for the SDK. The SDK gets all messages from the first
+one; its answers to those that were answered are dropped.
 """
 
 import codecs
@@ -66,7 +66,7 @@ class KnownAnswers:
         return self._answers.get(key)
 
     def keep(self, key: str, answer: str) -> None:
-        """Keep an answer for later starts, unless tools come from elsewhere: those may change at any time."""
+        """Keep an answer for later starts, unless plugins offer tools, which may change at any time."""
         from importlib.metadata import entry_points  # noqa: PLC0415 - seldom wanted
 
         if entry_points(group="mcp_browser.actions"):
@@ -86,10 +86,7 @@ class KnownAnswers:
 
 
 class StdioWire:
-    """Standard input and output, for the protocol alone.
-
-    What else reads or writes them meets the null device and standard error.
-    """
+    """Standard input and output, for the protocol alone; others get the null device and standard error."""
 
     def __init__(self, known: KnownAnswers | None) -> None:
         """Take the two over and begin to read. Raises OSError: one of them is closed."""
@@ -112,7 +109,7 @@ class StdioWire:
         self._receiver: Callable[[str | None], None] | None = None
         threading.Thread(target=self._read, name="stdin", daemon=True).start()
 
-    # -- what the SDK's transport uses of a file
+    # -- the methods of a file that the SDK's transport calls
 
     def __aiter__(self) -> AsyncGenerator[str]:
         """The lines for the SDK, from the first one; to be read once."""
@@ -227,10 +224,10 @@ class StdioWire:
 
 
 def open_wire(settings: Settings) -> StdioWire | None:
-    """The client's end, whose first questions are answered at once; None where the SDK's own has to do."""
+    """The client's end, with answers to its first requests; None where the SDK's own transport is used."""
     if sys.platform == "win32":
         return None
-    # Actions of one's own may be other ones each time, and traces would lack what is answered here.
+    # The user's own actions may change between starts; traces would lack the answers from here.
     own = settings.tools.actions or settings.sessions.profiles
     traced = any(name.startswith("OTEL_") for name in os.environ)
     try:
@@ -265,10 +262,7 @@ def _digest(text: str) -> str:
 
 
 def _installation() -> str:
-    """What the answers depend on besides the settings: this Python, its packages, this package's files.
-
-    Installing a package makes its folder of metadata anew.
-    """
+    """A digest of this Python, its packages (by their metadata folders) and this package's files."""
     seen: list[object] = [sys.version, sys.prefix, sys.path[1:]]
     for place in sys.path[1:]:
         with suppress(OSError), os.scandir(place) as entries:

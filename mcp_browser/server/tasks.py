@@ -1,4 +1,4 @@
-"""MCP's tasks extension: a call that takes long is answered with a handle, and asked for from then on.
+"""MCP's tasks extension: a call that takes long is answered with a handle, and polled from then on.
 
 https://github.com/modelcontextprotocol/ext-tasks, revision 2026-07-28.
 """
@@ -12,7 +12,6 @@ from typing import Any, Literal, cast
 
 import anyio
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
@@ -20,7 +19,7 @@ from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from pydantic import Field
 
-from mcp_browser.server.elicitation import Mailbox, capabilities, is_modern
+from mcp_browser.server.elicitation import Context, Mailbox, capabilities, is_modern
 from mcp_browser.server.principals import Principal, principal_of_request
 
 EXTENSION = "io.modelcontextprotocol/tasks"
@@ -28,7 +27,6 @@ POLL_SECONDS = 1.0  # How often a client should ask how a call stands
 KEPT_SECONDS = 3600.0  # How long a call that has ended is kept
 MOST_LISTENED = 100  # How many calls one stream may report
 
-Context = ServerRequestContext[Any, Any]
 Listen = Callable[
     [Context, types.SubscriptionsListenRequestParams], Awaitable[types.SubscriptionsListenResult]
 ]
@@ -52,7 +50,7 @@ class TaskHandle(types.Result):
 class LongCall:
     """A call that was answered with its handle, and goes on; nobody can guess its identifier.
 
-    `work` is awaited for its result. Its questions are in `mailbox`, under keys that are never used again.
+    `work` yields its result. Its questions are in `mailbox`, under keys that are never used again.
     """
 
     def __init__(
@@ -105,10 +103,6 @@ class LongCall:
     def end(self) -> None:
         """Wait for its result no more."""
         self._work.cancel()
-
-    async def changed(self) -> None:
-        """Wait until something happens."""
-        await self.mailbox.news.wait()
 
     def handle(self) -> TaskHandle:
         """The answer to the call."""
@@ -166,7 +160,7 @@ class UpdateTaskParams(TaskRequestParams):
 
 
 class TaskNotification(types.Notification[dict[str, Any], Literal["notifications/tasks"]]):
-    """Reports how a call stands, to whoever listens for it."""
+    """Reports the state of a call to the streams that listen for it."""
 
     method: Literal["notifications/tasks"] = "notifications/tasks"
 
@@ -204,23 +198,19 @@ class TaskExtension:
         return (await self._found(ctx, params)).details()
 
     async def update(self, ctx: Context, params: UpdateTaskParams) -> types.EmptyResult:
-        """Take answers to what a call has asked. Raises MCPError: as for `get`."""
+        """Deliver answers to the questions of a call; raises as `get` does."""
         (await self._found(ctx, params)).mailbox.deliver(params.input_responses)
         return types.EmptyResult()
 
     async def cancel(self, ctx: Context, params: TaskRequestParams) -> types.EmptyResult:
-        """End a call; one that has ended stays as it is. Raises MCPError: as for `get`."""
+        """End a call, if it has not ended; raises as `get` does."""
         await (await self._found(ctx, params)).cancel()
         return types.EmptyResult()
 
     async def listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Serve a stream of changes, those of long calls among them where the client names some.
-
-        Raises:
-            MCPError: -32021, calls are named and the extension was not declared.
-        """
+        """Serve a stream of changes, with those of the calls it names. Raises MCPError -32021: undeclared."""
         wanted = (params.notifications.model_extra or {}).get("taskIds")
         if not isinstance(wanted, list) or not wanted:
             return await self._listen(ctx, params)
@@ -250,7 +240,7 @@ class TaskExtension:
 
 
 class _Acknowledging:
-    """A session whose acknowledgement of a stream names the calls that it reports, too."""
+    """A session that adds the ids of the calls to the acknowledgement of a stream."""
 
     def __init__(self, session: ServerSession, names: Sequence[str]) -> None:
         self._session = session
@@ -282,7 +272,7 @@ async def _follow(ctx: Context, begin: anyio.Event, call: LongCall) -> None:
             if state["status"] in ("completed", "failed", "cancelled"):
                 return
             if call.details() == sent:
-                await call.changed()
+                await call.mailbox.news.wait()
 
 
 def require_tasks(ctx: Context) -> None:

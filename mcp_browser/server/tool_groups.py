@@ -20,11 +20,7 @@ AGENT_TOOLS = (
 
 
 def load_actions(settings: ToolSettings) -> Registry:
-    """The actions that the settings ask for, which may name the server's own tools and their groups as well.
-
-    Raises:
-        SettingsError: there is no such group or tool, a file cannot be used, or two actions share a name.
-    """
+    """The actions that the settings name, beside groups and tools of the server; raises SettingsError."""
     return load_registry(
         settings,
         other_groups=(AGENT, PERSON, SESSIONS),
@@ -35,8 +31,8 @@ def load_actions(settings: ToolSettings) -> Registry:
 def agent_tools(settings: Settings) -> tuple[str, ...]:
     """The tools of the built-in agent that are offered.
 
-    All of them where their group is named or the agent has a model. Beside the core tools `run_task` alone:
-    it can work with the client's model, and else says how to set one up.
+    All of them where their group is named or the agent has a model. With the core tools only `run_task`: it
+    can use the client's model, and otherwise says how to set one up.
     """
     groups = set(settings.tools.tools)
     offered: tuple[str, ...] = ()
@@ -55,6 +51,6 @@ def person_tools(settings: Settings) -> tuple[str, ...]:
 
 
 def view_tools(settings: Settings) -> tuple[str, ...]:
-    """The tools that show the live view, where it is served; one is nothing without the other."""
+    """The tools that show the live view, where it is served: both or none."""
     excluded = not settings.server.view or not set(VIEW_TOOLS).isdisjoint(settings.tools.exclude_actions)
     return () if excluded else VIEW_TOOLS

@@ -1,4 +1,4 @@
-"""Tools, and what they give back as tool results: the actions of pages, and the server's own tools."""
+"""Tools and their results: the actions of pages, and the server's own tools."""
 
 import asyncio
 import base64
@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
@@ -40,6 +39,7 @@ from mcp_browser.rendering import (
 from mcp_browser.server.calls import Answer, Call, CallOutcome, OnCall, ServerTool, SessionLease
 from mcp_browser.server.elicitation import (
     CONSENT,
+    Context,
     NeedInput,
     ask_for_consent,
     client_of,
@@ -74,7 +74,7 @@ _SESSION_SCHEMA = {
 
 
 class Tools:
-    """All tools of a server: what is listed of them, and how they are called."""
+    """All tools of a server: lists and calls them."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Tools:
         if taken := [name for name in self._own if name in controller.registry]:
             raise ValueError(f"two tools are named {taken[0]}")
         if sessions.has_handles:
-            # So that an argument which cannot be is told at the start.
+            # Fail at the start where an action has a `session` argument of its own.
             _ = self.listed
 
     @property
@@ -109,8 +109,8 @@ class Tools:
         plain = (tool for tool in self._all if tool.name not in apps_only)
         return [tool.model_copy(update={"meta": None}) if tool.meta is not None else tool for tool in plain]
 
-    def listed_for(self, request: ServerRequestContext[Any, Any]) -> list[types.Tool]:
-        """The tools as this client sees them: one that shows MCP Apps is told which tools have one."""
+    def listed_for(self, request: Context) -> list[types.Tool]:
+        """The tools as this client sees them: one that shows MCP Apps also sees which have an app."""
         return self._all if self.has_apps and shows_apps(request) else self.listed
 
     @property
@@ -119,7 +119,7 @@ class Tools:
 
     @cached_property
     def _all(self) -> list[types.Tool]:
-        """Made when they are first listed, since their schemas take long."""
+        """Made at first use: their schemas take long."""
         tools = [*list_tools(self._controller.registry), *map(_own_tool, self._own.values())]
         return [self._with_handle(tool) for tool in tools] if self._sessions.has_handles else tools
 
@@ -130,11 +130,8 @@ class Tools:
     async def call(self, call: Call) -> Answer:
         """Carry out a call: look the tool up, lease a session, let it work, render the result.
 
-        A failure that the caller can act upon is an error result that says what to do. Anything else is an
-        error result without details; the traceback goes to the log.
-
-        Raises:
-            MCPError: -32602, there is no such tool.
+        An error that the caller can act upon is an error result that says what to do; any other error a
+        result without details, with the traceback in the log. Raises MCPError -32602: there is no such tool.
         """
         name = call.params.name
         own = self._own.get(name)
@@ -183,9 +180,9 @@ class Tools:
                     answer = _internal_error(call.params.name)
                 if isinstance(answer, types.CallToolResult):
                     if lease is not None and self._sessions.is_remote and _is_untouched(lease.session):
-                        lease = replace(lease, told=(*lease.told, _NO_PAGE))
+                        lease = replace(lease, notes=(*lease.notes, _NO_PAGE))
                     # Within the lease, since a failure names the session, too.
-                    if lease is not None and (lease.told or lease.is_new):
+                    if lease is not None and (lease.notes or lease.is_new):
                         answer = _with_notes(lease, answer)
                     if own is not None or not _is_short(answer):
                         answer = await fit(answer, None if lease is None else lease.session.artifacts)
@@ -264,11 +261,11 @@ class Tools:
             raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
 
     def _answered(self, call: Call) -> tuple[list[str], Paused | None]:
-        """What a person has said yes to, of a call that comes back, and the list that goes on, once.
+        """The actions that a person has allowed, of a call that comes back, and the list to continue, once.
 
         Raises:
-            Refused: they have not, and nothing was done. The state is sealed.
-            NotFound: the list has gone on already.
+            Refused: they have not allowed them; nothing was done. The state is sealed.
+            NotFound: the list was continued already.
         """
         if call.params.request_state is None:
             return [], None
@@ -300,7 +297,7 @@ def _is_untouched(session: BrowserSession) -> bool:
 
 
 def _is_short(answer: types.CallToolResult) -> bool:
-    """Whether it is one text, which was cleaned where it was rendered, and which every client takes."""
+    """Whether it is one short text, which rendering has cleaned already."""
     match answer.content:
         case [types.TextContent(text=text)]:
             return answer.structured_content is None and len(text) <= SHORT_TEXT
@@ -317,10 +314,7 @@ def _noted(answer: bool | None) -> bool | None:
 
 @contextmanager
 def progress(call: Call, session: BrowserSession) -> Generator[None]:
-    """Within it, a client that has asked for progress is sent some every few seconds.
-
-    The first one comes at once where a person has the browser, which the call then waits for.
-    """
+    """Report progress every few seconds, if the client wants it; at once where a person has the browser."""
     takeover = session.takeover
     started = time.monotonic()
     task: asyncio.Task[None] | None = None
@@ -375,7 +369,7 @@ def list_tools(registry: Registry) -> list[types.Tool]:
 def call_result(
     result: ActionResult, *, settings: Settings, secrets: Mapping[str, str]
 ) -> types.CallToolResult:
-    """What an action has come to, as the result of a call."""
+    """The result of an action as the result of a call."""
     return types.CallToolResult(
         content=[_content(part) for part in render_result(result, settings=settings, secrets=secrets)],
         structured_content=structured(result, settings=settings, secrets=secrets),
@@ -441,10 +435,10 @@ def _without_handle(call: Call) -> Call:
 
 
 def _with_notes(lease: SessionLease, result: types.CallToolResult) -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.told)), *result.content]
+    content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.notes)), *result.content]
     structured: dict[str, Any] | None = result.structured_content
     if structured is not None:
-        structured = {**structured, "notes": list(lease.told)}
+        structured = {**structured, "notes": list(lease.notes)}
     meta: dict[str, Any] | None = result.meta
     if lease.is_new:
         meta = {**(meta or {}), SESSION_META: lease.handle}

@@ -43,9 +43,9 @@ async def serve_stdio(
 ) -> None:
     """Serve one client over standard input and output, until the input ends.
 
-    All calls work in the manager's one session, unless the tools for sessions are asked for. Where `wire`
-    has taken over input and output, it stands in for the SDK's files. `open_form` opens the forms in which
-    people give secrets, `open_view` the live view, which is served as long as the client.
+    All calls work in the manager's one session, unless the tools for sessions are offered. `wire`, which has
+    taken over input and output, replaces the SDK's files. `open_form` opens the forms for secrets,
+    `open_view` the live view, which is served as long as the client.
     """
     async with _serving(settings, manager, open_form, open_view) as (server, _, _):
         file = cast("anyio.AsyncFile[str] | None", wire)
@@ -64,10 +64,10 @@ async def serve_lines(  # noqa: PLR0913 - options, by keyword
     open_form: OpenForm,
     open_view: OpenView | None = None,
 ) -> None:
-    """Serve one person's programs, each with a line of its own, as over standard input and output.
+    """Serve the programs of one person, each with a connection of its own, as over standard input and output.
 
-    All work in the manager's one session, until `ended` is set. `admit` says whether who has connected may
-    come in, `install` adds what else they may ask for.
+    All work in the manager's one session, until `ended` is set. `admit` says whether a connection may be
+    served, `install` adds methods.
     """
     async with _serving(settings, manager, open_form, open_view) as (server, offers, sessions):
         install(server, offers, sessions)
@@ -88,7 +88,7 @@ async def serve_lines(  # noqa: PLR0913 - options, by keyword
 
 
 class _Line:
-    """What the SDK's transport uses of a file, of a connection."""
+    """A connection, with the methods of a file that the SDK's transport calls."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -113,7 +113,7 @@ class _Line:
 async def _serving(
     settings: Settings, manager: BrowserManager, open_form: OpenForm, open_view: OpenView | None
 ) -> AsyncGenerator[tuple[BrowserServer, Offers, Sessions]]:
-    """Yield the server of one client's session, with what it offers, as long as it is served."""
+    """Yield the server of one client, its offers and sessions, while it is served."""
     source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)

@@ -8,7 +8,7 @@ from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.server.principals import ANONYMOUS, Principal
-from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, RunRecord, SavedRuns, owner_of
+from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, RunRecord, SavedRuns, outcome_of, owner_of
 
 ALICE = Principal(name="alice", id="('token', 'alice')")
 
@@ -58,7 +58,8 @@ def test_a_folder_that_is_not_whole_is_as_good_as_none(tmp_path: Path) -> None:
 def test_a_run_that_its_server_did_not_end_was_broken_off(
     tmp_path: Path, status: TaskStatus, told: TaskStatus
 ) -> None:
-    assert saved(tmp_path, status=status).find("one-run-of-hers", ALICE).outcome().status is told
+    found = saved(tmp_path, status=status).find("one-run-of-hers", ALICE)
+    assert outcome_of(found.history).status is told
 
 
 def test_one_server_at_a_time_works_on_a_run(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import BrowserServer, Offers, create_server
+from mcp_browser.server.app import BrowserServer, Offer, Offers, create_server
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.resources.catalog import ResourceProvider
 from mcp_browser.server.sessions.sessions import Sessions
@@ -20,5 +20,5 @@ def server_of(
     find_call: FindCall | None = None,
 ) -> BrowserServer:
     """The controller's actions and `tools`, in these sessions."""
-    offers = Offers.same(Tools(controller, sessions, tools))
-    return create_server(offers, sessions, resources, find_call=find_call)
+    offer = Offer(tools=Tools(controller, sessions, tools))
+    return create_server(Offers(lambda _: offer), sessions, resources, find_call=find_call)

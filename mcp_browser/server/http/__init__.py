@@ -1,1 +1,1 @@
-"""Serving over HTTP: the app, who may come in, and what is measured. Imported only where HTTP is served."""
+"""Serving over HTTP: the app, access and metrics. Imported only where HTTP is served."""

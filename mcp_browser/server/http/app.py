@@ -1,4 +1,4 @@
-"""The app that is served over HTTP: MCP's transports, and what tells whether the server is well."""
+"""The app that is served over HTTP: MCP's transports, the health checks, and the files of sessions."""
 
 import asyncio
 import logging
@@ -41,7 +41,7 @@ SAFELY = {
 def files_route(
     files: SessionFiles, may_read: Callable[[Principal, BrowserSession], bool], *, prefix: str = ""
 ) -> Route:
-    """The route that sends files below `prefix`; `may_read` says whether a caller may read those of a key."""
+    """The route that sends files below `prefix`; `may_read` says whether a caller may read a session's."""
 
     async def send(request: Request) -> Response:
         caller = principal_of(request.scope)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-import anyio
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, authorization_context
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
@@ -21,6 +20,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcp_browser.browser.concurrency import Condition
 from mcp_browser.server.sessions.remote import CONNECTION, RemoteSessions
 
 MIB = 1024 * 1024
@@ -33,7 +33,7 @@ RETRY_MILLISECONDS = 1000  # How long clients are asked to wait before they conn
 
 @dataclass(eq=False, slots=True)
 class _Stream:
-    """The events of a request, or those that belong to none: the number of each and its message."""
+    """The events of a request, or of none: number, message and size of each."""
 
     number: int
     events: deque[tuple[int, JSONRPCMessage, int]] = field(
@@ -41,16 +41,12 @@ class _Stream:
     )
     last: int = 0
     answered: bool = False
-    changed: anyio.Event = field(default_factory=anyio.Event)
-
-    def wake(self) -> None:
-        self.changed.set()
-        self.changed = anyio.Event()
+    changed: Condition = field(default_factory=Condition)
 
 
 @dataclass(eq=False, slots=True)
 class _Client:
-    """What is kept of one client: the stream of each event, the oldest event first, and their size."""
+    """The kept events of one client: the stream of each, oldest first, and their size."""
 
     ages: deque[tuple["SessionEvents", _Stream]] = field(
         default_factory=deque[tuple["SessionEvents", _Stream]]
@@ -59,7 +55,7 @@ class _Client:
 
 
 class KeptEvents:
-    """The events that are kept of all clients, `size` bytes. The oldest go, first those of who has most."""
+    """The kept events of all clients, `size` bytes. The oldest of the client with most are dropped first."""
 
     def __init__(self, *, most: int = MOST_OF_ALL, most_of_one: int = MOST_OF_ONE) -> None:
         self.size = 0
@@ -84,7 +80,7 @@ class KeptEvents:
         """Keep nothing more of a session."""
         if (client := self._clients.get(events.owner)) is None:
             return
-        size = sum(size for stream in events.streams for _, _, size in stream.events)
+        size = sum(size for stream in events.streams.values() for _, _, size in stream.events)
         client.size -= size
         self.size -= size
         client.ages = deque(one for one in client.ages if one[0] is not events)
@@ -108,22 +104,14 @@ class SessionEvents:
     def __init__(self, kept: KeptEvents, owner: Hashable) -> None:
         """Keep events among others; `owner` is the client, the session itself where that is None."""
         self.owner = self if owner is None else owner
-        self.opened = False
-        """Whether the session is open, so that its client knows its id."""
-        self.requests = 0
-        """How many requests of the session are being served."""
-        self.used = time.monotonic()
-        """When the last one of them ended."""
+        self.opened = False  # Whether the client knows the session's id
+        self.requests = 0  # How many are being served
+        self.used = time.monotonic()  # When the last one of them ended
         self._kept = kept
-        self._streams: dict[int, _Stream] = {}
+        self.streams: dict[int, _Stream] = {}  # Those of which something is kept, or that go on
         self._latest: dict[str, _Stream] = {}
         self._last_stream = 0
         self._closed = False
-
-    @property
-    def streams(self) -> list[_Stream]:
-        """Those of which something is kept, or that go on."""
-        return list(self._streams.values())
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         """Keep a message of a stream, or begin one with None; the event's id."""
@@ -131,26 +119,25 @@ class SessionEvents:
         # A request's id may come again once the request is answered.
         if stream is None or stream.answered:
             self._last_stream += 1
-            stream = self._latest[stream_id] = self._streams[self._last_stream] = _Stream(self._last_stream)
+            stream = self._latest[stream_id] = self.streams[self._last_stream] = _Stream(self._last_stream)
         stream.last += 1
         if message is not None and not self._closed:
             is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
             stream.answered = is_answer and stream_id != GET_STREAM_KEY
             self._kept.keep(self, stream, message)
-        stream.wake()
+        stream.changed.wake()
         return f"{stream.number}-{stream.last}"
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> None:
-        """Send what came after an event of a stream, and what comes until its request is answered.
+        """Send the events of a stream after this one, and new ones until its request is answered.
 
-        Returns no stream, with which the SDK would go on by itself and lose what comes in between.
+        Return no stream: the SDK would continue it by itself, and lose what comes in between.
         """
         found = self._find(last_event_id)
         if found is None:
             return
         stream, after = found
         while not self._closed:
-            changed = stream.changed
             following = next((event for event in stream.events if event[0] > after), None)
             if following is not None:
                 after, message, _ = following
@@ -158,7 +145,7 @@ class SessionEvents:
             elif stream.answered:
                 return
             else:
-                await changed.wait()
+                await stream.changed.wait()
 
     def knows(self, event_id: str) -> bool:
         """Whether the stream of an event can be resumed."""
@@ -166,7 +153,7 @@ class SessionEvents:
 
     def drop(self, stream: _Stream) -> None:
         """Forget a stream of which nothing is left."""
-        del self._streams[stream.number]
+        del self.streams[stream.number]
         for key in [key for key, latest in self._latest.items() if latest is stream]:
             del self._latest[key]
 
@@ -174,9 +161,9 @@ class SessionEvents:
         """The session is over: streams that go on end."""
         self._closed = True
         self._kept.forget(self)
-        for stream in self._streams.values():
-            stream.wake()
-        self._streams.clear()
+        for stream in self.streams.values():
+            stream.changed.wake()
+        self.streams.clear()
         self._latest.clear()
 
     def _find(self, event_id: str) -> tuple[_Stream, int] | None:
@@ -184,7 +171,7 @@ class SessionEvents:
         number, _, position = event_id.partition("-")
         if not (number.isdecimal() and position.isdecimal() and len(event_id) < 40):  # noqa: PLR2004
             return None
-        stream = self._streams.get(int(number))
+        stream = self.streams.get(int(number))
         return (stream, int(position)) if stream is not None and int(position) <= stream.last else None
 
 
@@ -194,9 +181,9 @@ _CURRENT: ContextVar[SessionEvents] = ContextVar("mcp_browser.session_events")
 class ResumableEvents(EventStore):
     """The events of all sessions, each apart.
 
-    The SDK has one store for all, whose streams are named by requests' ids: those of one client would be
-    another's. Which session is meant follows from the context: a request sets it, and the task that serves a
-    session has that of the request which opened it.
+    The SDK has one store for all, whose streams are named by the ids of requests, which clients share. The
+    context names the session: a request sets it, and the task of a session has that of the request which
+    opened it.
     """
 
     def __init__(self, *, idle_seconds: float) -> None:
@@ -207,7 +194,7 @@ class ResumableEvents(EventStore):
 
     @contextmanager
     def serving(self, scope: Scope, session_id: str | None) -> Generator[SessionEvents]:
-        """Within it, a request of a session is served; of a new one without an id."""
+        """Serve a request of a session within the block; without an id, that of a new session."""
         events = self._sessions.get(session_id or "")
         if events is None or _owner(scope) not in {None, events.owner}:
             events = SessionEvents(self.kept, _owner(scope))
@@ -220,7 +207,7 @@ class ResumableEvents(EventStore):
             events.used = time.monotonic()
 
     def open(self, session_id: str, events: SessionEvents) -> None:
-        """A session has been opened. The events of those that have ended since are forgotten."""
+        """Note that a session was opened; forget the events of those that have ended."""
         oldest = time.monotonic() - self._idle_seconds
         for other, one in list(self._sessions.items()):
             if not one.requests and one.used < oldest:
@@ -229,7 +216,7 @@ class ResumableEvents(EventStore):
         events.opened = True
 
     def end(self, session_id: str) -> None:
-        """A session has ended."""
+        """Note that a session has ended."""
         if (events := self._sessions.pop(session_id, None)) is not None:
             events.close()
 
@@ -238,7 +225,7 @@ class ResumableEvents(EventStore):
         return await _CURRENT.get().store_event(stream_id, message)
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> None:
-        """Send what came after an event of the current session; see `SessionEvents`."""
+        """Send the events after one of the current session; see `SessionEvents`."""
         await _CURRENT.get().replay_events_after(last_event_id, send_callback)
 
 
@@ -258,8 +245,7 @@ _SSE_SESSION = re.compile(rb"session_id=([0-9a-f]{32})")
 class StreamableHttp:
     """Streamable HTTP: both protocol eras at one path.
 
-    The legacy era's session ids start with the replica's name where there is one, so that a proxy can route
-    on them as on the handles of sessions.
+    Session ids of the legacy era begin with the replica's name, if any, by which a proxy can route.
     """
 
     def __init__(
@@ -328,14 +314,9 @@ class ServerSentEvents:
     """The older HTTP transport: a stream of events, and a path to which messages are posted."""
 
     def __init__(
-        self,
-        server: Server[Any],
-        sessions: RemoteSessions,
-        *,
-        path: str,
-        longest_body: int,
+        self, server: Server[Any], sessions: RemoteSessions, *, path: str, longest_body: int
     ) -> None:
-        """Serve `server`; clients are told to post messages to `path`."""
+        """Serve `server`; clients post their messages to `path`."""
         self._server = server
         self._sessions = sessions
         self._transport = SseServerTransport(path, max_request_body_size=longest_body)
@@ -352,7 +333,7 @@ class ServerSentEvents:
         async def answer(message: Message) -> None:
             nonlocal connection, started
             started = started or message["type"] == "http.response.start"
-            # The SDK tells the session's id to the client only, in the first event.
+            # The SDK gives the session's id to the client only, in the first event.
             if connection is None and (found := _SSE_SESSION.search(message.get("body", b""))):
                 connection = _of_sse(found[1].decode())
             await send(message)

@@ -1,4 +1,4 @@
-"""What a server over stdio serves over HTTP: at a free port of the loopback, as long as it is needed."""
+"""Serves forms and the live view of a server over stdio: over HTTP, at a free port of the loopback."""
 
 import asyncio
 import socket
@@ -7,14 +7,11 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from mcp.server.context import ServerRequestContext
 from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.session import BrowserSession
-from mcp_browser.server.elicitation import PATH, SecretForm, SecretForms, ViewLink
+from mcp_browser.server.elicitation import PATH, Context, SecretForm, SecretForms, ViewLink
 from mcp_browser.server.http.quiet_logs import quiet_logs
-from mcp_browser.server.principals import Principal
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
@@ -49,7 +46,7 @@ async def _served(app: Starlette, **options: Any) -> AsyncGenerator[str]:
 
 @asynccontextmanager
 async def asking_on_loopback(
-    _request: ServerRequestContext[Any, Any], question: str, site: str, task: str
+    _request: Context, question: str, site: str, task: str
 ) -> AsyncGenerator[SecretForm]:
     """Serve a form for a secret as long as its question stands."""
     from mcp_browser.server.http.secrets.pages import secret_route  # noqa: PLC0415 - needs no view's parts
@@ -71,9 +68,8 @@ async def viewed_on_loopback(
 ) -> AsyncGenerator["tuple[ViewLink, ViewApp]"]:
     """Serve the live view; its link is written to standard error, and opened in a browser if that `opens`.
 
-    Without a `source` all sessions are the viewer's.
-
-    Settings for clients over HTTP do not hold for it: nobody comes from elsewhere, and the link admits.
+    Without a `source` all sessions are the viewer's. The settings for clients over HTTP do not apply:
+    requests come from this machine, and the link admits them.
     """
     # A form needs none of these.
     from mcp_browser.server.http.middleware.connection_limits import Connections  # noqa: PLC0415
@@ -82,8 +78,7 @@ async def viewed_on_loopback(
 
     access = AccessSettings()
     own = settings.model_copy(update={"access": access, "server": ServerSettings(view=True)})
-    may_see = source.may_read if source is not None else _all
-    view = LiveView(own, manager, may_see)
+    view = LiveView(own, manager, source.may_read if source is not None else lambda _viewer, _session: True)
     connections = Connections(
         most=access.max_connections, seconds=access.client_timeout, on_refusal=lambda _: None
     )
@@ -97,9 +92,5 @@ async def viewed_on_loopback(
     )
     app = Starlette(routes=view.routes(), middleware=middleware)
     async with _served(app, **uvicorn_options(access, connections, websockets=True)) as base:
-        view.tell_address(base, opens=opens)
+        view.print_address(base, opens=opens)
         yield view.link_to, view.app
-
-
-def _all(_viewer: Principal, _session: BrowserSession) -> bool:
-    return True

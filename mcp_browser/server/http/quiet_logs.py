@@ -1,10 +1,10 @@
-"""Logs without what only the client and the server should know."""
+"""Keeps secrets of clients and of the server out of the logs."""
 
 import logging
 import time
 
 _TALKATIVE = ("mcp", "sse_starlette", "httpx2", "httpcore2", "asyncio")
-"""Loggers that write down messages, headers or session identifiers where they tell much."""
+"""Loggers that write messages, headers or session identifiers at the levels below WARNING."""
 
 
 FLOOD_SECONDS = 60.0
@@ -21,18 +21,18 @@ class _WithoutContent(logging.Filter):
 
 
 class _WithoutFloods(logging.Filter):
-    """Tells once a minute, in a line, that no more files can be opened: asyncio does so for each try."""
+    """Logs once a minute, in one line, that no more files can be opened; asyncio logs each attempt."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._told = -FLOOD_SECONDS
+        self._logged_at = -FLOOD_SECONDS
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not record.getMessage().startswith("socket.accept() out of system resource"):
             return True
-        if time.monotonic() - self._told < FLOOD_SECONDS:
+        if time.monotonic() - self._logged_at < FLOOD_SECONDS:
             return False
-        self._told = time.monotonic()
+        self._logged_at = time.monotonic()
         record.msg, record.args = "No connection can be taken: this process has too many files open.", ()
         record.exc_info = record.exc_text = None
         return True

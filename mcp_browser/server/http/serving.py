@@ -1,4 +1,4 @@
-"""Listens for clients over HTTP, and stops without breaking off what is under way."""
+"""Listens for clients over HTTP, and stops after the running calls."""
 
 import errno
 import json
@@ -42,12 +42,7 @@ LAST_ANSWERS_SECONDS = 2  # How long the answers of the last calls may take to r
 class HttpServer:
     """A server of one process: its sessions and its listener."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        manager: BrowserManager,
-        listener: socket.socket,
-    ) -> None:
+    def __init__(self, settings: Settings, manager: BrowserManager, listener: socket.socket) -> None:
         """Make the app; nothing is served yet. Raises SettingsError for actions or a certificate."""
         self._settings = settings
         self._listener = listener
@@ -123,7 +118,7 @@ class HttpServer:
             sys.stderr.write(where_it_listens(self._settings, self._listener))
             sys.stderr.flush()
             if self._view is not None:
-                self._view.tell_address(base_address(self._settings.server, self._listener))
+                self._view.print_address(base_address(self._settings.server, self._listener))
             await self._uvicorn.serve([self._listener])
             tasks.cancel_scope.cancel()
 
@@ -143,7 +138,7 @@ def http_middleware(
     settings_of: SettingsOf | None = None,
     view: "LiveView | None" = None,
 ) -> list[Middleware]:
-    """What a request goes through before it reaches the app; raises SettingsError."""
+    """The middlewares of the app; raises SettingsError."""
     prefix = settings.server.path_prefix
     everybodys = ["/healthz", "/readyz", *(["/metrics"] if settings.access.open_metrics else [])]
     endpoints = [path for path, on in (("/mcp", settings.server.http), ("/sse", settings.server.sse)) if on]
@@ -151,7 +146,7 @@ def http_middleware(
         settings.access,
         endpoints=[prefix + path for path in endpoints],
         open_paths=[prefix + path for path in everybodys] + (view.open_paths if view else []),
-        # People come there, whose browsers have no token; the address itself is the secret.
+        # For people, whose browsers have no token: the address itself is the secret.
         open_folders=[prefix + PATH, *(view.open_folders if view else ())],
         before_tokens=[view.middleware] if view else (),
         listens_at=settings.server.host,
@@ -188,7 +183,7 @@ def base_address(settings: ServerSettings, listener: socket.socket) -> str:
 
 
 def where_it_listens(all_settings: Settings, listener: socket.socket) -> str:
-    """Lines that tell where clients reach the server, and what to paste into theirs."""
+    """Lines for the terminal: the server's addresses, and the entry for a client's configuration."""
     settings = all_settings.server
     base = base_address(settings, listener)
     urls: list[str] = []

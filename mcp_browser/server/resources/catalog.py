@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import anyio
 import mcp_types as types
 from mcp.server.connection import Connection
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import ListenHandler
@@ -18,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from mcp_browser.errors import ActionError
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import Principal, principal_of_request
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ MOST_LISTENERS = 1024  # How many streams of changes may be open at a time
 class ResourceCaller:
     """Who asks for resources: the SDK's context of the request, and the identity that was checked."""
 
-    request: ServerRequestContext[Any, Any]
+    request: Context
     principal: Principal
 
 
@@ -87,10 +87,8 @@ class Resources:
             "subscriptions/listen", types.SubscriptionsListenRequestParams, self.listen
         )
 
-    async def list(
-        self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
-    ) -> types.ListResourcesResult:
-        """One page of what there is for the caller."""
+    async def list(self, ctx: Context, params: types.PaginatedRequestParams) -> types.ListResourcesResult:
+        """One page of the caller's resources."""
         caller = _caller(ctx)
         found = [resource for provider in self._providers for resource in provider.listed(caller)]
         start = _start(params.cursor)
@@ -100,21 +98,15 @@ class Resources:
         )
 
     async def list_templates(
-        self, _ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams
+        self, _ctx: Context, _params: types.PaginatedRequestParams
     ) -> types.ListResourceTemplatesResult:
         """The forms that addresses have."""
         return types.ListResourceTemplatesResult(
             resource_templates=[template for provider in self._providers for template in provider.templates]
         )
 
-    async def read(
-        self, ctx: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        """What is in a resource.
-
-        Raises:
-            MCPError: -32602, the caller has no such resource, or it is to be read in parts.
-        """
+    async def read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        """The contents of a resource. Raises MCPError -32602: there is none, or it is to be read in parts."""
         for provider in self._providers:
             try:
                 contents = await provider.read(_caller(ctx), params.uri)
@@ -134,16 +126,14 @@ class Resources:
 
     # -- changes, for the handshake era: a connection has a channel of its own
 
-    async def notified(self, ctx: ServerRequestContext[Any, Any]) -> None:
+    async def notified(self, ctx: Context) -> None:
         """Wait until a connection has its notifications; they begin at the end of its handshake."""
         if ctx.method == "notifications/initialized":
             self._follower(ctx)
         elif follower := _connection(ctx).state.get(_FOLLOWER):
             await follower.sent()
 
-    async def subscribe(
-        self, ctx: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
-    ) -> types.EmptyResult:
+    async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         """Notify the connection of changes of a resource. Raises MCPError -32602: too many."""
         uris = self._follower(ctx).uris
         if len(uris) >= MOST_SUBSCRIPTIONS and params.uri not in uris:
@@ -151,14 +141,12 @@ class Resources:
         uris.add(params.uri)
         return types.EmptyResult()
 
-    async def unsubscribe(
-        self, ctx: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
-    ) -> types.EmptyResult:
+    async def unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         """Notify the connection of a resource no more."""
         self._follower(ctx).uris.discard(params.uri)
         return types.EmptyResult()
 
-    def _follower(self, ctx: ServerRequestContext[Any, Any]) -> "_Follower":
+    def _follower(self, ctx: Context) -> "_Follower":
         connection = _connection(ctx)
         follower: _Follower | None = connection.state.get(_FOLLOWER)
         if follower is None:
@@ -172,13 +160,9 @@ class Resources:
     # -- changes, for the modern era: a request whose answer is a stream of them
 
     async def listen(
-        self, ctx: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Serve one stream of changes of what the caller may read.
-
-        Raises:
-            MCPError: -32603, too many streams.
-        """
+        """Serve a stream of changes of what the caller may read. Raises MCPError -32603: too many."""
         if len(self._streams) >= MOST_LISTENERS:
             raise MCPError(types.INTERNAL_ERROR, "Too many streams of changes are open.")
         handler = ListenHandler(_CallersChanges(self._providers, _caller(ctx)))
@@ -196,7 +180,7 @@ class Resources:
 
 @dataclass(slots=True, eq=False)
 class _Follower:
-    """Notifies a connection of changes, one after another; what it has not taken yet is not sent twice."""
+    """Notifies a connection of changes, one after another, each pending one once."""
 
     session: ServerSession
     uris: set[str] = field(default_factory=set[str])
@@ -263,12 +247,12 @@ class _CallersChanges:
 _FOLLOWER = "mcp_browser.follower"
 
 
-def _connection(ctx: ServerRequestContext[Any, Any]) -> Connection:
-    # The SDK hands a proxy to each request and has no public way to what lasts as long as the connection.
+def _connection(ctx: Context) -> Connection:
+    # The SDK gives each request a proxy, and no public access to the state of the connection.
     return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
 
 
-def _caller(ctx: ServerRequestContext[Any, Any]) -> ResourceCaller:
+def _caller(ctx: Context) -> ResourceCaller:
     return ResourceCaller(ctx, principal_of_request(ctx))
 
 

@@ -1,11 +1,11 @@
-"""Files as resources: how they are listed and read, whole or in parts; those of browser sessions."""
+"""Files as resources, read whole or in parts; the files of browser sessions."""
 
 import asyncio
 import base64
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import parse_qs
 
 import mcp_types as types
@@ -28,19 +28,18 @@ SIZE, OFFSET, NEXT = "mcp-browser/size", "mcp-browser/offset", "mcp-browser/next
 _TEXT_TYPES = frozenset({"application/json", "application/xml", "application/javascript", "image/svg+xml"})
 
 
-class ReadableFile(Protocol):
-    """A whole file with an address. `size` in bytes."""
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """A file of a task. `size` in bytes."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def uri(self) -> str: ...
-    @property
-    def mime_type(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def path(self) -> Path: ...
+    name: str
+    uri: str
+    mime_type: str
+    size: int
+    path: Path
+
+
+ReadableFile = Artifact | TaskFile
 
 
 def resource_of(file: ReadableFile) -> types.Resource:
@@ -160,11 +159,7 @@ class SessionFiles:
         return await contents_of(artifact, uri)
 
     def find(self, address: str, may_read: Callable[[BrowserSession], bool]) -> Artifact:
-        """The file at an address, in a session for which `may_read` is true.
-
-        Raises:
-            NotFound: there is none; for files of others the message is the same.
-        """
+        """The file at an address, in a session that `may_read` admits. Raises NotFound, alike for others."""
         match = URI.fullmatch(address)
         for session in self._manager.sessions:
             if match is not None and session.artifacts.key == match["key"] and may_read(session):
@@ -172,7 +167,7 @@ class SessionFiles:
         raise NotFound(f"There is no file at {address[:300]}.", hint="It ends with its browser session.")
 
     def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
-        """Tell when a file of the caller's sessions comes or goes."""
+        """Report when a file of the caller's sessions is added or deleted."""
 
         def heard(session: BrowserSession, uri: str) -> None:
             if self._may_read(caller, session):

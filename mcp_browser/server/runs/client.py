@@ -71,11 +71,7 @@ class ClientWatcher:
     """The watcher of a run whose person is behind an MCP client."""
 
     def __init__(
-        self,
-        run: Run,
-        request: Context,
-        open_form: OpenForm | None = None,
-        view_link: ViewLink = no_view,
+        self, run: Run, request: Context, open_form: OpenForm | None = None, view_link: ViewLink = no_view
     ) -> None:
         self._run = run
         self._request = request
@@ -83,15 +79,15 @@ class ClientWatcher:
         self._view_link = view_link
 
     async def progressed(self, progress: Progress) -> None:
-        """Keep it for whoever asks, and wake whoever waits."""
+        """Keep it for later questions, and wake those who wait."""
         self._run.notify(progress)
         (await self._run.agent.session.plugin(TaskCard)).progressed(progress)
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
         """Return the person's answer; None where nobody can be asked now.
 
-        They are asked by the client and on the page of the live view, if one is open: whichever answers
-        first. A form of one field; or what they are to do in the browser, and whether they could.
+        The client asks them, and the page of the live view if one is open: the first answer counts. They fill
+        in one field; or act in the browser, and say whether they could.
         """
         acts = not choices and DONE_IN_BROWSER.search(question) is not None
         card = await self._run.agent.session.plugin(TaskCard)
@@ -139,7 +135,7 @@ class ClientWatcher:
             return answer
 
     async def _filled_in(self, form: SecretForm, request: types.ElicitRequest) -> SecretStr | None:
-        """Return what a form was filled in with; the client may agree to show it before or after that."""
+        """Return the answer in a form; the client may agree to show it before or after that."""
         asking = asyncio.create_task(self._run.mailbox.ask(request))
         try:
             async with asyncio.timeout(FORM_SECONDS):

@@ -4,7 +4,6 @@ import contextlib
 import mimetypes
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -16,7 +15,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
 from mcp_browser.server.principals import ANONYMOUS, Principal
 from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
-from mcp_browser.server.resources.contents import contents_of, resource_of
+from mcp_browser.server.resources.contents import TaskFile, contents_of, resource_of
 from mcp_browser.server.sessions.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -25,25 +24,13 @@ if TYPE_CHECKING:
 URI = re.compile(r"browser://tasks/(?P<task>[\w-]{8,64})/(?P<name>[\w%][\w.%-]*)")
 
 PRIVATE = frozenset({"run.json", "state.json"})
-"""Files of a task's folder that are the server's own: of whom it is, and the conversation with the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskFile:
-    """A file of a task. `size` in bytes."""
-
-    name: str
-    uri: str
-    mime_type: str
-    size: int
-    path: Path
+"""The server's own files in a task's folder: its owner, and the conversation with the model."""
 
 
 class TaskFiles:
-    """Lists and reads the files of tasks, each for the client only that has started it.
+    """Lists and reads the files of tasks, each only for the client that has started it.
 
-    Those of earlier servers can be read by whoever has their address, and is the same client; listed are
-    those of this one.
+    Only tasks of this server are listed; the same client can read those of earlier servers by their address.
     """
 
     templates = (
@@ -98,7 +85,7 @@ class TaskFiles:
         return None
 
     def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
-        """Tell when a file of the caller's tasks comes or changes."""
+        """Report when a file of the caller's tasks is added or changed."""
         return added(self._listeners, (caller, changed))
 
     def written(self, run: "Run", name: str) -> None:

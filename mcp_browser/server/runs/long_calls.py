@@ -12,15 +12,16 @@ from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.errors import NotFound
 from mcp_browser.server.limits import fit
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.runs.files import TaskFile, files_in, is_picture, uri_of
+from mcp_browser.server.resources.contents import TaskFile
+from mcp_browser.server.runs.files import files_in, is_picture, uri_of
 from mcp_browser.server.runs.run import Run, Runs
-from mcp_browser.server.runs.saved import SavedRun, SavedRuns
+from mcp_browser.server.runs.saved import SavedRun, SavedRuns, outcome_of
 from mcp_browser.server.tasks import LongCall
 from mcp_browser.text import counted
 
 
 def message(run: Run, text: str) -> types.CallToolResult:
-    """The result of a call that steers a run: what was done."""
+    """The result of a call that steers a run."""
     data = {"task_id": run.id, "status": run.status.value, "message": text}
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)
 
@@ -29,12 +30,12 @@ def answer(run: Run) -> types.CallToolResult:
     """How a run stands; an error where it has ended without success."""
     outcome = run.outcome or run.agent.outcome()
     waits = run.is_working or run.status is TaskStatus.PAUSED
-    lines = [*run.lease.told, *_lines(outcome, progress=run.progress, waits=waits)]
+    lines = [*run.lease.notes, *_lines(outcome, progress=run.progress, waits=waits)]
     files = [] if waits else list(files_in(run.agent.folder.path)) if run.agent.folder else []
     result = _result(outcome, lines, files, is_error=not waits and not outcome.succeeded)
     if result.structured_content is not None:
         # A client may give its model nothing else.
-        result.structured_content["notes"] = list(run.lease.told)
+        result.structured_content["notes"] = list(run.lease.notes)
         if run.lease.handle is not None and not run.lease.ephemeral:
             result.structured_content["session"] = run.lease.handle
     return result
@@ -42,7 +43,7 @@ def answer(run: Run) -> types.CallToolResult:
 
 def saved_answer(run: SavedRun) -> types.CallToolResult:
     """How a run stands that no server works on."""
-    outcome = run.outcome()
+    outcome = outcome_of(run.history)
     files = list(files_in(run.folder))
     return _result(outcome, _lines(outcome), files, is_error=not outcome.succeeded)
 
@@ -95,10 +96,10 @@ def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: boo
 
 
 class RunCall(LongCall):
-    """One turn of a run: from a call that let it work until it stops.
+    """One turn of a run: from the call that started it until it stops.
 
-    Its client attends all the while: it asks how things stand, and finds the questions there. A call that
-    lets the run go on later is another one, with an identifier of its own, since one that has ended stays so.
+    Its client attends all the while by asking for its state, which has the questions. A later turn is another
+    call with an identifier of its own, since an ended call stays ended.
     """
 
     def __init__(self, run: Run) -> None:
@@ -118,7 +119,7 @@ class RunCall(LongCall):
             step = "It is paused."
         else:
             step = str(self.run.progress) if self.run.progress is not None else "It begins."
-        return " ".join([*self.run.lease.told, step])
+        return " ".join([*self.run.lease.notes, step])
 
     async def cancel(self) -> None:
         """End the run."""
@@ -129,7 +130,7 @@ class RunCall(LongCall):
         run = self.run
         async with run.attend():
             while run.is_working and run.turn == self.turn:
-                await run.news()
+                await run.mailbox.news.wait()
         if run.status is TaskStatus.CANCELLED:
             raise asyncio.CancelledError
         return await fit(answer(run), None)
@@ -144,7 +145,7 @@ class RunCalls:
         self._calls: dict[str, RunCall] = {}
 
     def add(self, run: Run) -> RunCall:
-        """Return a call for the turn of a run that has just begun, or the one that it has already."""
+        """Return the call for the present turn of a run, a new one if it has none."""
         kept = [call for call in self._calls.values() if any(call.run is run for run in self._runs)]
         self._calls = {call.id: call for call in kept}
         of_turn = [call for call in kept if call.run is run and call.turn == run.turn]

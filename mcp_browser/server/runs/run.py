@@ -28,9 +28,10 @@ MOST_RUNS = 100  # How many runs are kept; the oldest ended ones go first
 class Run:
     """One run: its agent, or a replay, which needs no model; who may steer it, and how it stands.
 
-    `mailbox` asks the client; where the model is the client's own, `asks_client`, that is only possible while
-    calls attend, which `attended` counts. `lock` keeps other servers from the run's folder. `lease` is that
-    of the call which began it. `turn` is how often it has begun, or gone on.
+    `mailbox` asks the client; its `news` are progress, questions, answers and the end. Where the model is the
+    client's own, `asks_client`, that is only possible while calls attend, which `attended` counts. `lock`
+    keeps other servers from the run's folder. `lease` is that of the call which began it. `turn` is how
+    often it has begun, or gone on.
     """
 
     agent: TaskRun
@@ -102,7 +103,7 @@ class Run:
         return self._writing
 
     async def written(self) -> None:
-        """Wait until what was begun to be written about it is written."""
+        """Wait until its files are written."""
         if self._writing is not None:
             await asyncio.wait({self._writing})
 
@@ -113,19 +114,15 @@ class Run:
             await asyncio.wait({self._task}, timeout=1)
 
     async def stop(self) -> None:
-        """End the run now, with what it has reached; it counts as stopped, and can go on later."""
+        """End the run now; it counts as stopped, and can go on later."""
         self.agent.control.stop()
         await self.cancel()
 
     def notify(self, progress: Progress | None = None) -> None:
-        """Note that something has happened, and wake whoever waits for it."""
+        """Note that something has happened, and wake those who wait for it."""
         self.progress = progress or self.progress
         self.updated = datetime.now(UTC)
         self.mailbox.news.wake()
-
-    async def news(self) -> None:
-        """Wait until something happens: progress, a question or its answer, the end."""
-        await self.mailbox.news.wait()
 
     @asynccontextmanager
     async def attend(self) -> AsyncGenerator[None]:
@@ -156,10 +153,10 @@ class SessionTurn:
 
     @asynccontextmanager
     async def take(self, run: Run) -> AsyncGenerator[None]:
-        """Hold the session for a run, once nobody else does.
+        """Hold the session for a run, once no other run does.
 
-        A run that goes on after another one has worked there opens its own page again, as does one whose
-        session was for it alone and has been closed.
+        A run that goes on after another one has worked there opens its own page again; so does one whose own
+        session was closed.
         """
         if self.holder is not None:
             steps = run.agent.task.budget.steps
@@ -197,7 +194,7 @@ class Runs:
         return iter(list(self._runs.values()))
 
     async def close(self) -> None:
-        """Break off what still works; another server can go on with it."""
+        """Break off working runs; another server can go on with them."""
         for run in self:
             run.agent.control.closing = True
         await asyncio.gather(*(run.cancel() for run in self))

@@ -1,4 +1,4 @@
-"""Runs as their folders hold them: whose they are, how they stand, and whether a server works on them now."""
+"""Runs in their folders: owner, state, and the lock of the server that works on them."""
 
 import contextlib
 import hashlib
@@ -32,10 +32,10 @@ BROKEN_OFF = "The server ended while it worked. resume_task goes on with it."
 
 
 class RunRecord(Frozen):
-    """What a server has to know of a run besides its history; of no use to anybody else.
+    """What a server needs to know of a run besides its history.
 
-    `owner` is a digest of who may steer it; `model` is the model that was named for it, None where that
-    was the server's own or the client's; `turns` is how often it has begun, or gone on.
+    `owner` is a digest of who may steer it; `model` the model that the call named, None for the server's own
+    or the client's; `turns` how often it has begun or gone on.
     """
 
     format: Literal[1] = 1
@@ -52,17 +52,10 @@ class SavedRun:
     record: RunRecord
     history: AgentHistory
 
-    def outcome(self) -> TaskOutcome:
-        """What it had come to when it was saved last."""
-        return outcome_of(self.history)
-
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """The folder of a run: when a file in it was last written, seconds since 1970, and its size in bytes.
-
-    `owner` is the digest of whose it is, None where that cannot be read.
-    """
+    """A run's folder: last change (Unix time), size in bytes, a digest of the owner if readable."""
 
     path: Path
     changed: float
@@ -71,7 +64,7 @@ class _Folder:
 
 
 class SavedRuns:
-    """The folders of all runs, of this server and of those before it."""
+    """The folders of all runs, also of earlier servers."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -82,7 +75,7 @@ class SavedRuns:
         return cls(settings.tasks_dir or user_state_path("mcp-browser") / "tasks")
 
     def all(self) -> Iterator[AgentHistory]:
-        """The histories of all runs that can be read, whoever has begun them."""
+        """The histories of all runs that can be read, of all callers."""
         for folder in self.folder.iterdir() if self.folder.is_dir() else ():
             with contextlib.suppress(NotFound):
                 yield TaskFolder.read(folder).history()
@@ -107,7 +100,7 @@ class SavedRuns:
         return self.folder / identifier
 
     def find(self, identifier: str, principal: Principal) -> SavedRun:
-        """The run of that identifier, if it is this caller's; raises NotFound, also for another's."""
+        """The caller's run of that identifier; raises NotFound, also for another's."""
         path, record = self._of_owner(identifier, principal)
         try:
             return SavedRun(path, record, TaskFolder(path).history())
@@ -115,11 +108,11 @@ class SavedRuns:
             raise not_found(identifier) from None
 
     def folder_for(self, identifier: str, principal: Principal) -> Path:
-        """The folder of that run, if it is this caller's. Raises NotFound: there is none for this caller."""
+        """The folder of the caller's run; raises NotFound, also for another's."""
         return self._of_owner(identifier, principal)[0]
 
     def write_record(self, identifier: str, principal: Principal, *, model: str | None = None) -> None:
-        """Note in the folder of a run whose it is, and which model was named for it."""
+        """Write a run's owner, and the model that the call named, into its folder."""
         self._write(self.folder_of(identifier), RunRecord(owner=owner_of(principal), model=model))
 
     def write_turn(self, identifier: str, principal: Principal, turn: int) -> None:
@@ -131,9 +124,9 @@ class SavedRuns:
         TaskFolder(folder).write(RECORD_FILE, record.model_dump_json().encode())
 
     def prune(self, *, days: float, megabytes: float) -> list[str]:
-        """Delete the folders of runs that are too old; where all are too large, the oldest of who has most.
+        """Delete folders older than `days`; above `megabytes`, the oldest ones of the owner with most bytes.
 
-        Those in use are left alone, as are those of the last hour. Returns what was deleted, by identifier.
+        Keeps those in use and those of the last hour. Returns the identifiers of the deleted ones.
         """
         folders = sorted(self._ended(), key=lambda found: found.changed)
         left: Counter[str | None] = Counter()
@@ -208,7 +201,7 @@ class FolderLock:
 
 
 def outcome_of(history: AgentHistory) -> TaskOutcome:
-    """What a run that nobody works on had come to when it was saved last."""
+    """The outcome of a run that no server works on, as it was saved last."""
     outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
     if history.status.is_final or history.status in (TaskStatus.NEEDS_PERSON, TaskStatus.INTERRUPTED):
         return outcome
@@ -216,7 +209,7 @@ def outcome_of(history: AgentHistory) -> TaskOutcome:
 
 
 def owner_of(principal: Principal) -> str:
-    """A digest by which a caller is recognized; it does not reveal who that is."""
+    """A digest of a caller, which does not reveal them."""
     return hashlib.sha256(f"mcp-browser task owner {principal.id}".encode()).hexdigest()
 
 

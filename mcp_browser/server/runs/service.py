@@ -46,7 +46,7 @@ from mcp_browser.server.runs.params import (
     TaskParams,
 )
 from mcp_browser.server.runs.run import Run, Runs, SessionTurn
-from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found
+from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found, outcome_of
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import takes_tasks
 from mcp_browser.server.tool_groups import agent_tools
@@ -120,7 +120,7 @@ class RunService:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(params.wait_seconds):
                 while run.is_working:
-                    await run.news()
+                    await run.mailbox.news.wait()
         return answer(run)
 
     async def pause_task(self, call: Call, params: TaskParams) -> Answer:
@@ -172,11 +172,11 @@ class RunService:
                 turn.check_free()
             if params.if_busy == "own_tabs" and turn.holder is not None:
                 fork = await self.sessions.fork(call.principal, lease.session)
-                lease = replace(fork, told=(IN_OWN_TABS, *fork.told))  # noqa: PLW2901
+                lease = replace(fork, notes=(IN_OWN_TABS, *fork.notes))  # noqa: PLW2901
             if params.example is not None:
                 example = example_of(await self._recorded(call, lease.session, params.example))
-                told = "\n\n".join(filter(None, (params.context, example)))
-                params = params.model_copy(update={"context": told})
+                context = "\n\n".join(filter(None, (params.context, example)))
+                params = params.model_copy(update={"context": context})
             run = self._new(call, lease, params, models)
             self._begin(call, run)
         return run
@@ -284,7 +284,7 @@ class RunService:
             return run
         status = run.status if run is not None else None
         if status is None:
-            status = self.saved.find(params.task_id, call.principal).outcome().status
+            status = outcome_of(self.saved.find(params.task_id, call.principal).history).status
         raise NotActionable(f"The task does not run ({status.value}).", hint=RESULT)
 
     # -- waiting with the client
@@ -309,12 +309,7 @@ class RunService:
     # -- making a run
 
     def _new(self, call: Call, lease: SessionLease, params: RunTaskParams, models: RunModels) -> Run:
-        """Make a run of what a call asks for, in the session lent to it.
-
-        Raises:
-            InvalidArguments: there is no such action or secret, a limit of cost that cannot be kept, or a
-                start_url outside allowed_domains.
-        """
+        """Make a run of a call in the leased session; raises InvalidArguments."""
         task = self._task(params)
         check_budget(task.budget, models.model.info)
         check_start(task, self.settings)
@@ -340,7 +335,7 @@ class RunService:
             step_pictures=self.settings.agent.step_pictures,
             element_seconds=params.element_seconds,
         )
-        # Only now: what cannot be begun leaves nothing behind.
+        # Only now, so that a replay that cannot begin leaves no folder.
         replay.folder = TaskFolder(path, lambda name: self.wrote(run, name))
         self.saved.write_record(history.id, call.principal)
         run = Run(
@@ -446,7 +441,7 @@ def _task_of(address: str) -> str | None:
 
 
 def _check_only_instructs(params: RunTaskParams) -> None:
-    """Raise InvalidArguments where a call that goes on with a task gives it anew what it began with."""
+    """Raise InvalidArguments where a call with task_id changes the set-up of the task."""
     given = [
         name
         for name, field in RunTaskParams.model_fields.items()

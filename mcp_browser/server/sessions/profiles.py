@@ -59,7 +59,7 @@ class Profiles:
             raise
 
     def load(self, name: str) -> StorageState:
-        """A copy of what is kept in a profile; raises InvalidArguments for a name, NotFound."""
+        """A copy of a profile's state; raises InvalidArguments for a name, NotFound."""
         state = _read(self._folder / _checked(name) / _FILE)
         if state is None:
             names = self.names()
@@ -89,7 +89,7 @@ class NamedProfile:
         self._keeping = asyncio.Lock()
 
     async def keep(self, session: BrowserSession) -> None:
-        """Write down what the sites have stored by now; the file is always whole."""
+        """Save what the sites have stored; the file is replaced atomically."""
         async with self._keeping:
             context = session.open_context
             if context is None:
@@ -107,7 +107,7 @@ class NamedProfile:
                     return
                 state = {**(self.state or {"origins": []}), "cookies": cookies}
             self.state = state
-            # A browser that dies takes its contexts along: the next one starts from here.
+            # After a crash of the browser, the next context starts from this state.
             session.context_options["storage_state"] = state
             try:
                 await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)
@@ -115,7 +115,7 @@ class NamedProfile:
                 logger.error("The profile %s cannot be written: %s", self.name, error)
 
     async def put(self, state: StorageState) -> None:
-        """Keep this state instead of what was kept. Raises OSError: it cannot be written."""
+        """Replace the state. Raises OSError: it cannot be written."""
         async with self._keeping:
             await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)
             self.state = state

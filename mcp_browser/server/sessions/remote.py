@@ -1,4 +1,4 @@
-"""The browser sessions of clients that come over HTTP: who has which, how many, and when they end."""
+"""The browser sessions of clients over HTTP: their owners, limits and ends."""
 
 import asyncio
 import hashlib
@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from mcp.server.context import ServerRequestContext
-
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import FairSemaphore, SessionLock, begin, finish
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, ClientDisk
@@ -20,16 +18,10 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
-from mcp_browser.server.sessions.sessions import (
-    ANEW,
-    LONGEST_TICK,
-    HeldSession,
-    Sessions,
-    in_words,
-    logged,
-)
+from mcp_browser.server.sessions.sessions import ANEW, LONGEST_TICK, HeldSession, Sessions, in_words, logged
 from mcp_browser.settings import SessionSettings
 from mcp_browser.text import counted
 
@@ -50,9 +42,8 @@ REMEMBERED = 1000  # For how many ended sessions the reason is remembered
 class RemoteSessions(Sessions):
     """The sessions of a server that has many clients.
 
-    A client of the legacy protocol, or of SSE, has a session of its own without naming it: that of its
-    protocol session. In the modern protocol, which knows none, a call without a handle starts a session, and
-    its result names the handle.
+    A client of the legacy protocol, or of SSE, has a session without naming it: that of its protocol session.
+    In the modern protocol a call without a handle starts a session, and its result names the handle.
     """
 
     is_remote = True
@@ -74,7 +65,7 @@ class RemoteSessions(Sessions):
     # -- for calls
 
     async def _of_call(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None
+        self, request: Context, principal: Principal, handle: str | None
     ) -> tuple[HeldSession, tuple[str, ...], bool]:
         if self.stopping:
             raise BrowserUnavailable("The server is shutting down.", hint="Connect again in a moment.")
@@ -97,15 +88,13 @@ class RemoteSessions(Sessions):
             )
         return held, notes, is_new
 
-    def owns(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
-    ) -> bool:
+    def owns(self, request: Context, principal: Principal, session: BrowserSession, /) -> bool:
         """Whether the caller is known to have this session; see `of`."""
         held = self._holder_of(session)
         return held is not None and _is_of(held, principal, connection_of(request))
 
     def may_read(self, principal: Principal, session: BrowserSession, /) -> bool:
-        """Whether the session is the caller's. Anonymous callers read what they know the address of."""
+        """Whether the session is the caller's; anonymous callers read what they know the address of."""
         held = self._holder_of(session)
         return held is not None and held.owner.id == principal.id
 
@@ -150,10 +139,8 @@ class RemoteSessions(Sessions):
     ) -> HeldSession:
         """A new session; its context opens at its first call, with `context_options` for `new_context`.
 
-        A profile, where it keeps its logins, is this session's until that ends.
-
-        Raises:
-            LimitReached: there are too many, and none that is `unused` can be closed for it.
+        The session holds `profile`, which keeps its logins, until it ends. Raises LimitReached: there are too
+        many sessions, and none that is `unused` can be closed.
         """
         while (full := self._full_for(principal)) is not None:
             if (unused := self._reclaimable(principal)) is None:
@@ -245,7 +232,7 @@ class RemoteSessions(Sessions):
             begin(logged(self._keep_state(held)))
 
     def _holder_of(self, session: BrowserSession) -> HeldSession | None:
-        """Who has a session; also one that is being closed, since clients are notified that its files go."""
+        """The holder of a session, also of one that is closing: clients are notified that its files go."""
         known = (*self._held.values(), *self._closing)
         return next((held for held in known if held.session is session), None)
 
@@ -346,7 +333,7 @@ class RemoteSessions(Sessions):
         return None
 
     def _why_over(self, held: HeldSession) -> str:
-        """Why a session is over, or nothing; one that has calls under way is not."""
+        """Why a session is over; "" where it is not, or calls are running."""
         settings, now = self._settings_for(held.owner), time.monotonic()
         if held.is_busy:
             return ""
@@ -384,7 +371,7 @@ def _is_of(held: HeldSession, principal: Principal, connection: str | None) -> b
     return held.owner.id == principal.id
 
 
-def connection_of(request: ServerRequestContext[Any, Any]) -> str | None:
+def connection_of(request: Context) -> str | None:
     """The protocol session that a call came in, None in the modern protocol over HTTP, which has none."""
     scope = getattr(request.request, "scope", None)
     return None if scope is None else scope.get(CONNECTION)

@@ -1,4 +1,4 @@
-"""The browser sessions that calls work in: here those of one client over stdio, in `remote` those of many."""
+"""The browser sessions of one client over stdio; `remote` has those of many clients."""
 
 import asyncio
 import itertools
@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import Condition, begin
@@ -19,7 +18,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.calls import SessionLease
-from mcp_browser.server.elicitation import NeedInput
+from mcp_browser.server.elicitation import Context, NeedInput
 from mcp_browser.server.principals import ANONYMOUS, Principal
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class Sessions:
 
     @asynccontextmanager
     async def lease(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None, /
+        self, request: Context, principal: Principal, handle: str | None, /
     ) -> AsyncGenerator[SessionLease]:
         """Lend a call its session, for as long as the call lasts.
 
@@ -142,14 +141,12 @@ class Sessions:
         note = f'Its browser session is "{held.handle}"; close_session ends it.'
         return self._lease(held, (note,), is_new=True)
 
-    def owns(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession, /
-    ) -> bool:
+    def owns(self, _request: Context, _principal: Principal, _session: BrowserSession, /) -> bool:
         """Whether a session is this client's own, and no other one's: its files are listed for it."""
         return True
 
     def may_read(self, _principal: Principal, _session: BrowserSession, /) -> bool:
-        """Whether the caller may read a file of the session whose address, a secret, it knows."""
+        """Whether the caller, who knows the secret address of a file, may read it."""
         return True
 
     async def named(self, handle: str | None) -> HeldSession:
@@ -170,11 +167,7 @@ class Sessions:
         return [held for held in self._held.values() if not held.session.closed]
 
     async def open(
-        self,
-        principal: Principal,
-        *,
-        isolated: bool = True,
-        context_options: dict[str, Any] | None = None,
+        self, principal: Principal, *, isolated: bool = True, context_options: dict[str, Any] | None = None
     ) -> HeldSession:
         """Make a session; its browser or tab opens at its first call. Raises LimitReached."""
         most = self._manager.settings.sessions.max_sessions
@@ -199,7 +192,7 @@ class Sessions:
     # -- for the server
 
     async def watch(self) -> None:
-        """Close what is over; runs until cancelled, or returns where nothing ever is."""
+        """Close sessions that are over, until cancelled; returns at once where none ever is."""
         while tick := self._tick():
             await asyncio.sleep(tick)
             for held in list(self._held.values()):
@@ -208,9 +201,9 @@ class Sessions:
     # -- inside; sessions of other clients differ in this
 
     async def _of_call(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal, handle: str | None
+        self, _request: Context, _principal: Principal, handle: str | None
     ) -> tuple[HeldSession, tuple[str, ...], bool]:
-        """The session of a call, what its result says of that, and whether it was made for the call."""
+        """The session of a call, notes for the result, and whether it was made for the call."""
         return await self.named(handle), (), False
 
     def _tick(self) -> float:
@@ -228,7 +221,7 @@ class Sessions:
         ephemeral = not self.has_handles and held.handle != DEFAULT
         handle = held.handle if self.has_handles or ephemeral else None
         return SessionLease(
-            session=held.session, handle=handle, is_new=is_new, told=notes, ephemeral=ephemeral
+            session=held.session, handle=handle, is_new=is_new, notes=notes, ephemeral=ephemeral
         )
 
     def _hold(self, held: HeldSession) -> HeldSession:

@@ -109,7 +109,7 @@ def session_tools(sessions: RemoteSessions) -> tuple[ServerTool, ...]:
         lines = [_line(one) for one in held] or ["You have no sessions."]
         data: dict[str, Any] = {}
         if call.principal == ANONYMOUS and connection is None and params.session is None:
-            # Whoever asks may be anybody, and a handle lets its holder in.
+            # List nothing to a caller that cannot be identified: a handle grants access to its session.
             lines, data = [_ONLY_BY_HANDLE], {"message": _ONLY_BY_HANDLE}
         profiles = sessions.profiles_of(call.principal)
         names = profiles.names() if profiles is not None else []

@@ -1,1 +1,1 @@
-"""What people see of browser sessions, and how they take them over, whatever brings it to them."""
+"""The live view of browser sessions and their takeover by people, for each transport."""

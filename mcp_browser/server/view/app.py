@@ -62,7 +62,7 @@ class ExchangeViewParams(ActionParams):
 
 @dataclass(eq=False, slots=True)
 class _Page:
-    """An open page, and the work of telling it what happens."""
+    """An open page, and the task that serves it."""
 
     transport: PolledTransport
     work: asyncio.Task[None]
@@ -70,7 +70,7 @@ class _Page:
 
 @dataclass(eq=False, slots=True)
 class _Seat:
-    """Whom a call has shown which session; the pages that are open for it, by their names."""
+    """A call that has shown a session: its caller, and the open pages by their names."""
 
     principal: Principal
     session: BrowserSession
@@ -78,7 +78,7 @@ class _Seat:
 
 
 class ViewApp:
-    """The page as a resource, the tool that shows it, and the one that it talks to the server by."""
+    """The page as a resource, the tool that shows it, and the tool that the page calls."""
 
     templates: Sequence[types.ResourceTemplate] = ()
 
@@ -128,8 +128,8 @@ class ViewApp:
             self._leave(shown[0])
         key = secrets.token_urlsafe(KEY_BYTES)
         self._seats[key] = _Seat(call.principal, call.session)
-        told = "The user sees the browser in the chat, live. While they have taken it over, calls wait."
-        result = call_result(ActionResult(extracted_content=told), settings=call.session.settings, secrets={})
+        text = "The user sees the browser in the chat, live. While they have taken it over, calls wait."
+        result = call_result(ActionResult(extracted_content=text), settings=call.session.settings, secrets={})
         return result.model_copy(update={"meta": {KEY_META: key}})
 
     async def exchange_view(self, call: Call, params: ExchangeViewParams) -> types.CallToolResult:
@@ -222,7 +222,8 @@ def app_page() -> str:
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
-    script = "\n".join(_in_one(read(name)) for name in ("app_transport.js", "task.js", "view.js"))
+    modules = "\n".join(map(read, ("app_transport.js", "task.js", "view.js")))
+    script = re.sub(r"(?m)^(import .*;$|export )", "", modules)
     parts: dict[str, str] = {
         '<html lang="en">': f'<html lang="en" class="app" data-version="{__version__}">',
         '<link rel="icon" href="view/icon.svg">\n': "",
@@ -233,11 +234,6 @@ def app_page() -> str:
     for part, instead in parts.items():
         page = page.replace(part, instead)
     return page
-
-
-def _in_one(script: str) -> str:
-    """A module's text without what connects it to others."""
-    return re.sub(r"(?m)^(import .*;$|export )", "", script)
 
 
 def _jpeg(data: bytes) -> types.ImageContent:

@@ -1,4 +1,4 @@
-"""A task of the agent as its session's page shows it, and what a person says to it there."""
+"""The card of an agent's task in the live view, and how a person steers the task there."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -34,12 +34,12 @@ class TaskCard(SessionPlugin):
         stop: Callable[[], Coroutine[Any, Any, None]],
         go_on: Callable[[str], Coroutine[Any, Any, object]] | None = None,
     ) -> None:
-        """Show the run of this history from now on, which `stop` ends; `go_on` continues one that waits."""
+        """Show this run from now on; `stop` ends it, `go_on` continues it when it waits."""
         self._history, self._control, self._stop, self._progress = history, control, stop, None
         self._go_on = go_on
 
     def progressed(self, progress: Progress) -> None:
-        """Show what the run is about to do."""
+        """Show the run's next step."""
         self._progress = progress
 
     async def ask(
@@ -68,7 +68,7 @@ class TaskCard(SessionPlugin):
                 other.cancel()
 
     def steer(self, what: Steering, text: str) -> None:
-        """Do what a person wants of the run."""
+        """Steer the run as a person wants."""
         if self._history is None:
             return
         control = self._control
@@ -98,7 +98,7 @@ class TaskCard(SessionPlugin):
         asks = history is not None and history.status is TaskStatus.NEEDS_PERSON
         return asks and self._asked is None and self._go_on is not None
 
-    def told(self) -> dict[str, Any] | None:
+    def as_json(self) -> dict[str, Any] | None:
         """Return the state of the run as JSON; None where there is none."""
         history = self._history
         if history is None:

@@ -46,8 +46,8 @@ class SeenCall:
     result: str = ""
     picture: bytes | None = None
 
-    def told(self) -> dict[str, Any]:
-        """What is told of it, as JSON."""
+    def as_json(self) -> dict[str, Any]:
+        """The call as the page gets it."""
         return {
             "number": self.number,
             "tool": self.tool,
@@ -69,12 +69,8 @@ class SessionCalls:
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     picturing: bool = False
 
-    @property
-    def latest(self) -> SeenCall | None:
-        return self.calls[-1] if self.calls else None
-
-    def tell(self, call: SeenCall) -> None:
-        """A call has begun, ended or got its picture."""
+    def notify(self, call: SeenCall) -> None:
+        """Report that a call has begun, ended or got its picture."""
         for listener in list(self.listeners):
             listener(call)
 
@@ -110,7 +106,7 @@ class Journal:
         seen = self.of(session)
         call = SeenCall(next(seen.numbers), tool, arguments, time.time())
         seen.calls.append(call)
-        seen.tell(call)
+        seen.notify(call)
         return partial(self._ended, session, seen, call, time.monotonic())
 
     def _ended(
@@ -118,7 +114,7 @@ class Journal:
     ) -> None:
         call.seconds = round(time.monotonic() - began, 3)
         call.state, call.result = _account(outcome, session)
-        seen.tell(call)
+        seen.notify(call)
         if call.state != "cancelled" and not seen.picturing:
             seen.picturing = True
             begin(self._picture(session, seen, call))
@@ -136,7 +132,7 @@ class Journal:
         self._bytes += len(call.picture)
         while self._bytes > MOST_BYTES:
             self._drop_picture(self._pictured.popleft())
-        seen.tell(call)
+        seen.notify(call)
 
     def _drop_picture(self, call: SeenCall) -> None:
         self._bytes -= len(call.picture or b"")
@@ -155,7 +151,7 @@ async def picture_of(session: BrowserSession) -> bytes | None:
 
 
 def _account(outcome: Any, session: BrowserSession) -> tuple[State, str]:
-    """How a call ended, and what the model reads of it."""
+    """How a call ended, and its result as the model reads it."""
     match outcome:
         case ActionResult():
             parts = render_result(outcome, settings=session.settings, secrets=session.hidden)

@@ -1,4 +1,4 @@
-"""What a person does in a session that they have taken over: mouse, keys, addresses, tabs, dialogs."""
+"""The actions of a person in a session that they have taken over: mouse, keys, addresses, tabs, dialogs."""
 
 import asyncio
 from collections import Counter
@@ -139,7 +139,7 @@ class Takeovers:
         await session.ensure_open()
 
     async def follow(self, session: BrowserSession, viewer: str) -> None:
-        """Bring to the front what the page has opened since: a person looks for it there."""
+        """Switch to the tab that the page has opened since, where a person expects to be."""
         if (taken := self._find(session, viewer)) is not None:
             new = session.tabs.keys() - taken.known
             taken.known |= new
@@ -154,7 +154,7 @@ class Takeovers:
             await session.takeover.end(note or None, holder=taken.holder)
 
     def came(self, viewer: str) -> None:
-        """A page of the viewer's is connected, again perhaps."""
+        """Note that a page of the viewer is connected."""
         self._connected[viewer] += 1
         for taken in self._taken.values():
             if taken.viewer == viewer and taken.leaving is not None:
@@ -162,7 +162,7 @@ class Takeovers:
                 taken.leaving = None
 
     def left(self, viewer: str) -> None:
-        """A page of the viewer's has gone: what was taken over is given back, unless it comes again soon."""
+        """Note that a page of the viewer has gone; give its sessions back unless it returns soon."""
         self._connected[viewer] -= 1
         self._connected += Counter()
         if self._connected[viewer]:
@@ -184,12 +184,12 @@ class Takeovers:
 
 
 def may_take(session: BrowserSession) -> bool:
-    """Whether the settings let the session's client change pages, and so a person who has its rights."""
+    """Whether the settings let the session's client, and so the person, change pages."""
     return not session.settings.tools.read_only
 
 
 async def perform(message: Input, session: BrowserSession) -> None:
-    """Do in a session what a person does, who is known to have it; raises ActionError, PlaywrightError."""
+    """Carry out an action of the person who has the session; raises ActionError, PlaywrightError."""
     if session.tab_in_use is None:
         if not isinstance(message, Go):
             raise NotActionable("The browser has ended. Open an address: that starts it again.")

@@ -1,7 +1,7 @@
-"""How messages get to an open page of the view and back: the protocol is one, the transports are two.
+"""Sends messages to an open page of the view and back: one protocol over two transports.
 
 A page of the server has a WebSocket (`server/http/view/view.py`). The page of an MCP App can only call tools:
-it asks for what is new, again and again.
+it polls for what is new.
 """
 
 import json
@@ -72,8 +72,8 @@ class PolledTransport:
             self._to_viewer.send_nowait(message)
 
     async def poll(self, *, wait: bool) -> tuple[list[dict[str, Any]], Frame | None]:
-        """Return what is new, as far as it fits, and the newest frame; `wait` until there is something."""
-        # Who polls again has drawn what came.
+        """Return the news that fit, and the newest frame; `wait` until there is something."""
+        # A page that polls again has drawn the frames.
         for _ in range(self._undrawn):
             self.put(_DRAWN)
         self._undrawn = 0
@@ -93,7 +93,7 @@ class PolledTransport:
         return news, frame
 
     def end(self) -> None:
-        """Take no more; a poll that waits returns what there is."""
+        """Take no more messages; a waiting poll returns."""
         self.closed = True
         self._changed.wake()
 

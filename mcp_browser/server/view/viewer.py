@@ -1,4 +1,4 @@
-"""One open page of the view: what the sessions are like, the calls as they happen, and the picture, live."""
+"""One open page of the view: sends the sessions, the calls and the live picture, and takes input."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -38,14 +38,14 @@ from mcp_browser.text import cut, cut_address
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 0.5  # How often tabs, addresses and titles are compared with what was told of them
+LOOK_SECONDS = 0.5  # How often tabs, addresses and titles are compared with what was sent
 ADMISSION_SECONDS = 10.0  # How often it is checked whether the viewer's token still counts
 FRAMES_AHEAD = 2  # How many frames are on their way that the page has not drawn yet
 PATIENCE_SECONDS = 2.0  # How long a page may take to draw them until no more are asked of the browser
 MOST_WAITING = 500  # How much of what a person does waits to be done; more is dropped
 LONGEST_TITLE = 200
 MOST_SHOWN = 100  # Steps of a recording
-BY = "live view"  # What the model is told of who has taken over
+BY = "live view"  # Names to the model who has taken over
 
 NO_MESSAGE = 4400  # What came is no message of this protocol
 NOT_ADMITTED = 4401  # The viewer's token counts no more
@@ -104,7 +104,7 @@ class Viewer:
         self._visible = visible
         self._key = ""
         self._watched: BrowserSession | None = None
-        self._told: dict[str, Any] = {}
+        self._sent: dict[str, Any] = {}
         self._calls: dict[int, SeenCall] = {}
         self._changed = Condition()
         self._undrawn = 0
@@ -122,7 +122,7 @@ class Viewer:
         """Serve until the page or the viewer's admission has gone."""
         try:
             async with anyio.create_task_group() as tasks:
-                for work in (self._listen, self._tell, self._show, self._act, self._check):
+                for work in (self._listen, self._report, self._show, self._act, self._check):
                     tasks.start_soon(self._until_gone, work, tasks.cancel_scope)
         finally:
             if self._card is not None:
@@ -145,7 +145,7 @@ class Viewer:
                 return
             match message:
                 case Watch():
-                    # Nobody but its principal has what a page has taken over.
+                    # A takeover belongs to the page and its principal.
                     key = f"{self._principal.id} {message.viewer}"
                     if key != self._key:
                         self._takeovers.left(self._key)
@@ -165,7 +165,7 @@ class Viewer:
         if self._watched is not None:
             self._journal.of(self._watched).listeners.discard(self._heard)
         self._watched = session
-        self._told.pop("session", None)
+        self._sent.pop("session", None)
         self._calls.clear()
         self._showing.cancel()
         if session is not None:
@@ -178,12 +178,12 @@ class Viewer:
         self._calls[call.number] = call
         self._changed.wake()
 
-    async def _tell(self) -> None:
+    async def _report(self) -> None:
         while True:
             sessions = self._visible()
             if self._watched is not None and self._watched not in sessions:
                 self._watch(None)
-            await self._tell_if_new("sessions", {"sessions": [self._summary(one) for one in sessions]})
+            await self._send_if_new("sessions", {"sessions": [self._summary(one) for one in sessions]})
             watched = self._watched
             if watched is not None:
                 await self._takeovers.follow(watched, self._key)
@@ -193,17 +193,17 @@ class Viewer:
             await self._follow_plugins(watched)
             if self._key:
                 # Before the page has asked for one, none is no end.
-                await self._tell_if_new("session", {"session": self._account(watched) if watched else None})
+                await self._send_if_new("session", {"session": self._account(watched) if watched else None})
             if watched is not None and watched.tab_in_use is not self._shown:
                 self._showing.cancel()
             while self._calls and watched is self._watched:
                 number = next(iter(self._calls))
                 call = self._calls.pop(number)
-                await self._transport.send({"type": "call", "call": call.told()})
+                await self._transport.send({"type": "call", "call": call.as_json()})
             await self._changed.wait(LOOK_SECONDS)
 
     async def _follow_plugins(self, watched: BrowserSession | None) -> None:
-        """Tell of the task and the recording of the session that is shown."""
+        """Report the task of the session that is shown, and follow its recording."""
         card = await watched.plugin(TaskCard) if watched is not None else None
         if card is not self._card:
             for one, by in ((self._card, -1), (card, 1)):
@@ -212,17 +212,18 @@ class Viewer:
             self._card = card
         self._recorder = await watched.plugin(PersonRecorder) if watched is not None else None
         if card is not None and watched is not None:
-            await self._tell_if_new("task", {"task": hide_in(card.told(), watched.hidden)})
+            await self._send_if_new("task", {"task": hide_in(card.as_json(), watched.hidden)})
 
-    async def _tell_if_new(self, kind: str, facts: dict[str, Any]) -> None:
-        if self._told.get(kind) != facts:
-            self._told[kind] = facts
+    async def _send_if_new(self, kind: str, facts: dict[str, Any]) -> None:
+        if self._sent.get(kind) != facts:
+            self._sent[kind] = facts
             await self._transport.send({"type": kind, **facts})
 
     def _summary(self, session: BrowserSession) -> dict[str, Any]:
-        """What the list tells of a session."""
+        """The session's entry in the list."""
         tab = session.tab_in_use
-        latest = self._journal.of(session).latest
+        calls, holder = self._journal.of(session).calls, session.takeover.active
+        latest = calls[-1] if calls else None
         return hide_in(
             {
                 "id": name_of(session),
@@ -230,13 +231,13 @@ class Viewer:
                 "address": _address(tab, session) if tab is not None else "",
                 "calls": latest.number if latest is not None else 0,
                 "busy": latest is not None and latest.state == "running",
-                "taken": _holder(session),
+                "taken": str(holder) if holder is not None else None,
             },
             session.hidden,
         )
 
     def _account(self, session: BrowserSession) -> dict[str, Any]:
-        """What is told of the session that is shown."""
+        """The state of the session that is shown."""
         current = session.tab_in_use
         dialog = current.dialog if current is not None else None
         tabs = [
@@ -250,18 +251,18 @@ class Viewer:
             if current is not None and not tab.closed
         ]
         holder = session.takeover.active
-        told = {
+        state = {
             "id": name_of(session),
             "tabs": tabs,
             "dialog": None if dialog is None else _dialog(dialog),
-            # Whoever is waited for may come by any page.
+            # A person who is waited for may use any page.
             "holder": str(holder) if holder is not None and not holder.waiting else None,
             "asked": holder.asked if holder is not None else None,
             "mine": self._takeovers.has(session, self._key),
             "may_take": may_take(session),
             "recording": self._recording(),
         }
-        return hide_in(told, session.hidden)
+        return hide_in(state, session.hidden)
 
     def _recording(self) -> dict[str, Any] | None:
         recorder = self._recorder
@@ -287,7 +288,7 @@ class Viewer:
                 await self._changed.wait(LOOK_SECONDS)
 
     async def _send_frames(self, tab: Tab) -> None:
-        """Send a tab's frames; none to who draws none, as in a hidden page. Raises NotActionable."""
+        """Send a tab's frames, as long as the page draws them. Raises NotActionable."""
         while not tab.closed:
             while self._undrawn >= FRAMES_AHEAD:
                 await self._drawn.wait()
@@ -304,7 +305,7 @@ class Viewer:
     # -- what the person does
 
     async def _act(self) -> None:
-        """Do one after another what the person does."""
+        """Carry out the person's actions, one after another."""
         async for message in self._doing:
             session = self._watched
             if session is None:
@@ -344,8 +345,8 @@ class Viewer:
                 files = await recorder.keep(recording)
                 places = ", ".join(file.place for file in files)
                 session.notice(f"A person has recorded what they did: {places}; replay_task does it again.")
-                told = [{"name": name, "text": text} for name, _, text in recording.files()]
-                await self._transport.send({"type": "recorded", "files": told})
+                contents = [{"name": name, "text": text} for name, _, text in recording.files()]
+                await self._transport.send({"type": "recorded", "files": contents})
             case "text" | "value" | "visible" as what:
                 await recorder.check(None if recorder.checking == what else what)
 
@@ -356,14 +357,9 @@ class Viewer:
 
     async def _check(self) -> None:
         """Close the socket once the viewer's token counts no more."""
-        while await self._transport.still_admitted():  # noqa: ASYNC110 - clocks tell nobody
+        while await self._transport.still_admitted():  # noqa: ASYNC110 - no event for it
             await anyio.sleep(ADMISSION_SECONDS)
         await self._transport.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
-
-
-def _holder(session: BrowserSession) -> str | None:
-    holder = session.takeover.active
-    return str(holder) if holder is not None else None
 
 
 def _dialog(dialog: DialogInfo) -> dict[str, Any]:

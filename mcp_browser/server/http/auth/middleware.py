@@ -50,7 +50,7 @@ class ResourceMetadata:
         self._endpoints = endpoints
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer what asks for metadata; pass everything else on."""
+        """Answer requests for metadata; pass all others on."""
         if scope["type"] != "http" or not _under(scope["path"], RESOURCE_WELL_KNOWN):
             await self._app(scope, receive, send)
             return
@@ -90,11 +90,7 @@ def asks_who_calls(settings: AccessSettings) -> bool:
 
 
 def check_exposure(settings: AccessSettings, host: str) -> None:
-    """Whether the settings fit each other and the name or number that the server listens at.
-
-    Raises:
-        SettingsError: anybody in the network could use the browser, or a setting needs another one.
-    """
+    """Check that the settings fit each other and the `host` to listen at; raises SettingsError."""
     if settings.oauth_issuer is not None and not settings.oauth_audience:
         raise SettingsError(
             "oauth-issuer needs oauth-audience: without it, a token for any other server would count here. "
@@ -126,7 +122,7 @@ WRONG_TOKENS_AT_ONCE = 60.0  # How many tokens that do not count an address may 
 _RETRY_SECONDS = 10
 
 STILL_ADMITTED = "mcp_browser.still_admitted"
-"""Where a request's scope has an async function that tells whether its token still counts."""
+"""The key in a request's scope of an async function: does the token still count?"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,11 +135,11 @@ class _Caller:
 
 
 class Authentication:
-    """ASGI middleware that lets in only requests whose token counts, and writes down whose they are.
+    """ASGI middleware that admits only requests whose token counts, and sets their principal in the scope.
 
-    The SDK's own middlewares know one fixed address of the resource's metadata, tell a client without a token
-    that it is invalid, and cannot say that the authorization server is out of reach. What the SDK reads
-    afterwards is set as they do it.
+    The SDK's own middlewares support one fixed address of the resource's metadata, answer a request without
+    a token with `invalid_token`, and cannot report an authorization server that is unreachable. The scope is
+    filled as they do it, since the SDK reads that later.
     """
 
     def __init__(
@@ -178,12 +174,12 @@ class Authentication:
             await refused(scope, receive, send)
 
     async def _still_admits(self, scope: Scope) -> bool:
-        """Whether the token of a request that goes on counts still; what cannot be told now goes on."""
+        """Whether the token of an open request still counts; True while that cannot be checked."""
         refused = await self._admit(scope)
         return refused is None or refused.status_code not in {401, 403}
 
     async def _admit(self, scope: Scope) -> Response | None:
-        """Write down whose request it is; the answer to it where it may not go on."""
+        """Write the principal into the scope; return the answer to a request that is refused."""
         scheme, _, rest = Headers(scope=scope).get("authorization", "").strip().partition(" ")
         token = rest.strip()
         if scheme.lower() != "bearer" or not token:

@@ -1,7 +1,7 @@
-"""Access tokens of an OAuth 2.1 authorization server: its keys, and whether a token is one of its own.
+"""Access tokens of an OAuth 2.1 authorization server: its keys, and whether it has issued a token.
 
 The keys are found by the server's metadata (RFC 8414, OpenID Connect Discovery), kept, and fetched again when
-they are old or a token names one that is not among them. A call waits only for a key that is not known.
+they are old or a token names an unknown one. A call waits only for an unknown key.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class IssuerUnreachable(Exception):
 
 
 class TokenRefused(Exception):
-    """A token does not count. The message may be told to whoever sent it."""
+    """A token does not count. The message may be sent to the client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class IssuerKeys:
     async def key(self, kid: str | None) -> SigningKey | None:
         """The key of an identifier; None if the server has none such.
 
-        A known key is given at once, and fetched again in the background when it is old.
+        A known key is returned at once; an old one is fetched again in the background.
 
         Raises:
             IssuerUnreachable: there are no keys yet, or they are too old to be used.
@@ -132,14 +132,15 @@ class IssuerKeys:
             if metadata.get("issuer") != self._issuer:
                 raise ValueError(f"{address} is another issuer's; --oauth-issuer must be what it says")
             jwks = metadata.get("jwks_uri")
-            if not isinstance(jwks, str) or not _same_protection(self._issuer, jwks):
+            safe = {"https", urlsplit(self._issuer).scheme}
+            if not isinstance(jwks, str) or urlsplit(jwks).scheme not in safe:
                 raise ValueError(f"{address} names no jwks_uri with https")
             return jwks
         raise problem or ValueError("no metadata")
 
 
 class AccessTokens:
-    """Tells what an access token allows."""
+    """Checks access tokens of one issuer, and returns what they allow."""
 
     def __init__(self, issuer: str, audience: tuple[str, ...]) -> None:
         self._issuer = issuer
@@ -215,12 +216,8 @@ async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
     return cast("dict[str, Any]", document)
 
 
-def _same_protection(issuer: str, address: str) -> bool:
-    return urlsplit(address).scheme in {"https", urlsplit(issuer).scheme}
-
-
 def _keys_of(document: Mapping[str, Any]) -> dict[str | None, SigningKey]:
-    """The public keys for signatures in a JWKS; what is not understood is left out."""
+    """The public keys for signatures in a JWKS, without entries that are not understood."""
     found: dict[str | None, SigningKey] = {}
     listed: object = document.get("keys")
     for entry in cast("list[object]", listed) if isinstance(listed, list) else ():

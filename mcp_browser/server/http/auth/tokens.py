@@ -1,7 +1,7 @@
 """Named bearer tokens, from a file that may change while the server runs, or from the environment.
 
-Of a token only its SHA-256 is kept. A line of the file may hold that instead of the token itself
-(`alice: sha256:…`), as `mcp-browser token` writes it: whoever reads such a file cannot use what it says.
+Only the SHA-256 of a token is kept. A line of the file may hold that instead of the token itself
+(`alice: sha256:…`), as `mcp-browser token` writes it; such a line cannot be used to sign in.
 """
 
 import hashlib
@@ -49,15 +49,11 @@ class TokenSource:
         self._fixed = _from_variable(settings.token.get_secret_value()) if settings.token is not None else ()
         self._file = TokenFile(settings.tokens) if settings.tokens is not None else None
 
-    def __bool__(self) -> bool:
-        """Whether there is a source at all, be it empty now."""
-        return bool(self._fixed) or self._file is not None
-
     def name_of(self, token: str) -> str | None:
         """The name of a token; None where it does not count."""
         digest = hashlib.sha256(token.encode()).digest()
         name = None
-        # All are compared, so that the time tells neither which one was right nor how nearly.
+        # Compare all, so that the time reveals neither which one was right nor how nearly.
         for known in (*self._fixed, *(self._file.tokens() if self._file is not None else ())):
             if hmac.compare_digest(known.digest, digest):
                 name = known.name
@@ -65,7 +61,7 @@ class TokenSource:
 
 
 class TokenFile:
-    """A file of tokens. A change of it counts within a second; one that cannot be used goes to the log."""
+    """A file of tokens. A change counts within a second; the log reports one that cannot be used."""
 
     def __init__(self, path: Path) -> None:
         """Read the file. Raises SettingsError: it cannot be read, is not private, or holds no token."""
@@ -77,7 +73,7 @@ class TokenFile:
         self._looked_at = time.monotonic()
 
     def tokens(self) -> tuple[NamedToken, ...]:
-        """The tokens; those from before the latest change where that cannot be used."""
+        """The tokens; the previous ones while the file cannot be used."""
         now = time.monotonic()
         if now - self._looked_at >= _LOOK_AGAIN_SECONDS:
             self._looked_at = now

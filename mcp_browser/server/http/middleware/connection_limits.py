@@ -24,7 +24,7 @@ _ANSWER = (
 
 
 class Connections:
-    """The connections of one server, and what they may do."""
+    """The connections of one server, and their limits."""
 
     def __init__(self, *, most: int, seconds: float, on_refusal: OnRefusal) -> None:
         """Allow `most` connections at a time, and `seconds` for a head to come or an answer to be taken."""
@@ -61,7 +61,7 @@ class Connections:
             closed = max(idle, key=lambda protocol: self._by_address[self._open[protocol]])
             self.on_refusal("connections")
             self.forget(closed)
-            closed.abort()
+            closed.transport.abort()
         self._open[new] = address
         self._by_address[address] += 1
         return True
@@ -92,10 +92,6 @@ class GuardedProtocol(H11Protocol):
             return False
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return cycle is None or cycle.response_complete
-
-    def abort(self) -> None:
-        """Close at once, whatever has not been sent yet."""
-        self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Take the connection, or turn it away where there is no room."""
@@ -141,25 +137,25 @@ class GuardedProtocol(H11Protocol):
         socket.connection_lost = connection_lost
 
     def on_response_complete(self) -> None:
-        """Wait for the next head; what is left of the last body does not count as one."""
+        """Wait for the next head; the rest of the last body is none."""
         self._wait_for_head()
         super().on_response_complete()
         if not self.idle:
             self._stop("_head_timer")
 
     def pause_writing(self) -> None:
-        """The client reads too slowly: wait for it, but not for ever."""
+        """Start a timer: the client reads too slowly."""
         super().pause_writing()
         if self._write_timer is None:
             self._write_timer = self.loop.call_later(self.guard.seconds, self._give_up, "_write_timer")
 
     def resume_writing(self) -> None:
-        """The client has read what there was."""
+        """Stop the timer: the client has read the data."""
         super().resume_writing()
         self._stop("_write_timer")
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP, too long a head with 431; close where an answer has begun already."""
+        """Answer with 400, or 431 for too long a head; only close where an answer has begun."""
         self.guard.on_refusal("request")
         error = sys.exception()
         status = error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400

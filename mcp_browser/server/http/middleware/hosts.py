@@ -1,7 +1,7 @@
-"""Which names and web pages a request may come by.
+"""Checks the host names and the web pages that requests come by.
 
 A web page can make a browser on this machine, or in this network, send requests here. Its name gives it away:
-the `Origin` header says which page it is, and after DNS rebinding the `Host` header still holds its name.
+the `Origin` header names the page, and after DNS rebinding the `Host` header still holds its name.
 """
 
 import ipaddress
@@ -48,7 +48,7 @@ def split_host(value: str) -> tuple[str, int | None] | None:
 
 
 def named_hosts(headers: Headers) -> list[str]:
-    """The names that a request comes by, as its headers give them, those of trusted proxies included."""
+    """The host names in a request's headers, with those of trusted proxies."""
     forwarded = [name for value in headers.getlist("x-forwarded-host") for name in value.split(",")]
     return [headers.get("host", ""), *(name.strip() for name in forwarded)]
 
@@ -106,7 +106,7 @@ class KnownNames:
 
 
 class NameCheck:
-    """ASGI middleware: lets in what comes by a known name, from a known page, without a token in the URL."""
+    """ASGI middleware: admits requests by a known name, from a known page, without a token in the URL."""
 
     def __init__(
         self, app: ASGIApp, *, settings: AccessSettings, listens_at: str = "", on_refusal: OnRefusal
@@ -119,10 +119,7 @@ class NameCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        found = self._wrong(scope)
+        found = self._wrong(scope) if scope["type"] != "lifespan" else None
         if found is None:
             await self._app(scope, receive, send)
             return

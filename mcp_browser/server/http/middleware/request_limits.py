@@ -1,4 +1,4 @@
-"""How much a caller may ask, and how it is refused: the length of a body, requests a second, streams."""
+"""Limits for each caller: the length of a body, requests a second, open streams; and the refusal."""
 
 import math
 import time
@@ -40,9 +40,9 @@ JSONRPC_REFUSED = -32000
 def refusal(
     status: int, message: str, *, headers: Mapping[str, str] | None = None, error: str | None = None
 ) -> Response:
-    """An answer that says why, in JSON that both OAuth and JSON-RPC clients can read.
+    """An answer that gives the reason, in JSON that both OAuth and JSON-RPC clients can read.
 
-    `message` says how to go on, and holds nothing that the client has sent; `error` is the OAuth error code.
+    `message` says how to go on, and repeats nothing of the request; `error` is the OAuth error code.
     """
     body: dict[str, object] = {
         "jsonrpc": "2.0",
@@ -63,10 +63,10 @@ class _Refused(Exception):
 
 
 class BodyLimit:
-    """ASGI middleware that reads a body within limits and hands it on whole."""
+    """ASGI middleware that reads a body within limits and passes it on whole."""
 
     def __init__(self, app: ASGIApp, *, longest: int, seconds: float, on_refusal: OnRefusal) -> None:
-        """Hand on to `app` what has a body of at most `longest` bytes, the first of them within `seconds`."""
+        """Pass bodies of at most `longest` bytes on to `app`; the first byte has to come within `seconds`."""
         self._app = app
         self._longest = longest
         self._seconds = seconds
@@ -95,7 +95,7 @@ class BodyLimit:
         except _Refused as refused:
             self._held -= taken
             self._on_refusal(refused.reason)
-            # What is on its way is still read and dropped: who is cut off while sending sees no answer.
+            # The rest of the body is read and dropped: a client that is cut off while sending sees no answer.
             headers = {"body_time": {"Connection": "close"}, "room": {"Retry-After": "1"}}.get(refused.reason)
             await refusal(refused.status, refused.message, headers=headers)(scope, receive, send)
             return
@@ -166,10 +166,10 @@ class Buckets:
 
 
 class RateLimit:
-    """ASGI middleware that refuses what a caller asks beyond their rate. The anonymous count by address."""
+    """ASGI middleware that limits the rate of each caller; anonymous ones count by address."""
 
     def __init__(self, app: ASGIApp, *, rate: Callable[[Principal], float], on_refusal: OnRefusal) -> None:
-        """Refuse what is beyond `rate` requests a second, which is 0 for who may make any number."""
+        """Refuse more than `rate` requests a second; 0 is no limit."""
         self._app = app
         self._rate = rate
         self._buckets = Buckets()
@@ -177,10 +177,7 @@ class RateLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it with 429 and when to try again."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        rate = self._rate(principal_of(scope))
+        rate = self._rate(principal_of(scope)) if scope["type"] != "lifespan" else 0
         burst = max(1.0, rate * BURST_SECONDS)
         wait = self._buckets.take(caller_key(scope), rate=rate, burst=burst) if rate else 0
         if wait == 0:

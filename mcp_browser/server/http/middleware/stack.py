@@ -1,4 +1,4 @@
-"""Who and what comes in: the middlewares in their order, and how uvicorn is to be run."""
+"""The middlewares in their order, and the options of uvicorn."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -32,7 +32,7 @@ _FORWARDED = frozenset(
 
 
 class ProxyHeaders:
-    """ASGI middleware: `client` and `scheme` as a trusted proxy tells them; headers of others are dropped."""
+    """ASGI middleware: `client` and `scheme` as a trusted proxy gives them; drops the headers of others."""
 
     def __init__(self, app: ASGIApp, *, trusted: tuple[str, ...]) -> None:
         self._app = app
@@ -62,14 +62,11 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
     before_tokens: Sequence[Middleware] = (),
     on_refusal: OnRefusal,
 ) -> list[Middleware]:
-    """The middlewares between the network and the app, the outermost first.
+    """The middlewares between the network and the app, the outermost first; raises SettingsError for tokens.
 
-    The server may be reached by the name that it `listens_at`, too. What is for everybody has one of the
-    `open_paths`, or a path that begins with one of the `open_folders`. `access_of` gives the settings that
-    hold for a principal, where not all have the same. `before_tokens` admit by other means.
-
-    Raises:
-        SettingsError: the tokens cannot be used.
+    `listens_at` is one more name of the server. `open_paths` need no token, nor do paths that begin with one
+    of the `open_folders`. `access_of` gives the settings of a principal, where they differ. `before_tokens`
+    admit by other means.
     """
     everybodys = frozenset(open_paths)
 

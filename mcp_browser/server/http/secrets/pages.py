@@ -1,4 +1,4 @@
-"""The pages on which people give what is secret: a form at an address used once, and thanks."""
+"""The pages on which people enter secrets: a form at an address used once, and thanks."""
 
 import base64
 import hashlib
@@ -6,24 +6,22 @@ import html
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import resources
-from typing import Any
 from urllib.parse import parse_qs
 
-from mcp.server.context import ServerRequestContext
 from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from mcp_browser.errors import NotActionable
-from mcp_browser.server.elicitation import PATH, SecretForm, SecretForms
+from mcp_browser.server.elicitation import PATH, Context, SecretForm, SecretForms
 from mcp_browser.server.http.auth.middleware import public_base
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut
 
 LONGEST_ANSWER = 16_384  # Most bytes of a filled-in form
 
-LONGEST_TASK = 500  # How much of a task a page tells, characters
+LONGEST_TASK = 500  # How much of a task a page shows, characters
 
 STYLE = (resources.files("mcp_browser.server.http.secrets") / "page.css").read_text(encoding="utf-8")
 STYLE_DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
@@ -72,7 +70,7 @@ GONE = "<p>This page was used already, or is too old. Ask for another one where 
 
 
 def secret_route(forms: SecretForms, *, prefix: str = "") -> Route:
-    """The route of the forms; whoever has an address may use it."""
+    """The route of the forms. The address is the only check: it is secret."""
 
     async def serve(request: Request) -> HTMLResponse:
         form = forms.find(request.path_params["token"])
@@ -101,7 +99,7 @@ class HostedForms(SecretForms):
 
     @asynccontextmanager
     async def asking(
-        self, request: ServerRequestContext[Any, Any], question: str, site: str, task: str
+        self, request: Context, question: str, site: str, task: str
     ) -> AsyncGenerator[SecretForm]:
         """A form, as long as the question stands."""
         if request.request is None:
@@ -127,7 +125,7 @@ def _form(form: SecretForm) -> str:
 
 
 async def _body(request: Request) -> bytes:
-    """What was sent; nothing where that is too much."""
+    """The body; empty where it is too long."""
     body = b""
     async for part in request.stream():
         body += part

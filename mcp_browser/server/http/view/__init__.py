@@ -1,1 +1,1 @@
-"""The live view as a page of the server: who gets in, its files, its socket."""
+"""The live view as a page of the server: access, files, socket."""

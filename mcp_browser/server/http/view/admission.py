@@ -1,4 +1,4 @@
-"""Who may see the live view: browsers send no tokens of their own, so a cookie stands for what let them in.
+"""Who may see the live view. Browsers send no tokens of their own, so a cookie stands for what let them in.
 
 That is the token of a client, which is checked anew with each request, or a link that works once.
 """
@@ -69,7 +69,7 @@ class Admission:
         return self._links.pop(token, None)
 
     def set_cookie(self, scope: Scope, admits: str | Link) -> str:
-        """A `Set-Cookie` header for who has sent this `Authorization`, or has followed this link."""
+        """A `Set-Cookie` header for the sender of this `Authorization`, or the user of this link."""
         now = time.monotonic()
         fresh = {key: one for key, one in self._cookies.items() if now - one.used < COOKIE_SECONDS}
         self._cookies = dict([*fresh.items()][-MOST_COOKIES + 1 :])
@@ -83,7 +83,7 @@ class Admission:
         return f"{self._header(scope, '')}; Max-Age=0"
 
     def admit(self, scope: MutableMapping[str, Any]) -> None:
-        """Let in the request whose cookie counts: as its principal, or with the token that it stands for."""
+        """Admit a request whose cookie counts: as the link's principal, or with the token of the sign-in."""
         cookie = self._cookies.get(HTTPConnection(scope).cookies.get(_name(scope), ""))
         if cookie is None or time.monotonic() - cookie.used >= COOKIE_SECONDS:
             return
@@ -106,7 +106,7 @@ class Admission:
 
 
 class CookieAdmission:
-    """ASGI middleware before the check of tokens: admits to the view whoever has a cookie that counts."""
+    """ASGI middleware before the check of tokens: admits requests to the view whose cookie counts."""
 
     def __init__(self, app: ASGIApp, *, admission: Admission, prefix: str) -> None:
         self._app = app

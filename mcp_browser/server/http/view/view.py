@@ -3,14 +3,13 @@
 import struct
 import sys
 import webbrowser
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from functools import partial
 from importlib import resources
 from pathlib import PurePath
 from typing import Any
 
-from mcp.server.context import ServerRequestContext
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -24,6 +23,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import has_display
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.http.auth.middleware import STILL_ADMITTED, asks_who_calls, public_base
 from mcp_browser.server.http.middleware.request_limits import refusal
 from mcp_browser.server.http.view.admission import (
@@ -31,7 +31,6 @@ from mcp_browser.server.http.view.admission import (
     VIEW,
     Admission,
     CookieAdmission,
-    Link,
     may_view,
     viewer_of,
 )
@@ -57,12 +56,12 @@ SAFELY = {
 }
 
 _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_DOOR = resources.files("mcp_browser.server.http.view") / "page"
+_SIGN_IN = resources.files("mcp_browser.server.http.view") / "page"
 _VIEW = resources.files("mcp_browser.server.view") / "page"
 
 FILES = ("view.css", "view.js", "task.js", "socket.js", "enter.js", "icon.svg")
 OPEN_PATHS = (VIEW, *(f"{VIEW}/{name}" for name in FILES))
-"""What anybody may read: nothing in it is anybody's."""
+"""Paths without a token: nothing in these files is private."""
 
 FOLLOWED = """\
 <!doctype html>
@@ -78,72 +77,13 @@ NOT_LET_IN = "Open the link that the terminal shows in which the server runs, or
 GONE = "This link was used already. The terminal in which the server runs shows a new one."
 
 
-def page_routes(
-    admission: Admission, *, prefix: str, asks: bool, followed: Callable[[Link], None]
-) -> list[Route]:
-    """The routes of the page and of the ways in.
-
-    Args:
-        admission: the cookies and links.
-        prefix: what the paths begin with.
-        asks: the server asks who calls, so that a token lets in.
-        followed: called after a link has been used.
-    """
-
-    async def page(request: Request) -> Response:
-        # A token is checked by what the page asks for next. Whoever has none is asked for it.
-        let_in = viewer_of(request.scope) is not None or "authorization" in request.headers
-        name = "view.html" if let_in else "token.html" if asks else "link.html"
-        return _file(name, status=200 if let_in else 401)
-
-    async def sign_in(request: Request) -> Response:
-        if not asks or not admission.is_own_page(request.scope):
-            return _refused("A page of this server signs in, with a token, where the server asks for one.")
-        # The token counts: the request has come through the check of tokens.
-        header = Headers(scope=request.scope)["authorization"]
-        return _with_cookie(Response(status_code=204), admission.set_cookie(request.scope, header))
-
-    async def sign_out(request: Request) -> Response:
-        if not admission.is_own_page(request.scope):
-            return _refused("A page of this server signs out.")
-        return _with_cookie(RedirectResponse(f"{prefix}{VIEW}", 303), admission.forget(request.scope))
-
-    async def link(request: Request) -> Response:
-        if request.method == "HEAD":
-            # Of a program that wants to know what is there: the link is for the person.
-            return Response(headers=SAFELY)
-        found = admission.follow(request.path_params["token"])
-        if found is None:
-            return refusal(410, GONE, headers=SAFELY)
-        followed(found)
-        cookie = admission.set_cookie(request.scope, found)
-        path = f"{prefix}{VIEW}{f'#{found.session}' if found.session else ''}"
-        # Not by a redirect: after a click on another site's page, the browser would leave out the cookie.
-        return _with_cookie(HTMLResponse(FOLLOWED.format(path=path)), cookie)
-
-    async def me(request: Request) -> Response:
-        viewer = viewer_of(request.scope)
-        if viewer is None:
-            return _refused(NOT_LET_IN)
-        return JSONResponse({"name": viewer.name}, headers=SAFELY)
-
-    async def file(name: str, _request: Request) -> Response:
-        return _file(name)
-
-    return [
-        Route(f"{prefix}{VIEW}", page, methods=["GET"]),
-        *(Route(f"{prefix}{VIEW}/{name}", partial(file, name), methods=["GET"]) for name in FILES),
-        Route(f"{prefix}{VIEW}/me", me, methods=["GET"]),
-        Route(f"{prefix}{VIEW}/sign-in", sign_in, methods=["POST"]),
-        Route(f"{prefix}{VIEW}/sign-out", sign_out, methods=["POST"]),
-        Route(f"{prefix}{LINK}{{token}}", link, methods=["GET"]),
-    ]
-
-
 def _file(name: str, *, status: int = 200) -> Response:
-    headers: Mapping[str, str] = SAFELY
-    content = next(file for folder in (_DOOR, _VIEW) if (file := folder / name).is_file()).read_bytes()
-    return Response(content, status, headers=headers, media_type=_TYPES[PurePath(name).suffix])
+    content = next(file for folder in (_SIGN_IN, _VIEW) if (file := folder / name).is_file()).read_bytes()
+    return Response(content, status, headers=SAFELY, media_type=_TYPES[PurePath(name).suffix])
+
+
+async def _send_file(name: str, _request: Request) -> Response:
+    return _file(name)
 
 
 def _with_cookie(response: Response, cookie: str) -> Response:
@@ -190,29 +130,29 @@ class LiveView:
         return [self._prefix + LINK]
 
     def routes(self) -> list[BaseRoute]:
-        """The page, its files, its pictures and its socket."""
+        """The page, its files, its pictures, its socket and the ways in."""
         folder = f"{self._prefix}{VIEW}"
         return [
-            *page_routes(
-                self._admission,
-                prefix=self._prefix,
-                asks=self._asks,
-                followed=lambda link: None if link.session else self._tell_link(),
-            ),
+            Route(folder, self._page, methods=["GET"]),
+            *(Route(f"{folder}/{name}", partial(_send_file, name), methods=["GET"]) for name in FILES),
+            Route(f"{folder}/me", self._me, methods=["GET"]),
+            Route(f"{folder}/sign-in", self._sign_in, methods=["POST"]),
+            Route(f"{folder}/sign-out", self._sign_out, methods=["POST"]),
+            Route(f"{self._prefix}{LINK}{{token}}", self._link, methods=["GET"]),
             Route(f"{folder}/pictures/{{session}}/{{number:int}}", self._picture, methods=["GET"]),
             WebSocketRoute(f"{folder}/live", self._live),
         ]
 
-    def tell_address(self, base: str, *, opens: bool = False) -> None:
+    def print_address(self, base: str, *, opens: bool = False) -> None:
         """Write on standard error where the view is, below the server's address `base`; it may be opened."""
         self._base, self._opens = base, opens
         if self._asks:
             sys.stderr.write(f"mcp-browser: live view at {base}{VIEW}: sign in with a token\n")
             sys.stderr.flush()
         else:
-            self._tell_link()
+            self._print_link()
 
-    def link_to(self, request: ServerRequestContext[Any, Any], session: BrowserSession) -> str | None:
+    def link_to(self, request: Context, session: BrowserSession) -> str | None:
         """A link to one session for the person behind a call; it works once. None where they may not view."""
         principal = principal_of_request(request)
         if not self._allows(principal):
@@ -222,7 +162,7 @@ class LiveView:
             return f"{self._base}{path}"
         return f"{public_base(request.request.scope, self._settings_of.default.access)}{path}"
 
-    def _tell_link(self) -> None:
+    def _print_link(self) -> None:
         path = self._admission.link(ANONYMOUS).removeprefix(self._prefix)
         sys.stderr.write(f"mcp-browser: live view at {self._base}{path} (the link works once)\n")
         sys.stderr.flush()
@@ -241,10 +181,50 @@ class LiveView:
     def _allows(self, viewer: Principal) -> bool:
         return self._settings_of(viewer).server.view
 
+    async def _page(self, request: Request) -> Response:
+        # The requests of the page check a token. Without one, serve the page that asks for it.
+        let_in = viewer_of(request.scope) is not None or "authorization" in request.headers
+        name = "view.html" if let_in else "token.html" if self._asks else "link.html"
+        return _file(name, status=200 if let_in else 401)
+
+    async def _sign_in(self, request: Request) -> Response:
+        if not self._asks or not self._admission.is_own_page(request.scope):
+            return _refused("A page of this server signs in, with a token, where the server asks for one.")
+        # The token counts: the request has come through the check of tokens.
+        header = Headers(scope=request.scope)["authorization"]
+        return _with_cookie(Response(status_code=204), self._admission.set_cookie(request.scope, header))
+
+    async def _sign_out(self, request: Request) -> Response:
+        if not self._admission.is_own_page(request.scope):
+            return _refused("A page of this server signs out.")
+        return _with_cookie(
+            RedirectResponse(f"{self._prefix}{VIEW}", 303), self._admission.forget(request.scope)
+        )
+
+    async def _link(self, request: Request) -> Response:
+        if request.method == "HEAD":
+            # Sent by programs that preview links: the link is for the person.
+            return Response(headers=SAFELY)
+        found = self._admission.follow(request.path_params["token"])
+        if found is None:
+            return refusal(410, GONE, headers=SAFELY)
+        if not found.session:
+            self._print_link()
+        cookie = self._admission.set_cookie(request.scope, found)
+        path = f"{self._prefix}{VIEW}{f'#{found.session}' if found.session else ''}"
+        # Not by a redirect: after a click on another site's page, the browser would leave out the cookie.
+        return _with_cookie(HTMLResponse(FOLLOWED.format(path=path)), cookie)
+
+    async def _me(self, request: Request) -> Response:
+        viewer = viewer_of(request.scope)
+        if viewer is None:
+            return _refused(NOT_LET_IN)
+        return JSONResponse({"name": viewer.name}, headers=SAFELY)
+
     async def _picture(self, request: Request) -> Response:
         viewer = viewer_of(request.scope)
         if viewer is None or not self._allows(viewer):
-            return refusal(403, NOT_LET_IN, headers=SAFELY)
+            return _refused(NOT_LET_IN)
         for session in self._sessions_of(viewer, request.scope):
             if name_of(session) == request.path_params["session"]:
                 for call in self._journal.of(session).calls:
@@ -262,11 +242,11 @@ class LiveView:
         elif not self._admission.is_own_page(socket.scope):
             refused = "Only the page of the view may connect here."
         if viewer is None or refused is not None:
-            await socket.send_denial_response(refusal(403, refused or "", headers=SAFELY))
+            await socket.send_denial_response(_refused(refused or ""))
             return
         await socket.accept()
         await Viewer(
-            SocketTransport(socket),
+            _SocketTransport(socket),
             viewer,
             journal=self._journal,
             takeovers=self._takeovers,
@@ -274,15 +254,13 @@ class LiveView:
         ).serve()
 
 
-class SocketTransport:
+class _SocketTransport:
     """Messages as JSON; a frame as the width and height of the view, 4 bytes each, and a JPEG."""
 
     def __init__(self, socket: WebSocket) -> None:
-        """Take a socket that is accepted."""
         self._socket = socket
 
     async def receive(self) -> str:
-        """Return the next message of the page, as JSON; what is no text is empty."""
         with _closes():
             try:
                 return await self._socket.receive_text()
@@ -290,21 +268,17 @@ class SocketTransport:
                 return ""
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Send the page a message."""
         with _closes():
             await self._socket.send_json(message)
 
     async def send_frame(self, frame: Frame) -> None:
-        """Send the page a frame; it answers once it has drawn it."""
         with _closes():
             await self._socket.send_bytes(struct.pack(">II", frame.width, frame.height) + frame.data)
 
     async def close(self, code: int, reason: str) -> None:
-        """Close the socket."""
         await self._socket.close(code, reason)
 
     async def still_admitted(self) -> bool:
-        """Whether what has admitted the page still counts."""
         check: Callable[[], Awaitable[bool]] | None = self._socket.scope.get(STILL_ADMITTED)
         return check is None or await check()
 

@@ -17,8 +17,8 @@ const REVISION = "2026-01-26";
 const SHOW = "show_browser";
 const EXCHANGE = "exchange_view";
 const KEY = "mcp-browser/view"; // Where a result has what lets this page in
-const SESSION = "mcp-browser/session"; // Where it has the session's handle, if it is the first to tell it
-const TOLD_MS = 10_000; // How long a client may take to tell what the page is shown for; not all do
+const SESSION = "mcp-browser/session"; // Where it has the handle of a new session
+const SHOWN_FOR_MS = 10_000; // How long a client may take to send what the page is shown for; not all do
 const ANSWER_MS = 60_000; // How long it may take to answer a question for what is new, which waits for 5 s
 const LEAVING_MS = 1500; // How long this page may take to end
 const MOST_SENT = 200; // How many messages of the person one call takes
@@ -36,16 +36,13 @@ let asked = 0;
 let key = null;
 /** Names the session in calls, where there are several. @type {{ session?: unknown }} */
 let named = {};
-/** @type {(result: ToolResult) => void} */
-let resultCame = () => {};
-/** @type {Promise<ToolResult>} */
-const result = new Promise((resolve) => (resultCame = resolve));
-let inputCame = () => {};
-/** @type {Promise<void>} */
-const input = new Promise((resolve) => (inputCame = resolve));
+/** @type {PromiseWithResolvers<ToolResult>} */
+const result = Promise.withResolvers();
+/** @type {PromiseWithResolvers<void>} */
+const input = Promise.withResolvers();
 let begun = false;
 let ended = false;
-let anew = true; // Whether this page has to be told all again: answers may have been lost
+let anew = true; // Whether to ask for everything again: answers may have been lost
 
 const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -100,10 +97,10 @@ async function answerHost({ id, method }) {
 function hear({ method, params }) {
   if (method === "ui/notifications/tool-input") {
     if (params?.arguments?.session !== undefined) named = { session: params.arguments.session };
-    inputCame();
-  } else if (method === "ui/notifications/tool-result") resultCame(params);
+    input.resolve();
+  } else if (method === "ui/notifications/tool-result") result.resolve(params);
   else if (method === "ui/notifications/tool-cancelled") {
-    resultCame({ content: [{ type: "text", text: "The call was cancelled." }], isError: true });
+    result.resolve({ content: [{ type: "text", text: "The call was cancelled." }], isError: true });
   } else if (method === "ui/notifications/host-context-changed") follow(params ?? {});
 }
 
@@ -123,23 +120,23 @@ enlarge.addEventListener("click", async () => {
   follow({ displayMode: (await ask("ui/request-display-mode", { mode }).catch(() => null))?.mode });
 });
 
-/** Tell the window around how high this page is. */
-function tellSize() {
+/** Report the height of this page to the window around it. */
+function reportSize() {
   if (!begun || root.classList.contains("whole")) return;
-  // It is as wide as it is let be: a width that it told would be kept in a window that grows.
+  // Without a width: the page fills what it gets, and a window that grows would keep the width.
   const { height } = document.body.getBoundingClientRect();
   post({ method: "ui/notifications/size-changed", params: { height: Math.ceil(height) } });
 }
 
-new ResizeObserver(tellSize).observe(document.body);
+new ResizeObserver(reportSize).observe(document.body);
 
 /** What lets this page in: from the result that it is shown for, or of a call of its own. */
 async function findKey(/** @type {HostContext} */ context) {
   const tool = context.toolInfo?.tool?.name;
   // The call of another tool may go on as long as the view is needed. A call of the page's own that comes too early,
   // without the session's handle, shows another session.
-  const told = await Promise.race([tool === undefined || tool === SHOW ? result : input, sleep(TOLD_MS)]);
-  const shown = !told?.isError && told?._meta?.[KEY] === undefined ? await call(SHOW) : told;
+  const shownFor = await Promise.race([tool === undefined || tool === SHOW ? result.promise : input.promise, sleep(SHOWN_FOR_MS)]);
+  const shown = !shownFor?.isError && shownFor?._meta?.[KEY] === undefined ? await call(SHOW) : shownFor;
   if (shown.isError) throw new Error(shown.content[0]?.text);
   if (shown._meta?.[KEY] === undefined) throw new Error("This client does not hand on what lets the view in.");
   if (shown._meta[SESSION] !== undefined) named = { session: shown._meta[SESSION] };
@@ -157,7 +154,7 @@ export async function connect(listener) {
     follow(hostContext);
     post({ method: "ui/notifications/initialized", params: {} });
     begun = true;
-    tellSize();
+    reportSize();
     key = await findKey(hostContext);
   } catch (error) {
     listener.lost(/** @type {Error} */ (error).message);
@@ -168,12 +165,12 @@ export async function connect(listener) {
     try {
       const given = { wait: true, anew };
       anew = false;
-      const told = await exchange(given);
-      if (told.isError) {
-        listener.lost(told.content[0]?.text ?? "The view is over.");
+      const news = await exchange(given);
+      if (news.isError) {
+        listener.lost(news.content[0]?.text ?? "The view is over.");
         return;
       }
-      takeApart(told, listener);
+      takeApart(news, listener);
       await sleep(PAUSE_MS);
     } catch (error) {
       anew = true;
@@ -183,12 +180,12 @@ export async function connect(listener) {
   }
 }
 
-/** @param {ToolResult} told @param {import("./socket.js").Listener} listener */
+/** @param {ToolResult} news @param {import("./socket.js").Listener} listener */
 function takeApart({ content }, listener) {
   for (const message of JSON.parse(content[0]?.text ?? "[]")) {
     if (message.type === "opened") listener.opened();
     else if (message.type === "frame") listener.pictured(message.width, message.height, new Blob([bytesOf(content[1])]));
-    else listener.told(message);
+    else listener.received(message);
   }
 }
 
@@ -201,7 +198,7 @@ let delivering = false;
 
 /** Send a message, after those before it. @param {any} message */
 export async function deliver(message) {
-  // Whoever asks for more has drawn what came.
+  // The next question for what is new implies that the page has drawn.
   if (message.type === "drawn" || key === null) return;
   const last = waiting.at(-1);
   if (last?.event === "move" && message.event === "move") waiting.pop();

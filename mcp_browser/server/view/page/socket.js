@@ -5,7 +5,7 @@
  *
  * @typedef {object} Listener
  * @property {() => void} opened The server knows nothing of this page yet.
- * @property {(message: any) => void} told
+ * @property {(message: any) => void} received
  * @property {(width: number, height: number, jpeg: Blob) => void} pictured The width and height of the view, CSS pixels.
  * @property {(text: string) => void} lost
  */
@@ -36,7 +36,7 @@ export function connect(listener) {
     for (const message of held.splice(0)) deliver(message);
   });
   opened.addEventListener("message", ({ data }) => {
-    if (typeof data === "string") listener.told(JSON.parse(data));
+    if (typeof data === "string") listener.received(JSON.parse(data));
     else {
       const head = new DataView(data);
       listener.pictured(head.getUint32(0), head.getUint32(4), new Blob([new Uint8Array(data, HEAD_BYTES)]));

@@ -52,8 +52,8 @@ export function showTask(task) {
   at("steering").hidden = task.ended;
   at("pause").textContent = waits ? "Done, go on" : isPaused ? "Resume" : "Pause";
   at("pause").onclick = () => steer(isPaused ? "resume" : "pause");
-  at("tell-label").textContent = waits || (task.question && !task.question.choices.length) ? "Answer" : "Instruction";
-  at("told").hidden = !task.ended && (!task.obstacle || !!task.question);
+  at("instruct-label").textContent = waits || (task.question && !task.question.choices.length) ? "Answer" : "Instruction";
+  at("outcome").hidden = !task.ended && (!task.obstacle || !!task.question);
   at("task-answer").textContent = task.answer ?? "";
   at("obstacle").textContent = task.obstacle ?? "";
   list("points", task.points.map(([met, text]) => make("span", { className: met ? "ok" : "error", textContent: `${met ? "✓" : "✗"} ${text}` })));
@@ -66,14 +66,14 @@ const steer = (what, text = "") => sendOn({ type: "task", do: what, text });
 
 at("stop").addEventListener("click", () => steer("stop"));
 // No form: a chat's sandbox sends none.
-function tell() {
+function instruct() {
   const field = /** @type {HTMLInputElement} */ (at("instruction"));
   if (!field.value.trim()) return;
-  steer(at("tell-label").textContent === "Answer" ? "answer" : "tell", field.value);
+  steer(at("instruct-label").textContent === "Answer" ? "answer" : "tell", field.value);
   field.value = "";
 }
-at("tell").querySelector("button")?.addEventListener("click", tell);
-at("instruction").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && tell());
+at("instruct").querySelector("button")?.addEventListener("click", instruct);
+at("instruction").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && instruct());
 
 /** @param {Recording | null} recording @param {boolean} may whether this person may record */
 export function showRecording(recording, may) {

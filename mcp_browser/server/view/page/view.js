@@ -1,5 +1,5 @@
 /**
- * The page of the live view. One connection tells what the sessions are like and takes what a person does.
+ * The page of the live view. One connection reports the sessions and takes what a person does.
  *
  * @typedef {{ id: string, title: string, address: string, calls: number, busy: boolean, taken: string | null }} SessionLine
  * @typedef {{ id: number, title: string, address: string, current: boolean }} TabLine
@@ -39,7 +39,7 @@ let view = { width: 1280, height: 720 };
 /** @type {number | null} */
 let shown = null; // The call whose picture is shown; null: live
 
-// -- what is told
+// -- messages
 
 /** @param {object} message */
 function send(message) {
@@ -224,9 +224,9 @@ function showLine() {
   line.max = String(there.length);
   line.value = String(place < 0 ? there.length : place);
   const call = there[place];
-  const told = call ? `After ${call.tool}, ${timeOf(call)}` : there.length ? `${there.length} picture${there.length > 1 ? "s" : ""}` : "No pictures yet";
-  at("when").textContent = told;
-  line.setAttribute("aria-valuetext", call ? told : "Live");
+  const label = call ? `After ${call.tool}, ${timeOf(call)}` : there.length ? `${there.length} picture${there.length > 1 ? "s" : ""}` : "No pictures yet";
+  at("when").textContent = label;
+  line.setAttribute("aria-valuetext", call ? label : "Live");
   at("now").setAttribute("aria-pressed", String(!call));
 }
 
@@ -319,7 +319,7 @@ function point(event) {
 let moved = null;
 let pressed = { at: 0, x: 0, y: 0, count: 0 };
 
-/** How many clicks in a row this one is: pointer events do not tell. @param {PointerEvent} event */
+/** How many clicks in a row this one is, which pointer events do not have. @param {PointerEvent} event */
 function clicksOf(event) {
   if (event.type !== "pointerdown") return pressed.count;
   const near = Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < 5 && event.timeStamp - pressed.at < 500;
@@ -410,7 +410,7 @@ connect({
     say("Connected.");
     watch(chosen);
   },
-  told: takeIn,
+  received: takeIn,
   pictured: draw,
   lost: (text) => say(text, true),
 });

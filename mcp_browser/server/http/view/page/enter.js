@@ -11,8 +11,8 @@ form.addEventListener("submit", async (event) => {
     location.replace("view");
     return;
   }
-  const told = await answer?.json().catch(() => null);
-  refused.textContent = told?.error_description ?? told?.error?.message ?? "The server does not answer: try again.";
+  const problem = await answer?.json().catch(() => null);
+  refused.textContent = problem?.error_description ?? problem?.error?.message ?? "The server does not answer: try again.";
   token.select();
 });
 
