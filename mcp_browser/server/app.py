@@ -153,10 +153,9 @@ class BrowserServer(Server[Any]):
     def get_capabilities(self, *args: Any, **options: Any) -> types.ServerCapabilities:
         """What the server declares to clients of either era: the SDK says of all lists that they change."""
         capabilities = super().get_capabilities(*args, **options)
-        if capabilities.tools is not None:
-            capabilities.tools.list_changed = False
-        if capabilities.prompts is not None:
-            capabilities.prompts.list_changed = False
+        for listed in (capabilities.tools, capabilities.prompts):
+            if listed is not None:
+                listed.list_changed = False
         return capabilities
 
 

@@ -40,8 +40,6 @@ class SettingsOf:
 
     def __call__(self, principal: Principal) -> Settings:
         """Those of a principal."""
-        if not self.default.principals:
-            return self.default
         fitting = self.default.fitting(principal.label)
         key = tuple(own.pattern for own in fitting)
         if key not in self._known:

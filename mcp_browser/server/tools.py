@@ -282,7 +282,11 @@ class Tools:
 
 async def _own_answer(own: ServerTool, call: Call) -> Answer:
     """What one of the server's own tools answers."""
-    answer = await own.handler(call, _validated(own, call.arguments))
+    try:
+        params = own.param_model.model_validate(dict(call.arguments))
+    except ValidationError as error:
+        raise InvalidArguments(explain_arguments(own.name, own.param_model, error)) from error
+    answer = await own.handler(call, params)
     if own.in_session and isinstance(answer, types.InputRequiredResult):
         raise NeedInput(answer)
     if own.in_session and isinstance(answer, TaskHandle):
@@ -417,13 +421,6 @@ def _own_tool(tool: ServerTool) -> types.Tool:
 def _ui_meta(ui: Mapping[str, Any]) -> dict[str, Any]:
     # Clients from before 2026 know the page's address by the second name.
     return {"ui": dict(ui)} | ({"ui/resourceUri": ui["resourceUri"]} if "resourceUri" in ui else {})
-
-
-def _validated(tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
-    try:
-        return tool.param_model.model_validate(dict(arguments))
-    except ValidationError as error:
-        raise InvalidArguments(explain_arguments(tool.name, tool.param_model, error)) from error
 
 
 def _without_handle(call: Call) -> Call:

@@ -5,7 +5,6 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from mcp.server.stdio import stdio_server
@@ -116,7 +115,12 @@ async def _serving(
     """Yield the server of one client, its offers and sessions, while it is served."""
     source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
-        await _offer_profiles(manager, settings.sessions.profiles)
+        # Imported late: most servers for one client keep no named profiles.
+        from mcp_browser.server.sessions.profiles import Profiles  # noqa: PLC0415
+
+        session = await manager.default_session()
+        logins = Profiles(settings.sessions.profiles, ANONYMOUS)
+        session.limits = replace(session.limits, logins=logins)
     async with AsyncExitStack() as stack:
         view = None
         if open_view is not None:
@@ -148,11 +152,3 @@ def _sessions(settings: Settings, manager: BrowserManager) -> tuple[Sessions, tu
 
     sessions = Sessions(manager, has_handles=True)
     return sessions, local_session_tools(sessions)
-
-
-async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:
-    # Imported late: most servers for one client keep no named profiles.
-    from mcp_browser.server.sessions.profiles import Profiles  # noqa: PLC0415
-
-    session = await manager.default_session()
-    session.limits = replace(session.limits, logins=Profiles(folder, ANONYMOUS))

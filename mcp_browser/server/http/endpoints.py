@@ -335,7 +335,7 @@ class ServerSentEvents:
             started = started or message["type"] == "http.response.start"
             # The SDK gives the session's id to the client only, in the first event.
             if connection is None and (found := _SSE_SESSION.search(message.get("body", b""))):
-                connection = _of_sse(found[1].decode())
+                connection = f"sse {found[1].decode()}"
             await send(message)
 
         try:
@@ -353,12 +353,8 @@ class ServerSentEvents:
         """Take one message."""
         query = scope.get("query_string", b"")
         if found := _SSE_SESSION.search(query):
-            scope[CONNECTION] = _of_sse(found[1].decode())
+            scope[CONNECTION] = f"sse {found[1].decode()}"
         await self._transport.handle_post_message(scope, receive, send)
-
-
-def _of_sse(session_id: str) -> str:
-    return f"sse {session_id}"
 
 
 class Endpoint:

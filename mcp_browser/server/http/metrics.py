@@ -1,7 +1,8 @@
 """What the server does, in numbers, in the text format of Prometheus."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import anyio.to_thread
@@ -99,14 +100,10 @@ class _Asked(Collector):
 def process_memory() -> dict[str, int]:
     """Bytes held by this process (`server`) and by all that it has started (`children`)."""
     server = psutil.Process()
-    return {"server": _held(server), "children": sum(map(_held, _children(server)))}
-
-
-def _children(process: psutil.Process) -> Iterator[psutil.Process]:
-    try:
-        yield from process.children(recursive=True)
-    except psutil.Error:
-        return
+    children: list[psutil.Process] = []
+    with suppress(psutil.Error):
+        children = server.children(recursive=True)
+    return {"server": _held(server), "children": sum(map(_held, children))}
 
 
 def _held(process: psutil.Process) -> int:

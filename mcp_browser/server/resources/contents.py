@@ -58,7 +58,13 @@ async def contents_of(file: ReadableFile, uri: str) -> Contents:
     if part is not None:
         return await _read_part(file, uri, *part)
     if file.size > LARGEST_PART:
-        raise _too_large(file)
+        first = f"{file.uri}?offset=0"
+        raise MCPError(
+            types.INVALID_PARAMS,
+            f"{file.name} has {size_text(file.size)}, more than one answer holds. Read it in parts: "
+            f"{first}, then as `_meta` of each part says.",
+            {"uri": file.uri, "size": file.size, "part": LARGEST_PART, "first": first},
+        )
     return _whole(file, uri, await asyncio.to_thread(file.path.read_bytes))
 
 
@@ -109,16 +115,6 @@ def _whole(file: ReadableFile, uri: str, content: bytes) -> Contents:
                 return types.TextResourceContents(uri=uri, text=text, mime_type=file.mime_type)
     blob = base64.b64encode(content).decode()
     return types.BlobResourceContents(uri=uri, blob=blob, mime_type=file.mime_type)
-
-
-def _too_large(file: ReadableFile) -> MCPError:
-    first = f"{file.uri}?offset=0"
-    return MCPError(
-        types.INVALID_PARAMS,
-        f"{file.name} has {size_text(file.size)}, more than one answer holds. Read it in parts: "
-        f"{first}, then as `_meta` of each part says.",
-        {"uri": file.uri, "size": file.size, "part": LARGEST_PART, "first": first},
-    )
 
 
 class SessionFiles:

@@ -390,13 +390,15 @@ class RunService:
         self, call: Call, session: BrowserSession, history: str | None, task_id: str | None = None
     ) -> AgentHistory:
         """A recorded history, by the task or by the file that holds it. Raises as `_history_in` does."""
-        identifier = task_id or _task_of(history or "")
-        if identifier is None:
+        found = URI.fullmatch(history or "")
+        if task_id is None and found is not None and found["name"] == HISTORY_FILE:
+            task_id = found["task"]
+        if task_id is None:
             return await self._history_in(session, history or "")
-        run = self.runs.find(identifier, call.principal)
+        run = self.runs.find(task_id, call.principal)
         if run is not None and run.is_working:
             raise NotActionable(f"The task has not ended ({run.status.value}).", hint="Wait with get_task.")
-        return self.saved.find(identifier, call.principal).history
+        return self.saved.find(task_id, call.principal).history
 
     async def _history_in(self, session: BrowserSession, file: str) -> AgentHistory:
         """Read the history in a file that the session may upload; raises ActionError."""
@@ -433,11 +435,6 @@ class RunService:
         )
         if deleted:
             logger.info("Deleted the folders of %d old tasks", len(deleted))
-
-
-def _task_of(address: str) -> str | None:
-    found = URI.fullmatch(address)
-    return found["task"] if found is not None and found["name"] == HISTORY_FILE else None
 
 
 def _check_only_instructs(params: RunTaskParams) -> None:
