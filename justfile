@@ -153,7 +153,7 @@ tool-choice *arguments:
 # Write requirements.lock anew, by uv: each package that is declared, with hashes, for every platform.
 lock:
     uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
-        --no-emit-index-url --no-emit-find-links --no-header --no-annotate --upgrade --output-file requirements.lock
+        --no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate --upgrade --output-file requirements.lock
 
 # Compare the locked packages with the known advisories; says so where these cannot be reached.
 audit:

@@ -14,7 +14,7 @@ from scripts.audit_packages import judge
 ROOT = Path(__file__).parent.parent
 NONE: list[object] = []
 LOCK = (ROOT / "requirements.lock").read_text("utf-8")
-LOCKED = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;\\]+)", LOCK, re.MULTILINE))
+LOCKED = dict(re.findall(r"^([\w.-]+)(?:\[[^\]]*\])?==([^\s;\\]+)", LOCK, re.MULTILINE))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
