@@ -85,6 +85,7 @@
   const open = MessagePort.prototype.start;
   const then = Promise.prototype.then;
   const { observe, disconnect } = MutationObserver.prototype;
+  const eventOf = getOwnPropertyDescriptor(globalThis, "event")?.get;
   const onloadOf = getOwnPropertyDescriptor(globalThis, "onload")?.get;
   const stateOf = getterOf(Document, "readyState");
 
@@ -300,11 +301,16 @@
     if (!site || site.idle <= 0 || !site.elements.has(inputTarget)) return wait;
     return site.idle++ > 1 ? NaN : min(wait, LONGEST_UNLIKELY); // It may be cancelled each time, and never run.
   }
-  /** Whether the page starts timers of this kind by itself, too: without an input in the last second. @param {string} kind */
-  function isOfPage(kind) {
-    if (longest === LONGEST_AFTER_INPUT && (level || now() - lastInput <= LONGEST_AFTER_INPUT)) return pages.has(kind);
+  /** Whether the page starts timers of this kind by itself, too: without an input in the last second. @param {string} kind @param {number} wait */
+  function isOfPage(kind, wait) {
+    if (longest === LONGEST_AFTER_INPUT && (level || now() - lastInput <= LONGEST_AFTER_INPUT)) {
+      // A carousel's next turn: it begins where its transition ends, elsewhere in the code than the first.
+      const event = eventOf && apply(eventOf, globalThis, []);
+      return pages.has(kind) || (event && apply(typeOf, event, []) === "transitionend" && pages.has(`${wait}`));
+    }
     if (pages.size >= MOST_LEARNT) pages.clear();
     pages.add(kind);
+    pages.add(`${wait}`);
     return longest === LONGEST_AFTER_INPUT;
   }
   /** A timer runs, or an answer has come: look for what comes of it. @param {string} kind @param {boolean} waited for @param {number} [held] */
@@ -377,7 +383,7 @@
     const total = spent + wait;
     const watched = own <= DEEPEST_TIMER && total <= longest;
     const kind = own <= DEEPEST_TIMER && wait >= SHORTEST_LEARNT && wait <= LONGEST_AFTER_INPUT ? kindOf(wait) : "";
-    const isPages = kind && isOfPage(kind);
+    const isPages = kind && isOfPage(kind, wait);
     /** @type {unknown} */
     let id;
     args[0] = function (/** @type {any[]} */ ...given) {
@@ -712,9 +718,7 @@
   const asking = globalThis.XMLHttpRequest;
   const stateOfAsking = getterOf(asking, "readyState");
   const urlOfAsking = getterOf(asking, "responseURL");
-  const HEADERS = 2;
-  const LOADING = 3;
-  const DONE = 4;
+  const [HEADERS, LOADING, DONE] = [2, 3, 4];
   /** @type {WeakMap<object, unknown>} */
   const urls = new KeptWeakMap();
   wrap(asking?.prototype, "open", (native, self, args) => {

@@ -98,6 +98,21 @@ async def test_a_throttled_call_that_changes_nothing_is_waited_for_a_few_times_o
 
 
 @pytest.mark.fresh
+async def test_a_carousel_that_turns_for_the_first_time_during_a_click_is_not_waited_for(hand: Hand) -> None:
+    view = await hand.show(
+        "<p id=n>0</p><button>Go</button><div id=box style='transition: translate 300ms'>Slide</div><script>"
+        "let turns = 0, again = false; const turn = () => { box.style.translate = ++turns * 9 + 'px' };"
+        "const wait = () => setTimeout(turn, 900), next = () => { again = true; wait() };"
+        "box.ontransitionend = () => next(); wait(); onclick = () => n.textContent++</script>"
+    )
+
+    while not await hand.script("again"):
+        await hand.click(view.index("Go"))
+
+    assert await hand.script("turns") == 1
+
+
+@pytest.mark.fresh
 async def test_a_long_poll_is_waited_for_once_and_then_known(hand: Hand) -> None:
     poll = "(async () => { for (;;) await fetch('/hang?poll').catch(() => 0) })()"
     page = hand.site.page(f"<p>Here</p><script>{poll}</script>")
