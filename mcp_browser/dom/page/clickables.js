@@ -60,7 +60,6 @@ function openClickable(frame, at, inner = null) {
   const far = farOf(element, isDrawnFlat(element), frame.within);
   const name = far === far && hasAttributes(element) ? nameOf(element, tag, "") : "";
   if (far !== far || isGripInRow(element, name)) {
-    frame.close = null;
     walk.ignoredHand = element;
     return;
   }
@@ -75,13 +74,12 @@ function openClickable(frame, at, inner = null) {
   if (!inner && walk.row) addToCell(reference(id));
   if (!inner) walk.row = null;
   walk.depth++;
-  frame.close = () => {
-    flush();
+  whenRead(frame, () => {
     walk.depth--;
     if (!inner) walk.row = outerRow;
     closeClickable(own, walk.lines.lastIndexOf(own));
     if (putBack) putBack();
-  };
+  });
 }
 
 /** Decide what a clickable thing is called, and whether it is one at all. @param {Line} own @param {number} at */
@@ -242,17 +240,9 @@ function nameItems(element, at) {
 function enterClickable(element, frame, role) {
   flush();
   frame.start = walk.lines.length;
-  const before = frame.close;
   openClickable(frame, walk.lines.length);
-  const close = frame.close;
   const own = walk.lines[frame.start];
-  if (own && own.node === element && role && role !== "generic" && role !== "form" && role !== "region" && role !== "group") own.role = role;
-  if (close && before && close !== before) {
-    frame.close = (at) => {
-      close(at);
-      before(at);
-    };
-  }
+  if (own && own.node === element && role && !/^(?:generic|form|region|group)$/.test(role)) own.role = role;
   return frame;
 }
 

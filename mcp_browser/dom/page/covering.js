@@ -61,22 +61,16 @@ function markCovered(lines) {
     const element = line.node;
     const { left, right, top, bottom } = partInView(rectOf(element));
     if (right - left < 2 || bottom - top < 2) continue;
-    const y = (top + bottom) / 2;
-    let hit = at((left + right) / 2, y);
+    const hit = at((left + right) / 2, (top + bottom) / 2);
     free.push(line);
-    if (!hit || reaches(element, hit) || holds(hit, element) || isOwnPart(hit, element)) continue;
-    const second = at(left + (right - left) / 8, top + (bottom - top) / 4);
-    if (reaches(element, second) || (second && holds(second, element))) continue;
-    const third = at(right - (right - left) / 8, bottom - (bottom - top) / 4);
-    if (reaches(element, third) || (third && holds(third, element))) continue;
-    if (!isOver(hit, element)) continue;
+    const isFree = (/** @type {Element | null} */ found) => reaches(element, found) || (!!found && holds(found, element));
+    if (!hit || isFree(hit) || isOwnPart(hit, element)) continue;
+    const [across, down] = [(right - left) / 8, (bottom - top) / 4];
+    if (isFree(at(left + across, top + down)) || isFree(at(right - across, bottom - down)) || !isOver(hit, element)) continue;
     addTo(hits, hit, element);
-    let cover = covers.get(hit);
-    if (cover === undefined) {
-      if (!shown) shown = elementsOf(lines);
-      cover = coverOf(hit, element, shown);
-      covers.set(hit, cover);
-    }
+    shown ??= elementsOf(lines);
+    const cover = covers.get(hit) || coverOf(hit, element, shown);
+    covers.set(hit, cover);
     free.pop();
     addTo(under, cover, line);
   }
@@ -92,7 +86,9 @@ function veilOver(hits, free) {
   /** @type {Set<Element>} */
   const around = new Set();
   for (const [hit, covered] of hits) {
-    const own = aroundAll(covered);
+    /** @type {Set<Element>} */
+    const own = new Set();
+    for (const element of covered) for (const outer of branchOf(element, own)) own.add(outer);
     // What lies over a part of the view, as a message in its corner, may lie over a dialog.
     if (branchOf(hit, own).some(fillsAll)) for (const outer of own) around.add(outer);
   }
@@ -100,14 +96,6 @@ function veilOver(hits, free) {
   const above = new Set();
   for (const element of [...hits.keys(), ...free.map(({ node }) => node)]) if (element) above.add(branchOf(element, around).pop());
   return { around, above };
-}
-
-/** The elements that have others in them, and those. @param {Element[]} elements */
-function aroundAll(elements) {
-  /** @type {Set<Element>} */
-  const around = new Set();
-  for (const element of elements) for (const outer of branchOf(element, around)) around.add(outer);
-  return around;
 }
 
 /** Whether an element lies over all of the view. @param {Element} part */
@@ -166,12 +154,10 @@ function coverName(cover, shown) {
   return role;
 }
 
-/** The elements that have a line of their own. @param {Line[]} lines */
+/** The elements that have a line of their own. @param {Line[]} lines @returns {Map<Element, Line>} */
 function elementsOf(lines) {
-  /** @type {Map<Element, Line>} */
-  const elements = new Map();
-  for (const line of withParts(lines)) if (line.node && (line.kind === "interactive" || line.kind === "region")) elements.set(line.node, line);
-  return elements;
+  const owned = withParts(lines).filter(({ node, kind }) => node && (kind === "interactive" || kind === "region"));
+  return new Map(owned.map((line) => [/** @type {Element} */ (line.node), line]));
 }
 
 /** The same lines, every eighth first, so that the first of them speak for the whole view. @param {Line[]} lines */

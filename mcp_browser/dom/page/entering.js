@@ -1,37 +1,42 @@
 /** The line that an element gets, and whether its children are read too. */
 
+/** An element whose children are being read. @typedef {ReturnType<typeof newFrame>} Open @param {Element} element */
+const newFrame = (element) => ({
+  element,
+  tag: "",
+  root: /** @type {ShadowRoot | null} */ (null),
+  leaf: false, // no element is in it, light or in a shadow tree
+  text: /** @type {string | null} */ (null), // all text in it, where that has been asked for
+  list: /** @type {Node[] | null} */ (null), // the nodes that a slot shows, or null for ordinary children
+  at: 0, // position in `list`
+  start: 0, // how many lines there were before
+  block: false,
+  muted: false, // its own text cannot be seen
+  pointed: false, // whether it may have a cursor of its own
+  row: false, // whether what stands in it belongs together
+  hand: /** @type {boolean | undefined} */ (undefined), // whether the cursor is that of something to act on
+  // Whether it lies in what is not drawn: form controls there are used all the same, and what is drawn while the mouse
+  // is over it or once it is scrolled to.
+  faint: /** @type {"" | "fields" | "hover" | "scroll"} */ (""),
+  suspect: false, // whether a style may make its text invisible
+  far: /** @type {number | null} */ (null), // distance of the child measured last, where all of it is far off
+  run: 0, // how many children may be taken for as far off as that one
+  guesses: 0, // how many of them are left
+  kind: "", // what they have in common
+  zone: /** @type {number | null} */ (null), // distance from the view of all that is in it, null where lines differ
+  within: NO_PORT, // what it is seen through itself
+  port: NO_PORT, // what its children are seen through: the same, or itself where it scrolls
+  close: /** @type {((start: number) => void) | null} */ (null),
+  entries: /** @type {(Line | Element)[] | null} */ (null), // by turns the first line of a child, and the child
+});
+
 /**
  * What is known of an element while its children are read. Brothers use one after the other: most of what a walk
  * would leave to be collected is these.
  * @param {Element} element @param {Open | null} parent @returns {Open}
  */
 function frameFor(element, parent) {
-  const frame = (walk.frames[walk.open.length] ??= {
-    element,
-    tag: "",
-    root: null,
-    leaf: false,
-    text: null,
-    list: null,
-    at: 0,
-    start: 0,
-    block: false,
-    muted: false,
-    pointed: false,
-    row: false,
-    hand: undefined,
-    faint: "",
-    suspect: false,
-    far: null,
-    run: 0,
-    guesses: 0,
-    kind: "",
-    zone: null,
-    within: walk.port,
-    port: walk.port,
-    close: null,
-    entries: null,
-  });
+  const frame = (walk.frames[walk.open.length] ??= newFrame(element));
   frame.element = element;
   frame.text = frame.list = frame.far = frame.close = frame.entries = null;
   frame.at = frame.run = frame.guesses = 0;
@@ -40,7 +45,6 @@ function frameFor(element, parent) {
   frame.kind = "";
   frame.zone = parent ? parent.zone : null;
   frame.within = frame.port = parent ? parent.port : walk.port;
-  frame.faint = parent ? parent.faint : "";
   return frame;
 }
 
@@ -117,9 +121,7 @@ function enterElement(element, parent) {
 
   if (marked && !walk.inert && attribute(element, "inert") !== null) {
     walk.inert = true;
-    frame.close = () => {
-      walk.inert = false;
-    };
+    frame.close = () => void (walk.inert = false);
   }
   // Of what is hidden, only what is shown within it is read.
   if (muted) return bits & LEAF_TAG || leaf ? null : frame;

@@ -10,18 +10,7 @@ const LONGEST_ATTRIBUTE = 500;
 const LONGEST_IDENTITY = 160;
 const NEAREST_CONTEXTS = 8;
 
-/**
- * @typedef {object} Identity
- * @property {string} role
- * @property {string} name
- * @property {string} tag
- * @property {Record<string, string>} attributes
- * @property {string} text
- * @property {string} context
- * @property {number} twins
- * @property {Record<string, number>} places
- * @property {string} path
- */
+/** @typedef {ReturnType<typeof identityOf>} Identity */
 
 const plainName = (/** @type {string} */ name) => tidy(name.replace(REFERENCES, ""));
 
@@ -105,25 +94,17 @@ function contextOf(element) {
   return "";
 }
 
-/** @param {Element} element @returns {Identity} */
+/** @param {Element} element */
 function identityOf(element) {
   const line = describe(element);
+  const { role } = line;
   const name = plainName(line.name);
   const isTwin = (/** @type {Line} */ other) => other.id !== line.id && other.role === line.role && plainName(other.name) === name;
   const twins = [...reportedById().values()].filter(isTwin).length;
   const text = valueKind(element) === "rich" || isSecret(element) ? "" : tidy(textContent(element));
   const attributes = stayingAttributes(element);
-  return {
-    role: line.role,
-    name,
-    tag: localName(element),
-    attributes,
-    text: cut(text, LONGEST_IDENTITY),
-    context: contextOf(element),
-    twins,
-    places: placesAmong(element, attributes),
-    path: pathOf(element),
-  };
+  const [places, path] = [placesAmong(element, attributes), pathOf(element)];
+  return { role, name, tag: localName(element), attributes, text: cut(text, LONGEST_IDENTITY), context: contextOf(element), twins, places, path };
 }
 
 /** Say by what an element can be found again, and where it is. @param {number} id */

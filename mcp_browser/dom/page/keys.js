@@ -1,16 +1,6 @@
 /** Keys held to the element that has the focus: what would go elsewhere goes nowhere. */
 
-/**
- * @typedef {object} HeldKeys
- * @property {number} number which hold this is
- * @property {Element | null | undefined} element what they may go to; null for none that is focused, undefined for nothing here
- * @property {number} keys how many have come to it
- * @property {number} inputs how many insertions have come to it without a key
- * @property {"keys" | "inputs" | null} pending what the last of them counts as, while it may still turn out to go elsewhere
- * @property {boolean} strayed whether one was to go elsewhere; after that, none goes anywhere
- */
-
-/** @type {HeldKeys | null} */
+/** @type {ReturnType<typeof noKeys> | null} */
 let keysHeld = null;
 /** Whether no listener of the page hears of keys before ours. */
 let isFirst = false;
@@ -61,9 +51,19 @@ function isWatched() {
   return isHooked;
 }
 
-/** @param {number} number @param {Element | null | undefined} element */
-function hold(number, element) {
-  keysHeld = { number, element, keys: 0, inputs: 0, pending: null, strayed: false };
+/** @param {number} number which hold this is @param {Element | null | undefined} element what keys may go to; null for none that is focused, undefined for nothing here */
+const noKeys = (number, element) => ({
+  number,
+  element,
+  keys: 0, // how many have come to it
+  inputs: 0, // how many insertions have come to it without a key
+  pending: /** @type {"keys" | "inputs" | null} */ (null), // what the last of them counts as, while it may still turn out to go elsewhere
+  strayed: false, // whether one was to go elsewhere; after that, none goes anywhere
+});
+
+/** Begin to hold keys. @param {Parameters<typeof noKeys>} hold */
+function hold(...hold) {
+  keysHeld = noKeys(...hold);
   isFirst = false;
   ask("hold");
   if (!isHooked) for (const type of KEY_EVENTS) _addEventListener.call(window, type, onPageKey, { capture: true });

@@ -49,9 +49,7 @@ function textsDrawn() {
     for (const element of queryAll(root, "*")) {
       const inner = shadowOf(element);
       if (inner) roots.add(inner);
-      let node = firstChild(element);
-      while (node && (nodeType(node) !== 3 || isBlank(data(/** @type {Text} */ (node))))) node = nextSibling(node);
-      if (node && !SKIPPED.has(localName(element)) && isDrawn(element)) found.push(element);
+      if (!isBlank(ownText(element)) && !SKIPPED.has(localName(element)) && isDrawn(element)) found.push(element);
     }
   }
   return found;
@@ -137,8 +135,7 @@ function textWithout(box, isOut, texts) {
   const isDrawn = drawnTest();
   for (const part of [box, ...queryAll(box, "*")]) {
     if (isOut(part) || !isDrawn(part)) continue;
-    let own = "";
-    for (let node = firstChild(part); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
+    const own = ownText(part);
     if (!isBlank(own)) texts.push(own);
   }
   return tidy(texts.join(" "));

@@ -45,7 +45,7 @@ function deepActive() {
   let element = /** @type {Element | null} */ (_activeElement.call(document));
   while (element) {
     const root = shadowOf(element);
-    const inner = root && /** @type {Element | null} */ (_activeWithin.call(root));
+    const inner = root && root.activeElement;
     if (!inner) break;
     element = inner;
   }

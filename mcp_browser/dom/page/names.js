@@ -29,7 +29,6 @@ const MEANINGS = new Map([
   ["popover", POPOVER],
   ["aria-owns", OWNS],
 ]);
-const _getAttributeNames = Element.prototype.getAttributeNames;
 /** @type {Element | null} */
 let traced = null;
 let tracedAs = 0;
@@ -139,14 +138,8 @@ function referred(element, name) {
   if (!value) return [];
   const root = rootOf(element);
   const found = [];
-  for (const id of value.split(/\s+/)) {
-    if (!id) continue;
-    const target =
-      root === document
-        ? /** @type {Element | null} */ (_getElementById.call(document, id))
-        : root instanceof ShadowRoot
-          ? root.getElementById(id)
-          : null;
+  for (const id of value.split(/\s+/).filter(Boolean)) {
+    const target = root === document ? _getElementById.call(document, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
     const own = target && OWNING.has(name) ? ownTwin(target, element) : target;
     if (own) found.push(own);
   }
@@ -255,8 +248,7 @@ function labelText(element) {
   let name = "";
   for (const label of labelsOf(element)) {
     const whole = textOf(label, element, 0, false);
-    let own = "";
-    if (whole.length > LONGEST_HINT && query(label, BUTTONS)) for (let node = firstChild(label); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
+    const own = whole.length > LONGEST_HINT && query(label, BUTTONS) ? ownText(label) : "";
     name += ` ${isBlank(own) ? whole : own}`;
   }
   return name && tidy(name);

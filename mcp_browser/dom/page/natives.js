@@ -1,79 +1,30 @@
 /** What the browser offers, taken from the prototypes once: a page can override or clobber all of it later. */
 
-/** @param {object} prototype @param {string} name @returns {any} */
-function getterOf(prototype, name) {
-  const property = Object.getOwnPropertyDescriptor(prototype, name);
-  return (property && property.get) || (() => null);
-}
+/** The getters of a prototype by these names. @param {object} prototype @param {string} names @returns {any[]} */
+const gettersOf = (prototype, names) => names.split(" ").map((name) => Object.getOwnPropertyDescriptor(prototype, name)?.get || (() => null));
 
-const _nodeType = getterOf(Node.prototype, "nodeType");
-const _firstChild = getterOf(Node.prototype, "firstChild");
-const _nextSibling = getterOf(Node.prototype, "nextSibling");
-const _previousSibling = getterOf(Node.prototype, "previousSibling");
-const _parentNode = getterOf(Node.prototype, "parentNode");
-const _textContent = getterOf(Node.prototype, "textContent");
-const _isConnected = getterOf(Node.prototype, "isConnected");
-const _localName = getterOf(Element.prototype, "localName");
-const _shadowRoot = getterOf(Element.prototype, "shadowRoot");
-const _assignedSlot = getterOf(Element.prototype, "assignedSlot");
-const _childElementCount = getterOf(Element.prototype, "childElementCount");
-const _data = getterOf(CharacterData.prototype, "data");
-const _getAttribute = Element.prototype.getAttribute;
-const _hasAttributes = Element.prototype.hasAttributes;
-const _checkVisibility = Element.prototype.checkVisibility;
-const _getBoundingClientRect = Element.prototype.getBoundingClientRect;
-const _getClientRects = Element.prototype.getClientRects;
-const _matches = Element.prototype.matches;
-const _closest = Element.prototype.closest;
-const _querySelector = Element.prototype.querySelector;
-const _getRootNode = Node.prototype.getRootNode;
-const _contains = Node.prototype.contains;
-const _querySelectorAll = Element.prototype.querySelectorAll;
-const _queryDocument = Document.prototype.querySelectorAll;
-const _queryFragment = DocumentFragment.prototype.querySelectorAll;
-const _attributes = getterOf(Element.prototype, "attributes");
-const _scrollIntoView = Element.prototype.scrollIntoView;
+const [_nodeType, _firstChild, _nextSibling, _previousSibling] = gettersOf(Node.prototype, "nodeType firstChild nextSibling previousSibling");
+const [_parentNode, _textContent, _isConnected] = gettersOf(Node.prototype, "parentNode textContent isConnected");
+const [_localName, _shadowRoot, _assignedSlot, _childElementCount, _attributes] = gettersOf(Element.prototype, "localName shadowRoot assignedSlot childElementCount attributes");
+const [_scrollLeft, _scrollTop, _scrollWidth, _scrollHeight] = gettersOf(Element.prototype, "scrollLeft scrollTop scrollWidth scrollHeight");
+const [_clientLeft, _clientTop, _clientWidth, _clientHeight] = gettersOf(Element.prototype, "clientLeft clientTop clientWidth clientHeight");
+const [_offsetParent, _isContentEditable, _editContext, _innerText] = gettersOf(HTMLElement.prototype, "offsetParent isContentEditable editContext innerText");
+const [_data] = gettersOf(CharacterData.prototype, "data");
+const [_type] = gettersOf(HTMLInputElement.prototype, "type");
+const [_body, _documentElement, _head, _title, _hidden, _readyState] = gettersOf(Document.prototype, "body documentElement head title hidden readyState");
+const [_activeElement, _scrollingElement, _designMode, _timeline] = gettersOf(Document.prototype, "activeElement scrollingElement designMode timeline");
+const [_styleSheets, _adoptedStyleSheets] = gettersOf(Document.prototype, "styleSheets adoptedStyleSheets");
+const { getAttribute: _getAttribute, hasAttributes: _hasAttributes, getAttributeNames: _getAttributeNames } = Element.prototype;
+const { checkVisibility: _checkVisibility, getBoundingClientRect: _getBoundingClientRect, getClientRects: _getClientRects } = Element.prototype;
+const { matches: _matches, closest: _closest, querySelector: _querySelector, querySelectorAll: _querySelectorAll, scrollIntoView: _scrollIntoView } = Element.prototype;
 const _scrollBy = /** @type {(options: ScrollToOptions) => void} */ (Element.prototype.scrollBy);
-const _scrollLeft = getterOf(Element.prototype, "scrollLeft");
-const _scrollTop = getterOf(Element.prototype, "scrollTop");
-const _scrollWidth = getterOf(Element.prototype, "scrollWidth");
-const _scrollHeight = getterOf(Element.prototype, "scrollHeight");
-const _clientWidth = getterOf(Element.prototype, "clientWidth");
-const _clientHeight = getterOf(Element.prototype, "clientHeight");
-const _clientLeft = getterOf(Element.prototype, "clientLeft");
-const _clientTop = getterOf(Element.prototype, "clientTop");
-const _offsetParent = getterOf(HTMLElement.prototype, "offsetParent");
+const { getRootNode: _getRootNode, contains: _contains } = Node.prototype;
+const { dispatchEvent: _dispatchEvent, addEventListener: _addEventListener } = EventTarget.prototype;
+const { elementFromPoint: _elementFromPoint, getAnimations: _getAnimations, createRange: _createRange } = Document.prototype;
+const { execCommand: _execCommand, getElementById: _getElementById, querySelectorAll: _queryDocument } = Document.prototype;
+const _queryFragment = DocumentFragment.prototype.querySelectorAll;
 const _focus = HTMLElement.prototype.focus;
 const _focusDrawn = SVGElement.prototype.focus;
-const _dispatchEvent = EventTarget.prototype.dispatchEvent;
-const _addEventListener = EventTarget.prototype.addEventListener;
-const _isContentEditable = getterOf(HTMLElement.prototype, "isContentEditable");
-const _editContext = getterOf(HTMLElement.prototype, "editContext");
-const _innerText = getterOf(HTMLElement.prototype, "innerText");
-const _body = getterOf(Document.prototype, "body");
-const _documentElement = getterOf(Document.prototype, "documentElement");
-const _head = getterOf(Document.prototype, "head");
-/** What keeps a field from being sent, by its tag. @type {Record<string, {call: (element: Element) => string}>} */
-const MESSAGES = {
-  input: getterOf(HTMLInputElement.prototype, "validationMessage"),
-  select: getterOf(HTMLSelectElement.prototype, "validationMessage"),
-  textarea: getterOf(HTMLTextAreaElement.prototype, "validationMessage"),
-};
-const _title = getterOf(Document.prototype, "title");
-const _hidden = getterOf(Document.prototype, "hidden");
-const _readyState = getterOf(Document.prototype, "readyState");
-const _activeElement = getterOf(Document.prototype, "activeElement");
-const _activeWithin = getterOf(ShadowRoot.prototype, "activeElement");
-const _scrollingElement = getterOf(Document.prototype, "scrollingElement");
-const _designMode = getterOf(Document.prototype, "designMode");
-const _timeline = getterOf(Document.prototype, "timeline");
-const _elementFromPoint = Document.prototype.elementFromPoint;
-const _getAnimations = Document.prototype.getAnimations;
-const _createRange = Document.prototype.createRange;
-const _execCommand = Document.prototype.execCommand;
-const _styleSheets = getterOf(Document.prototype, "styleSheets");
-const _adoptedStyleSheets = getterOf(Document.prototype, "adoptedStyleSheets");
-const _getElementById = Document.prototype.getElementById;
 const _stringify = JSON.stringify;
 
 const body = () => /** @type {HTMLElement | null} */ (_body.call(document));

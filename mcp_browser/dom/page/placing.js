@@ -69,17 +69,9 @@ function portOf(element, outer) {
   const top = box.top + _clientTop.call(element) - walk.shift;
   const right = left + _clientWidth.call(element);
   const bottom = top + _clientHeight.call(element);
-  const id = keep(element);
-  if (far !== 0) return { id, left, top, right, bottom, far: far === far ? far : 0, outer };
-  return {
-    id,
-    left: Math.max(left, outer.left),
-    top: Math.max(top, outer.top),
-    right: Math.min(right, outer.right),
-    bottom: Math.min(bottom, outer.bottom),
-    far,
-    outer,
-  };
+  const whole = { id: keep(element), left, top, right, bottom, far: far === far ? far : 0, outer };
+  if (far !== 0) return whole;
+  return { ...whole, left: Math.max(left, outer.left), top: Math.max(top, outer.top), right: Math.min(right, outer.right), bottom: Math.min(bottom, outer.bottom) };
 }
 
 const LEAST_SCROLL = 2;

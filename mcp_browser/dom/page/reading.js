@@ -23,8 +23,7 @@ function read(top, thorough = false) {
   tablesRead = new WeakMap();
   stateful = new WeakSet();
   survey(rootOf(start));
-  const tree = rootOf(start) === document ? document : null;
-  treeNow = tree;
+  treeNow = rootOf(start) === document ? document : null;
   surveyStyles();
   const whole = rootElement();
   const { before, after } = addedTo(document);
@@ -32,7 +31,7 @@ function read(top, thorough = false) {
   walk = {
     ...standing(),
     start,
-    tree,
+    tree: treeNow,
     thorough,
     active: deepActive(),
     through: mayLetThrough(),

@@ -327,7 +327,7 @@ async function tryReady(id, purpose, force, faint) {
     if (!isConnected(element)) {
       // A list may draw its rows anew when it is scrolled: the one of the same text in the same place stands for it.
       const anew = Array.from(outward(at(point.x, point.y))).find((one) => localName(one) === localName(element) && textContent(one) === text);
-      if (!anew || isBlank(text) || !Marked.pass(anew, id)) return { problem: "stale", lasting: true };
+      if (!anew || isBlank(text) || Marked.id(anew, id) !== id) return { problem: "stale", lasting: true };
       refer(id, anew);
       return { problem: "moving", ...facts };
     }

@@ -91,7 +91,6 @@ const MARKING_CLASS = /sr-only|hidden|reader|gutter|margin|line-?n/i;
 /** Text that libraries hide from the eye by these names. */
 const UNSEEN_CLASS = /(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text)?|a11y-hidden|cdk-visually-hidden)(?:$|[\s_-])/i;
 
-const _type = getterOf(HTMLInputElement.prototype, "type");
 /** @type {Element | null} */
 let typed = null;
 let typedAs = "";

@@ -90,9 +90,10 @@ function shortened(href) {
   return href.length > LONGEST_TARGET ? `${href.slice(0, LONGEST_TARGET - 30)}…${href.slice(-28)}` : href;
 }
 
+const VALIDATED = set("input select textarea");
 /** Why the browser holds back a field's form, as `="Please fill out this field."`; it may repeat what was typed. @param {Element} field @param {string} tag */
 function complaint(field, tag) {
-  const message = !isSecret(field) && MESSAGES[tag] ? tidy(MESSAGES[tag].call(field)) : "";
+  const message = !isSecret(field) && VALIDATED.has(tag) ? tidy(/** @type {HTMLInputElement} */ (field).validationMessage) : "";
   return message && `=${quoted(cut(message, LONGEST_VALUE))}`;
 }
 
@@ -159,7 +160,7 @@ function statesOf(element, tag, role, name) {
   }
   if (attribute(element, "aria-required") === "true" || (attribute(element, "required") !== null && tag !== "a")) states.push("required");
   const invalid = attribute(element, "aria-invalid");
-  if (MESSAGES[tag] && matches(element, ":user-invalid")) states.push(`invalid${complaint(element, tag)}`);
+  if (VALIDATED.has(tag) && matches(element, ":user-invalid")) states.push(`invalid${complaint(element, tag)}`);
   else if (invalid && invalid !== "false") states.push("invalid");
   const popup = attribute(element, "aria-haspopup");
   if (popup && popup !== "false") states.push(popup === "true" ? "haspopup" : `haspopup=${popup}`);

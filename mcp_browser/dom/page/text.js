@@ -46,6 +46,13 @@ function isLigature(element, text) {
   return contentsOf(element).getBoundingClientRect().width <= parseFloat(fontSize) * 1.3 && isElement(outer) && styleOf(outer).fontFamily !== fontFamily;
 }
 
+/** The text of an element without that of the elements in it. @param {Element} element */
+function ownText(element) {
+  let text = "";
+  for (let node = firstChild(element); node; node = nextSibling(node)) if (nodeType(node) === 3) text += data(/** @type {Text} */ (node));
+  return text;
+}
+
 /** @param {string} text @param {number} limit */
 function cut(text, limit) {
   if (text.length <= limit) return text;

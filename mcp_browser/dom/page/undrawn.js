@@ -15,7 +15,7 @@ function isPartlyDrawn(box) {
   const start = (box === scroller() ? 0 : rectOf(box).top) - _scrollTop.call(box);
   let [first, last] = [Infinity, -Infinity];
   for (const element of inner) {
-    const own = childElementCount(element) ? Array.from(element.childNodes, (node) => (nodeType(node) === 3 ? data(/** @type {Text} */ (node)) : "")).join("") : textContent(element);
+    const own = childElementCount(element) ? ownText(element) : textContent(element);
     const { top, bottom, height: size } = rectOf(element);
     if (size < 1 || (isBlank(own) && !matches(element, PICTURED))) continue;
     first = Math.min(first, top);
