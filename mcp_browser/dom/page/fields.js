@@ -87,17 +87,10 @@ const helpers = {
     return taken;
   },
   value: valueOf,
-  slider,
-  options: (element) => allOptions(element),
-  opening,
-  isPlain: (element) => isPlain(controlOf(element)),
-  beforeOpening: (element) => void beforeOpening(element),
-  fieldShows,
-  hasParts,
+  options: allOptions,
   searchField: searchFieldOf,
-  innerField,
-  hasLess,
-  scrollOptions,
+  slider, opening, fieldShows, hasParts, innerField, hasLess, scrollOptions, beforeOpening,
+  isPlain: (element) => isPlain(controlOf(element)),
   /** Choose exactly these options of a native select, by their places. */
   selectOptions(element, /** @type {number[]} */ places) {
     const select = controlOf(element);

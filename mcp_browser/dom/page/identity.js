@@ -178,13 +178,7 @@ function byAttributes(wanted) {
 function locate(wanted) {
   const lines = read(null);
   const frames = framesIn(lines);
-  /** @type {Candidate[]} */
-  const seen = [];
-  for (const line of withParts(lines)) {
-    if (line.node && line.role && (line.kind === "interactive" || line.kind === "region")) {
-      seen.push({ element: line.node, role: line.role, name: plainName(line.name) });
-    }
-  }
+  const seen = withParts(lines).flatMap(({ node, kind, role, name }) => (node && role && (kind === "interactive" || kind === "region") ? { element: node, role, name: plainName(name) } : []));
   release(lines);
   const alike = seen.filter((one) => one.role === wanted.role && one.name === wanted.name);
   const answer = (/** @type {string} */ level, /** @type {Candidate[]} */ found) => ({

@@ -197,14 +197,9 @@ function allOptions(element) {
   const control = controlOf(element);
   if (control instanceof HTMLSelectElement) {
     for (const option of control.options) {
-      const group = option.parentElement instanceof HTMLOptGroupElement ? tidy(option.parentElement.label) : "";
-      options.push({
-        label: tidy(option.label || option.text),
-        value: option.value,
-        selected: option.selected,
-        disabled: option.disabled || (option.parentElement instanceof HTMLOptGroupElement && option.parentElement.disabled),
-        group,
-      });
+      const group = option.parentElement instanceof HTMLOptGroupElement ? option.parentElement : null;
+      const isOff = option.disabled || !!group?.disabled;
+      options.push({ label: tidy(option.label || option.text), value: option.value, selected: option.selected, disabled: isOff, group: group ? tidy(group.label) : "" });
     }
     return options;
   }

@@ -46,8 +46,7 @@ const textContent = (/** @type {Node} */ node) => /** @type {string} */ (_textCo
 const isConnected = (/** @type {Node} */ node) => /** @type {boolean} */ (_isConnected.call(node));
 const localName = (/** @type {Element} */ element) => /** @type {string} */ (_localName.call(element));
 const openRoot = (/** @type {Element} */ element) => /** @type {ShadowRoot | null} */ (_shadowRoot.call(element));
-const assignedSlot = (/** @type {Element} */ element) =>
-  /** @type {HTMLSlotElement | null} */ (_assignedSlot.call(element));
+const assignedSlot = (/** @type {Element} */ element) => /** @type {HTMLSlotElement | null} */ (_assignedSlot.call(element));
 const childElementCount = (/** @type {Element} */ element) => /** @type {number} */ (_childElementCount.call(element));
 const data = (/** @type {CharacterData} */ node) => /** @type {string} */ (_data.call(node));
 const attribute = (/** @type {Element} */ element, /** @type {string} */ name) => {
@@ -57,13 +56,10 @@ const attribute = (/** @type {Element} */ element, /** @type {string} */ name) =
 const hasAttributes = (/** @type {Element} */ element) => _hasAttributes.call(element);
 const rectOf = (/** @type {Element} */ element) => _getBoundingClientRect.call(element);
 const matches = (/** @type {Element} */ element, /** @type {string} */ selector) => _matches.call(element, selector);
-const closest = (/** @type {Element} */ element, /** @type {string} */ selector) =>
-  /** @type {Element | null} */ (_closest.call(element, selector));
-const query = (/** @type {Element} */ element, /** @type {string} */ selector) =>
-  /** @type {Element | null} */ (_querySelector.call(element, selector));
+const closest = (/** @type {Element} */ element, /** @type {string} */ selector) => _closest.call(element, selector);
+const query = (/** @type {Element} */ element, /** @type {string} */ selector) => _querySelector.call(element, selector);
 const rootOf = (/** @type {Node} */ node) => /** @type {Node} */ (_getRootNode.call(node));
-const styleOf = (/** @type {Element} */ element, /** @type {string | undefined} */ pseudo = undefined) =>
-  getComputedStyle(element, pseudo);
+const styleOf = (/** @type {Element} */ element, /** @type {string | undefined} */ pseudo = undefined) => getComputedStyle(element, pseudo);
 /** @type {(node: Node | null | undefined) => node is Element} */
 const isElement = (node) => !!node && nodeType(node) === 1;
 const now = () => performance.now();

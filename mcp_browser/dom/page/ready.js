@@ -147,19 +147,7 @@ function fillsView(hit, element) {
 }
 
 /** Whether an animation or transition moves the element or something around it. @param {Element} element */
-function isMoving(element) {
-  for (const animation of animations()) {
-    if (animation.playState !== "running") continue;
-    const effect = animation.effect;
-    const target = effect instanceof KeyframeEffect ? effect.target : null;
-    if (!target || !holds(target, element)) continue;
-    if (animation instanceof CSSTransition && !SHOWING.test(animation.transitionProperty)) continue;
-    const timing = effect && effect.getComputedTiming();
-    if (timing && Number(timing.endTime) === Infinity && !movesBox(/** @type {KeyframeEffect} */ (effect))) continue;
-    return true;
-  }
-  return false;
-}
+const isMoving = (element) => running(animations()).some(({ effect, target, end }) => holds(target, element) && (end !== Infinity || movesBox(effect)));
 
 const PLACING = ["transform", "translate", "left", "top", "right", "bottom", "marginLeft", "marginTop", "width", "height"];
 /** @param {KeyframeEffect} effect */

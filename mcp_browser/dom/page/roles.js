@@ -131,9 +131,7 @@ function nativeRole(element, tag) {
       return role || "textbox";
     }
     case "select":
-      return /** @type {HTMLSelectElement} */ (element).multiple || /** @type {HTMLSelectElement} */ (element).size > 1
-        ? "listbox"
-        : "combobox";
+      return /** @type {HTMLSelectElement} */ (element).multiple || /** @type {HTMLSelectElement} */ (element).size > 1 ? "listbox" : "combobox";
     case "summary": {
       const parent = parentNode(element);
       return isElement(parent) && localName(parent) === "details" ? "disclosure" : "";

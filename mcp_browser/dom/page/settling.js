@@ -126,24 +126,20 @@ function beginInput() {
 /** @param {Document | ShadowRoot} root */
 const animationsIn = (root) => (root === document ? animations() : root.getAnimations());
 
+/** What runs of animations, save transitions that show nothing: on what, and when it ends. @param {Animation[]} animations */
+const running = (animations) =>
+  animations.flatMap((animation) => {
+    const effect = /** @type {KeyframeEffect | null} */ (animation.effect);
+    const isShown = !(animation instanceof CSSTransition) || SHOWING.test(animation.transitionProperty);
+    if (animation.playState !== "running" || !effect?.target || !isShown) return [];
+    return { effect, target: effect.target, end: Number(effect.getComputedTiming().endTime), at: Number(animation.currentTime) || 0 };
+  });
+
 /** How long what is just being animated in or out still takes, milliseconds. @param {(Document | ShadowRoot)[]} roots */
 function animating(roots) {
-  let left = 0;
-  const time = _timeline.call(document).currentTime;
-  if (time === null) return left;
-  for (const root of roots) {
-    for (const animation of animationsIn(root)) {
-      if (animation.playState !== "running") continue;
-      const effect = animation.effect;
-      const timing = effect && effect.getComputedTiming();
-      const end = timing ? Number(timing.endTime) : Infinity;
-      if (!(end <= LONGEST_ANIMATION)) continue;
-      if (animation instanceof CSSTransition && !SHOWING.test(animation.transitionProperty)) continue;
-      if (isSelfMoved(/** @type {KeyframeEffect} */ (effect).target)) continue;
-      left = Math.max(left, end - (Number(animation.currentTime) || 0));
-    }
-  }
-  return left;
+  if (_timeline.call(document).currentTime === null) return 0;
+  const passing = roots.flatMap((root) => running(animationsIn(root))).filter(({ target, end }) => end <= LONGEST_ANIMATION && !isSelfMoved(target));
+  return Math.max(0, ...passing.map(({ end, at }) => end - at));
 }
 
 /** Since when the frames that the document comes with are waited for; NaN before the first look at it. */

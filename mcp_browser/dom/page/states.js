@@ -32,11 +32,7 @@ function secretFields() {
 }
 
 /** @param {HTMLSelectElement} select */
-function selectedText(select) {
-  let text = "";
-  for (const option of select.selectedOptions) text += `${text ? ", " : ""}${tidy(option.label || option.text)}`;
-  return text;
-}
+const selectedText = (select) => Array.from(select.selectedOptions, (option) => tidy(option.label || option.text)).filter(Boolean).join(", ");
 
 const FIRST_OPTIONS = 6;
 
@@ -164,10 +160,8 @@ function statesOf(element, tag, role, name) {
   else if (invalid && invalid !== "false") states.push("invalid");
   const popup = attribute(element, "aria-haspopup");
   if (popup && popup !== "false") states.push(popup === "true" ? "haspopup" : `haspopup=${popup}`);
-  if (role === "treeitem") {
-    const level = attribute(element, "aria-level");
-    if (level) states.push(`level=${level}`);
-  }
+  const level = role === "treeitem" && attribute(element, "aria-level");
+  if (level) states.push(`level=${level}`);
   if (attribute(element, "draggable") === "true") states.push("draggable");
   if (role === "link") linkState(element, name, states);
   return states;
@@ -219,9 +213,7 @@ function inputStates(input, role, states) {
     states.push("type=file");
     const files = input.files;
     if (input.multiple) states.push("multiple");
-    if (files && files.length) {
-      states.push(`value=${quoted(cut(Array.from(files, (file) => file.name).join(", "), LONGEST_VALUE))}`);
-    }
+    if (files && files.length) states.push(`value=${quoted(cut(Array.from(files, (file) => file.name).join(", "), LONGEST_VALUE))}`);
     return;
   }
   if (type === "button" || type === "submit" || type === "reset" || type === "image") return;

@@ -44,19 +44,14 @@ function tableAround(row) {
   if (beside) return beside;
   const table = closest(row, TABLES);
   if (!group) return NO_TABLE;
-  if (!table) {
-    const facts = { ...NO_TABLE, whole: wholeOf(group) };
-    tablesRead.set(group, facts);
-    return facts;
-  }
-  const role = attribute(table, "role");
-  const grid = role === "grid" || role === "treegrid";
-  const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(node);
-  const few = queryAll(table, CELL).length <= MOST_CELLS;
-  const facts = { grid, few, listens: heard(table) || heard(group), gaps: gapsIn(table, group), whole: wholeOf(group) };
-  // Where there are controls the clicks may be theirs.
-  if (facts.listens && !grid && query(table, CONTROLS)) facts.listens = false;
+  const facts = { ...NO_TABLE, whole: wholeOf(group) };
   tablesRead.set(group, facts);
+  if (!table) return facts;
+  facts.grid = /^(?:tree)?grid$/.test(attribute(table, "role") || "");
+  facts.few = queryAll(table, CELL).length <= MOST_CELLS;
+  facts.gaps = gapsIn(table, group);
+  // Where there are controls the clicks may be theirs.
+  facts.listens = (listensItself(table) || (isElement(group) && listensItself(group))) && (facts.grid || !query(table, CONTROLS));
   return facts;
 }
 
@@ -255,12 +250,8 @@ function closeRow(element, row, at, far, selected) {
     return;
   }
   const states = selected ? ["selected"] : [];
-  const own =
-    row.clickable || selected
-      ? newLine("interactive", element, keep(element), "row", text, states, far)
-      : cells.length === 1 && !inner.length
-        ? newLine("text", element, idOf(element), "", text, states, far)
-        : newLine("row", element, idOf(element), "row", text, states, far);
+  const kind = row.clickable || selected ? "interactive" : cells.length === 1 && !inner.length ? "text" : "row";
+  const own = newLine(kind, element, kind === "interactive" ? keep(element) : idOf(element), kind === "text" ? "" : "row", text, states, far);
   own.cells = row.nodes;
   if (parts.length) own.parts = parts;
   walk.lines.length = at;
@@ -308,14 +299,7 @@ function enterCell(element, tag, role, frame) {
       const line = pushControl(element, shownAs, name, states, far, element === walk.active);
       walk.row = row;
       if (own && !holds) return enterInside(name, frame);
-      if (own) {
-        const putBack = repeating(name, line);
-        frame.close = () => {
-          flush();
-          putBack();
-        };
-        return frame;
-      }
+      if (own) return whenRead(frame, repeating(name, line));
     }
   }
   const place = row.cells.length - 1;
