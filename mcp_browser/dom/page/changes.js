@@ -96,19 +96,10 @@ function choose(lines, costs, total, budget) {
  * @param {Line[]} lines @param {Folding} folding
  */
 function folded(lines, folding) {
-  /** @type {Line[]} */
-  const shown = [];
-  /** @type {number[]} */
-  const places = [];
   const folds = new Map(folding.folds.map(({ at, line }) => [at, line]));
   // One may stand behind the last line.
-  for (let i = 0; i <= lines.length; i++) {
-    const line = folds.get(i) || (folding.hidden[i] ? undefined : lines[i]);
-    if (!line) continue;
-    shown.push(line);
-    places.push(i);
-  }
-  return { shown, places };
+  const places = Array.from({ length: lines.length + 1 }, (_, i) => i).filter((i) => folds.has(i) || (lines[i] && !folding.hidden[i]));
+  return { shown: places.map((i) => /** @type {Line} */ (folds.get(i) || lines[i])), places };
 }
 
 function view() {
@@ -317,14 +308,11 @@ function compare(before, after) {
   let redrawn = false;
   for (const [j, line] of after.entries()) {
     if (origin[j] !== -1) continue;
-    for (const i of oldById.get(line.id) || []) {
-      if (!used[i] && sameLine(/** @type {Line} */ (before[i]), line)) {
-        used[i] = 1;
-        origin[j] = i;
-        redrawn ||= line.name !== /** @type {Line} */ (before[i]).name;
-        break;
-      }
-    }
+    const i = oldById.get(line.id)?.find((at) => !used[at] && sameLine(/** @type {Line} */ (before[at]), line));
+    if (i === undefined) continue;
+    used[i] = 1;
+    origin[j] = i;
+    redrawn ||= line.name !== /** @type {Line} */ (before[i]).name;
   }
   if (before.length === after.length && !redrawn && isRising(origin)) return changes;
   // The same element with another line.
@@ -332,14 +320,11 @@ function compare(before, after) {
   const changedFrom = new Map();
   for (const [j, line] of after.entries()) {
     if (origin[j] !== -1) continue;
-    for (const i of oldById.get(line.id) || []) {
-      const old = /** @type {Line} */ (before[i]);
-      if (!used[i] && (old.kind === line.kind || (old.role && line.role))) {
-        used[i] = 1;
-        changedFrom.set(j, i);
-        break;
-      }
-    }
+    const isSame = (/** @type {Line} */ old) => old.kind === line.kind || (old.role && line.role);
+    const i = oldById.get(line.id)?.find((at) => !used[at] && isSame(/** @type {Line} */ (before[at])));
+    if (i === undefined) continue;
+    used[i] = 1;
+    changedFrom.set(j, i);
   }
   // Another element with the same line, in the same row and dialog: drawn anew.
   /** @type {Map<string, number[]>} */
@@ -355,10 +340,9 @@ function compare(before, after) {
   for (const [j, line] of after.entries()) {
     if (origin[j] !== -1 || changedFrom.has(j)) continue;
     const i = oldBySign.get(`${signature(line)}\n${line.entry}\n${dialogs[j]}`)?.shift();
-    if (i !== undefined) {
-      used[i] = 1;
-      replacedFrom.set(j, i);
-    }
+    if (i === undefined) continue;
+    used[i] = 1;
+    replacedFrom.set(j, i);
   }
   changes.push(...goneFrom(before, used));
   for (const [j, i] of changedFrom) origin[j] = i;
@@ -521,12 +505,10 @@ function chooseChanges(changes, old, budget) {
     cost += own;
     chosen.push(i);
   }
-  chosen.sort((a, b) => a - b);
-  const wired = [];
-  for (const i of chosen) {
+  const wired = chosen.sort((a, b) => a - b).map((i) => {
     const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
     const went = kind === "removed" && at < -1 ? old.slice(was, was - at).flatMap((one) => (one.kind === "interactive" ? [one.id] : [])) : [];
-    wired.push([kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at, went]);
-  }
+    return [kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at, went];
+  });
   return { wire: wired, omitted: changes.length - chosen.length, cost };
 }

@@ -1,4 +1,4 @@
-/** HTML with shadow trees and frames written out. */
+/** HTML with shadow trees and frames written out; and the PDF that a tab shows. */
 
 const VOID = set("area base br col embed hr img input link meta source track wbr");
 const escapeText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -46,16 +46,11 @@ function address(element, name, value) {
  * @param {Element} element @param {string} tag @returns {string | null}
  */
 function heldText(element, tag) {
-  if (tag === "textarea") return isSecret(element) ? "" : /** @type {HTMLTextAreaElement} */ (element).value;
-  if (tag === "select") {
-    if (isSecret(element)) return "";
-    return Array.from(/** @type {HTMLSelectElement} */ (element).selectedOptions, option => option.label).join(", ");
-  }
-  if (tag !== "input") return null;
-  const input = /** @type {HTMLInputElement} */ (element);
-  const type = inputType(input);
-  if (type === "checkbox" || type === "radio") return input.checked ? "[x]" : "[ ]";
-  return VALUELESS.has(type) || isSecret(input) ? "" : input.value;
+  if (!TYPED.has(tag) && tag !== "select") return null;
+  const type = tag === "input" ? inputType(element) : "";
+  if (type === "checkbox" || type === "radio") return /** @type {HTMLInputElement} */ (element).checked ? "[x]" : "[ ]";
+  const { value, secret } = valueOf(element);
+  return secret || VALUELESS.has(type) ? "" : value;
 }
 
 /**
@@ -251,4 +246,28 @@ function drawsMore(table) {
 function holdsHead(element) {
   const head = _head.call(document);
   return !!head && _contains.call(head, element);
+}
+
+/**
+ * The file in Base64, from the browser's cache where it is kept there; null where the document is none.
+ * @param {number} most bytes
+ * @returns {Promise<{pdf?: string | null, size?: number, failed?: string}>}
+ */
+async function pdf(most) {
+  if (document.contentType !== "application/pdf") return { pdf: null };
+  try {
+    const answer = await fetch(document.URL, { cache: "force-cache", credentials: "include" });
+    if (!answer.ok) return { failed: `the server answers with ${answer.status}` };
+    const file = await answer.blob();
+    if (file.size > most) return { size: file.size };
+    const reader = new FileReader();
+    await new Promise((resolve, reject) => {
+      reader.onload = resolve;
+      reader.onerror = reject;
+      reader.readAsDataURL(file);
+    });
+    return { pdf: String(reader.result).replace(/^[^,]*,/, "") };
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) };
+  }
 }

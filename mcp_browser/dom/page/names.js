@@ -186,59 +186,34 @@ function nameOf(element, tag, role) {
 /** Whether a name is one text twice: a control in it is called by the text beside it. @param {string} name */
 const isDoubled = (name) => name.length % 2 === 1 && name.slice(0, name.length >> 1) === name.slice((name.length >> 1) + 1);
 
+const LABELLABLE = set("select textarea button progress meter output");
+/** What names an element from within, by its tag. */
+const NAMING_CHILD = new Map(Object.entries({ fieldset: "legend", table: "caption", figure: "figcaption", svg: "title" }));
+
 /** @param {Element} element @param {string} tag @param {string} role */
 function nativeName(element, tag, role) {
-  switch (tag) {
-    case "input": {
-      const type = inputType(element);
-      if (type === "button" || type === "submit" || type === "reset") {
-        const value = tidy(/** @type {HTMLInputElement} */ (element).value);
-        if (value) return value;
-        const labelled = labelText(element);
-        if (labelled || type === "button" || attribute(element, "value") !== null) return labelled;
-        return type === "submit" ? "Submit" : "Reset";
-      }
-      if (type === "image") {
-        return tidy(attribute(element, "alt") || "") || labelText(element) || tidy(attribute(element, "title") || "") || "Submit";
-      }
-      const root = treeNow || rootOf(element);
-      return labelText(element) || (root instanceof ShadowRoot && labelText(root.host)) || "";
+  if (tag === "input") {
+    const type = inputType(element);
+    if (type === "button" || type === "submit" || type === "reset") {
+      const value = tidy(/** @type {HTMLInputElement} */ (element).value) || labelText(element);
+      if (value || type === "button" || attribute(element, "value") !== null) return value;
+      return type === "submit" ? "Submit" : "Reset";
     }
-    case "select":
-    case "textarea":
-    case "button":
-    case "progress":
-    case "meter":
-    case "output":
-      return labelText(element);
-    case "img":
-    case "area":
-      return tidy(attribute(element, "alt") || "");
-    case "fieldset":
-      return childText(element, "legend");
-    case "table":
-      return childText(element, "caption");
-    case "figure":
-      return childText(element, "figcaption");
-    case "iframe":
-    case "frame":
-      return tidy(attribute(element, "title") || attribute(element, "name") || "");
-    case "svg":
-      return childText(element, "title");
-    case "dialog":
-      return "";
-    default:
-      if (role && tag.includes("-")) return labelText(element);
-      return element instanceof SVGElement ? childText(element, "title") : "";
+    if (type === "image") return tidy(attribute(element, "alt") || "") || labelText(element) || tidy(attribute(element, "title") || "") || "Submit";
+    const root = treeNow || rootOf(element);
+    return labelText(element) || (root instanceof ShadowRoot && labelText(root.host)) || "";
   }
+  if (LABELLABLE.has(tag) || (role && tag.includes("-"))) return labelText(element);
+  if (tag === "img" || tag === "area") return tidy(attribute(element, "alt") || "");
+  if (tag === "iframe" || tag === "frame") return tidy(attribute(element, "title") || attribute(element, "name") || "");
+  const child = NAMING_CHILD.get(tag) || (element instanceof SVGElement ? "title" : "");
+  return child && childText(element, child);
 }
 
 /** @param {Element} element @param {string} tag */
 function childText(element, tag) {
   for (let child = firstChild(element); child; child = nextSibling(child)) {
-    if (isElement(child) && localName(child) === tag) {
-      return tidy(textOf(child, element, 0, false));
-    }
+    if (isElement(child) && localName(child) === tag) return tidy(textOf(child, element, 0, false));
   }
   return "";
 }

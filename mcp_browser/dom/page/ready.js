@@ -191,11 +191,8 @@ async function ready(id, purpose, force) {
 
 /** What is seen in the place of a range that is clipped to nothing: the nearest box around it. @param {Element} range */
 function thumbOf(range) {
-  for (const outer of outward(flatParent(range), MOST_UP_TO_TRACK)) {
-    const box = rectOf(outer);
-    if (box.width > 2 && box.height > 2 && isSeen(outer)) return outer;
-  }
-  return null;
+  const isDrawn = (/** @type {DOMRect} */ { width, height }) => width > 2 && height > 2;
+  return Array.from(outward(flatParent(range), MOST_UP_TO_TRACK)).find((outer) => isDrawn(rectOf(outer)) && isSeen(outer));
 }
 
 const TICK_CLASS = /(?:^|[\s_-])check-?box(?:$|[\s_-])/i;
@@ -245,10 +242,8 @@ async function tryReady(id, purpose, force, faint) {
   if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
   if (purpose === "fill" && !FILLED.has(kind)) return { problem: "not-editable", lasting: true, ...facts };
   if (purpose !== "hover" && (isDisabled(control) || closest(control, '[aria-disabled="true"]'))) return { problem: "disabled", ...facts };
-  if (purpose === "fill") {
-    if (attribute(control, "readonly") !== null && (tag === "input" || tag === "textarea") && kind !== "slider") return { problem: "readonly", ...facts };
-    if (attribute(control, "aria-readonly") === "true") return { problem: "readonly", ...facts };
-  }
+  const isReadonly = attribute(control, "aria-readonly") === "true" || (attribute(control, "readonly") !== null && TYPED.has(tag) && kind !== "slider");
+  if (purpose === "fill" && isReadonly) return { problem: "readonly", ...facts };
   const inert = inertAround(element);
   // A button takes the clicks on its inert part, such as the text field that shows its value.
   const taker = inert && purpose !== "fill" ? closest(inert, BUTTONS) : null;

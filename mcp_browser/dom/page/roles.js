@@ -132,18 +132,13 @@ function nativeRole(element, tag) {
     }
     case "select":
       return /** @type {HTMLSelectElement} */ (element).multiple || /** @type {HTMLSelectElement} */ (element).size > 1 ? "listbox" : "combobox";
-    case "summary": {
-      const parent = parentNode(element);
-      return isElement(parent) && localName(parent) === "details" ? "disclosure" : "";
-    }
+    case "summary":
+      return parentNode(element) instanceof HTMLDetailsElement ? "disclosure" : "";
     case "img":
       return attribute(element, "alt") === "" ? "none" : "img";
     case "header":
-    case "footer": {
-      const parent = parentNode(element);
-      if (!parent || parent !== body()) return "";
-      return tag === "header" ? "banner" : "contentinfo";
-    }
+    case "footer":
+      return parentNode(element) !== body() ? "" : tag === "header" ? "banner" : "contentinfo";
     case "video":
     case "audio":
       return attribute(element, "controls") !== null ? tag : "";

@@ -17,19 +17,16 @@ const ABOVE = '"';
 /** States for which an entry of a list or table is listed wherever it is. */
 const KEPT_STATES = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
 
-/**
- * @typedef {object} TableFacts
- * @property {boolean} grid its cells can be chosen one by one, as its role says
- * @property {boolean} listens it listens to clicks on behalf of its cells
- * @property {boolean} few each of its cells may have an index in its row's line
- * @property {Map<Node, string[]>} gaps what stands for cells that reach further, before the cell or at the end of the row
- * @property {number} whole the id of what holds this group of rows and another with the rest of their cells; 0 for none
- */
-
+/** What is known of a table, before it is asked. @typedef {typeof NO_TABLE} TableFacts */
+const NO_TABLE = {
+  grid: false, // its cells can be chosen one by one, as its role says
+  listens: false, // it listens to clicks on behalf of its cells
+  few: false, // each of its cells may have an index in its row's line
+  gaps: /** @type {Map<Node, string[]>} */ (new Map()), // what stands for cells that reach further, before the cell or at the end of the row
+  whole: 0, // the id of what holds this group of rows and another with the rest of their cells; 0 for none
+};
 /** Of the tables that are being read, by what their rows stand in. @type {WeakMap<Node, TableFacts>} */
 let tablesRead = new WeakMap();
-/** @type {TableFacts} */
-const NO_TABLE = { grid: false, listens: false, few: false, gaps: new Map(), whole: 0 };
 /** How far out two parts of a grid may stand side by side. */
 const MOST_UP_TO_WHOLE = 8;
 /** Among more brothers no group of rows is a part of a grid. */
