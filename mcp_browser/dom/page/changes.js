@@ -105,14 +105,8 @@ function folded(lines, folding) {
 function view() {
   const page = scroller();
   const { left, top, right, bottom } = viewport();
-  return [
-    Math.round(scrollX + left),
-    Math.round(scrollY + top),
-    Math.round(right - left),
-    Math.round(bottom - top),
-    page ? _scrollWidth.call(page) : innerWidth,
-    page ? _scrollHeight.call(page) : innerHeight,
-  ];
+  const [wide, high] = page ? [_scrollWidth.call(page), _scrollHeight.call(page)] : [innerWidth, innerHeight];
+  return [...[scrollX + left, scrollY + top, right - left, bottom - top].map(Math.round), wide, high];
 }
 
 /**

@@ -179,8 +179,7 @@ function closeClickable(own, at) {
 /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
 function listensForAll(element) {
   if (attribute(element, "onclick") !== null || Number(attribute(element, "tabindex") ?? -1) >= 0) return false;
-  if (hasHand(element)) return false;
-  return fillsPage(element);
+  return !hasHand(element) && fillsPage(element);
 }
 
 /** Whether an element is most of the page, or of what is seen of it. @param {Element} element */
@@ -263,13 +262,8 @@ function isItemOfListener(element) {
   return _getAttributeNames.call(element).some(isData);
 }
 
-/** Whether something beside its role makes a region clickable. @param {Element} element @param {string} role */
-function hasPlainHandler(element, role) {
-  if (role === "listitem" || role === "article") return hasHandler(element);
-  if (role !== "group" && role !== "figure" && role !== "region") return false;
-  // A tab stop alone is there to scroll them by keys.
-  return listensItself(element);
-}
+/** Whether something beside its role makes a region clickable: a tab stop alone is there to scroll it by keys. @param {Element} element @param {string} role */
+const hasPlainHandler = (element, role) => (/^(?:listitem|article)$/.test(role) ? hasHandler(element) : /^(?:group|figure|region)$/.test(role) && listensItself(element));
 
 /** @param {Element} element */
 const hasListenerInside = (element) => Array.from(queryAll(element, "*")).some((inner) => listening.has(inner));

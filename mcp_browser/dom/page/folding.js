@@ -31,14 +31,7 @@ const MOST_LINES_OF_BOXES = 8;
 const ENTRIES = set("li tr option a button dd");
 const BOXES = set("div span article label section");
 const ENTRY_ROLES = set("listitem row option menuitem menuitemcheckbox menuitemradio treeitem tab link button gridcell");
-const NOUNS = new Map([
-  ["tr", "rows"],
-  ["row", "rows"],
-  ["option", "options"],
-  ["a", "links"],
-  ["link", "links"],
-  ["button", "buttons"],
-]);
+const NOUNS = new Map([...each("tr row", "rows"), ...each("a link", "links"), ["option", "options"], ["button", "buttons"]]);
 
 /** Of handles without a name more than so many are counted after the first ones. */
 const MOST_GRIPS = 8;

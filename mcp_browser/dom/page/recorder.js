@@ -324,20 +324,10 @@ function swallow(event) {
 
 /** @type {Record<string, (event: Event) => void>} */
 const RECORDED = {
-  pointerover: onPointerOver,
-  pointerdown: onPointerDown,
-  pointerup: onPointerUp,
-  pointercancel: onDrag,
-  dragstart: onDrag,
-  drop: onDrag,
-  dragend: onDrag,
-  keydown: onKeyDown,
-  input: onInput,
-  change: onInput,
-  paste: onEntering,
-  compositionstart: onEntering,
-  focusout: reportFilled,
-  pagehide: reportFilled,
+  pointerover: onPointerOver, pointerdown: onPointerDown, pointerup: onPointerUp,
+  pointercancel: onDrag, dragstart: onDrag, drop: onDrag, dragend: onDrag,
+  keydown: onKeyDown, input: onInput, change: onInput, paste: onEntering, compositionstart: onEntering,
+  focusout: reportFilled, pagehide: reportFilled,
 };
 
 /** Report what a person does by this function of the world from now on, or nothing more. @param {string | null} binding */

@@ -9,10 +9,8 @@ const INLINE = set(
 const LEAVES = set("img input select textarea canvas video audio embed iframe frame hr br progress meter area");
 /** Tags that HTML lets have a shadow tree; custom elements may too. */
 const HOSTS = set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
-const SKIPPED_TAG = 1;
-const INLINE_TAG = 2;
-const LEAF_TAG = 4;
-const HOST_TAG = 8;
+/** What a tag means, as bits. */
+const [SKIPPED_TAG, INLINE_TAG, LEAF_TAG, HOST_TAG] = [1, 2, 4, 8];
 /** Roles that a tag gives whatever its attributes are. */
 const TAG_ROLES = new Map(Object.entries({
   button: "button", textarea: "textbox", h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading",
