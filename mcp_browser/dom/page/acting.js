@@ -52,10 +52,7 @@ function targetsOfEnter(field) {
   return first ? [...found, targetOf(first)] : found;
 }
 
-/**
- * The origins that rules and secrets are bound to, as the browser has them. An opaque one may come from its address
- * or from any document around it.
- */
+/** The origins that rules and secrets are bound to, as the browser has them. An opaque one may come from its address or from any document around it. */
 function whose() {
   const around = [...location.ancestorOrigins];
   const isOpaque = origin === "null";

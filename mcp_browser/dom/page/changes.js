@@ -91,10 +91,7 @@ function choose(lines, costs, total, budget) {
   return chosen.sort((a, b) => a - b);
 }
 
-/**
- * The lines that are listed where lists are folded, and the place of each among all lines.
- * @param {Line[]} lines @param {Folding} folding
- */
+/** The lines that are listed where lists are folded, and the place of each among all lines. @param {Line[]} lines @param {Folding} folding */
 function folded(lines, folding) {
   const folds = new Map(folding.folds.map(({ at, line }) => [at, line]));
   // One may stand behind the last line.
@@ -452,10 +449,7 @@ function alike(before, after, origin, used) {
 /** Whether every line was there before, in the same order. @param {Int32Array} origin */
 const isRising = (origin) => origin.every((place, j) => place !== -1 && place >= (origin[j - 1] ?? 0));
 
-/**
- * Which lines have kept their order among one another: the longest rising run of old places.
- * @param {Int32Array} origin old place of each new line, -1 for none
- */
+/** Which lines have kept their order among one another: the longest rising run of old places. @param {Int32Array} origin old place of each new line, -1 for none */
 function inOrder(origin) {
   const stayed = new Uint8Array(origin.length);
   const before = new Int32Array(origin.length);

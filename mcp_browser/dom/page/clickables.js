@@ -25,10 +25,7 @@ function handOver(element, tag) {
   return hasHand(element);
 }
 
-/**
- * The outermost open element under whose hand-like cursor the innermost lies.
- * @returns {number} its place in `open`, or -1
- */
+/** The outermost open element under whose hand-like cursor the innermost lies. @returns {number} its place in `open`, or -1 */
 function underHand() {
   let found = -1;
   for (let i = walk.open.length - 1; i >= 0; i--) {

@@ -245,10 +245,7 @@ function layerOver(element) {
   return found;
 }
 
-/**
- * What is in the way of an element: the thing that was hit, or what is open on top of the page and has put it there.
- * @param {Element} hit @param {Element} element
- */
+/** What is in the way of an element: the thing that was hit, or what is open on top of the page and has put it there. @param {Element} hit @param {Element} element */
 function inTheWay(hit, element) {
   if (holds(hit, element)) return layerOver(element);
   const cover = coverOf(hit, element);

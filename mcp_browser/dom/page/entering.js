@@ -48,10 +48,7 @@ function frameFor(element, parent) {
   return frame;
 }
 
-/**
- * Begin to read an element; whether its children are to be read.
- * @param {Element} element @param {Open | null} parent @returns {Open | null}
- */
+/** Begin to read an element; whether its children are to be read. @param {Element} element @param {Open | null} parent @returns {Open | null} */
 function enterElement(element, parent) {
   const { tag, bits, role: tagRole } = tagOf(element);
   if (bits & SKIPPED_TAG) return null;
@@ -207,10 +204,7 @@ function enterElement(element, parent) {
   return frame;
 }
 
-/**
- * An element that shows nothing of its own: an icon, where it takes clicks.
- * @param {Element} element @param {string} tag @param {Open} frame @param {Open | null} parent
- */
+/** An element that shows nothing of its own: an icon, where it takes clicks. @param {Element} element @param {string} tag @param {Open} frame @param {Open | null} parent */
 function enterEmpty(element, tag, frame, parent) {
   suspectHost(element, tag);
   if (!parent || !handOver(element, tag)) return;

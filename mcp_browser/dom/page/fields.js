@@ -120,10 +120,7 @@ const helpers = {
   },
 };
 
-/**
- * Select all that a field holds, or put the caret behind it; an editor gets the time to notice that.
- * @param {Element} element @param {boolean} end
- */
+/** Select all that a field holds, or put the caret behind it; an editor gets the time to notice that. @param {Element} element @param {boolean} end */
 async function select(element, end) {
   const field = /** @type {HTMLElement} */ (controlOf(element));
   const isNew = deepActive() !== field;

@@ -97,10 +97,7 @@ function noteGroup(frame) {
   walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines.findLast((line) => !walk.echoes.has(line))) });
 }
 
-/**
- * What the entries of a group are called where they are alike and few lines each; "" where they are no list.
- * @param {Group} group @param {number} lines
- */
+/** What the entries of a group are called where they are alike and few lines each; "" where they are no list. @param {Group} group @param {number} lines */
 function nounOf(group, lines) {
   const { entries } = group;
   const sample = /** @type {Element} */ (entries[1 + 2 * (entries.length >> 2)]);

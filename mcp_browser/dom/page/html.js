@@ -41,10 +41,7 @@ function address(element, name, value) {
   return name === "src" ? ' src="data:,"' : "";
 }
 
-/**
- * What a field shows now, nothing of a secret one; null for what is no field.
- * @param {Element} element @param {string} tag @returns {string | null}
- */
+/** What a field shows now, nothing of a secret one; null for what is no field. @param {Element} element @param {string} tag @returns {string | null} */
 function heldText(element, tag) {
   if (!TYPED.has(tag) && tag !== "select") return null;
   const type = tag === "input" ? inputType(element) : "";
@@ -206,11 +203,7 @@ function writtenOut(top, readable, detailed) {
   return { doc: documentKey, html: out.join(""), frames };
 }
 
-/**
- * Whether a table has room that only rows can fill which are not in the page yet: in what scrolls it, or in itself far more
- * than a screen.
- * @param {Element} table
- */
+/** Whether a table has room that only rows can fill which are not in the page yet: in what scrolls it, or in itself far more than a screen. @param {Element} table */
 function drawsMore(table) {
   /** @type {Element[]} */
   const rows = [];

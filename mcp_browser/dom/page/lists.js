@@ -55,10 +55,7 @@ function textsDrawn() {
   return found;
 }
 
-/**
- * What a selector matches among the visible elements in an element, shadow roots and slots included.
- * @param {Element} owner @param {string} selector
- */
+/** What a selector matches among the visible elements in an element, shadow roots and slots included. @param {Element} owner @param {string} selector */
 function shownWithin(owner, selector) {
   /** @type {Element[]} */
   const found = [];

@@ -136,10 +136,7 @@ function referred(element, name) {
   return found;
 }
 
-/**
- * The accessible name, by the standard's steps (accname, HTML-AAM).
- * @param {Element} element @param {string} tag @param {string} role @returns {string}
- */
+/** The accessible name, by the standard's steps (accname, HTML-AAM). @param {Element} element @param {string} tag @param {string} role @returns {string} */
 function nameOf(element, tag, role) {
   const means = traits(element);
   if (means & LABELLED) {
@@ -298,10 +295,7 @@ function embedded(element, tag, role) {
   return null;
 }
 
-/**
- * The text of an element's children as people see them.
- * @param {Element} element @param {Element} asking @param {number} deep @param {boolean} hidden @returns {string}
- */
+/** The text of an element's children as people see them. @param {Element} element @param {Element} asking @param {number} deep @param {boolean} hidden @returns {string} */
 function contentOf(element, asking, deep, hidden) {
   const { tag, bits } = tagOf(element);
   const root = bits & HOST_TAG ? shadowOf(element) : null;

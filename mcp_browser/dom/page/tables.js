@@ -75,11 +75,7 @@ function wholeOf(group) {
   return 0;
 }
 
-/**
- * Where cells of some rows reach over several columns or rows; where they only lay out, that says nothing.
- * @param {Element} table
- * @param {Node} group what the rows stand in
- */
+/** Where cells of some rows reach over several columns or rows; where they only lay out, that says nothing. @param {Element} table @param {Node} group what the rows stand in */
 function gapsIn(table, group) {
   /** @type {Map<Node, string[]>} */
   const gaps = new Map();
@@ -151,10 +147,7 @@ function hasOwnHand(element) {
   return !isElement(outer) || !HAND.has(styleOf(outer).cursor);
 }
 
-/**
- * Whether a cell can be acted on for itself: it says so, or what is around it listens for it.
- * @param {Element} element @param {string} role @param {Row} row
- */
+/** Whether a cell can be acted on for itself: it says so, or what is around it listens for it. @param {Element} element @param {string} role @param {Row} row */
 function isOwnCell(element, role, row) {
   const { grid, listens, few } = row.table;
   const heads = role === "columnheader" || role === "rowheader";
