@@ -13,15 +13,6 @@ function reportedById() {
 /** Those that have a role. @param {Line[]} lines @returns {Map<number, Line>} */
 const linesById = (lines) => new Map(withParts(lines).filter((line) => line.role).map((line) => [line.id, line]));
 
-/** @param {Line[]} lines @param {number} base */
-function remember(lines, base) {
-  lastReading++;
-  readings.set(lastReading, lines);
-  for (const number of readings.keys()) if (number !== lastReading && number !== base) readings.delete(number);
-  reported = null;
-  return lastReading;
-}
-
 /** @param {Line[]} lines */
 function release(lines) {
   for (const line of withParts(lines)) line.node = line.cells = null;
@@ -150,8 +141,11 @@ function observe(wish) {
   const veil = markCovered(lines);
   // Each document counts its own readings: the number alone may be that of another document's.
   const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
-  const number = remember(lines, wish.base);
-  const old = before ? idsOf(before) : null;
+  const number = ++lastReading;
+  readings.set(number, lines);
+  for (const one of readings.keys()) if (one !== number && one !== wish.base) readings.delete(one);
+  reported = null;
+  const old = before ? new Set(withParts(before).map((line) => line.id)) : null;
   const folding = wish.folded ? fold(lines, groupsRead, null, old, veil) : null;
   const veiled = !!folding && folding.behind > 0;
   const behind = veiled && !wasVeiled && !lines.some(({ marks }) => marks.some((mark) => mark.startsWith(COVERS))) ? folding.behind : undefined;
@@ -178,9 +172,6 @@ function observe(wish) {
 function answerOf(lines, number) {
   return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), loading: _readyState.call(document) !== "complete", view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, secret: secretMet || undefined, hosts: hosts.length ? hosts.map(keep) : undefined };
 }
-
-/** @param {Line[]} lines */
-const idsOf = (lines) => new Set(withParts(lines).map((line) => line.id));
 
 /** The frames that can be seen: id, place among the lines, depth, distance from the view. @param {Line[]} lines */
 function framesIn(lines) {

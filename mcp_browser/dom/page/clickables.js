@@ -261,6 +261,3 @@ function isItemOfListener(element) {
 
 /** Whether something beside its role makes a region clickable: a tab stop alone is there to scroll it by keys. @param {Element} element @param {string} role */
 const hasPlainHandler = (element, role) => (/^(?:listitem|article)$/.test(role) ? hasHandler(element) : /^(?:group|figure|region)$/.test(role) && listensItself(element));
-
-/** @param {Element} element */
-const hasListenerInside = (element) => Array.from(queryAll(element, "*")).some((inner) => listening.has(inner));

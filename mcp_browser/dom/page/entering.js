@@ -158,7 +158,7 @@ function enterElement(element, parent) {
     const isMarked = named !== "" && MARKING_CLASS.test(named);
     if (isMarked && walk.inside === null && isGutter(element, named)) return hush(frame);
     if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && isDecoration(element)) {
-      if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
+      if (!hasHandler(element) && !(heardListeners && Array.from(queryAll(element, "*")).some((inner) => listening.has(inner)))) return hush(frame);
     }
     if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) {
       if (!isWrapperOfField(element) && !holdsKeyField(element)) return null;

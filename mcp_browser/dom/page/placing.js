@@ -122,7 +122,7 @@ const MOST_GUESSES = 63;
  * @param {Element} element @param {string} tag @param {Open} frame @param {Open} parent
  */
 function learnZone(element, tag, frame, parent) {
-  const kind = kindOf(element, tag);
+  const kind = `${tag} ${attribute(element, "class") || ""}`;
   if (parent.guesses > 0 && parent.far !== null && parent.kind === kind) {
     parent.guesses--;
     frame.zone = parent.far;
@@ -140,9 +140,6 @@ function learnZone(element, tag, frame, parent) {
   parent.far = frame.zone;
   parent.kind = kind;
 }
-
-/** @param {Element} element @param {string} tag */
-const kindOf = (element, tag) => `${tag} ${attribute(element, "class") || ""}`;
 
 /** Whether an element is out of the page only because something in between is scrolled. @param {Element} element */
 function scrolledAway(element) {

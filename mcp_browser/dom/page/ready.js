@@ -242,9 +242,9 @@ async function tryReady(id, purpose, force, faint) {
   if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
   if (purpose === "fill" && !FILLED.has(kind)) return { problem: "not-editable", lasting: true, ...facts };
   if (purpose !== "hover" && (isDisabled(control) || closest(control, '[aria-disabled="true"]'))) return { problem: "disabled", ...facts };
-  const isReadonly = attribute(control, "aria-readonly") === "true" || (attribute(control, "readonly") !== null && TYPED.has(tag) && kind !== "slider");
-  if (purpose === "fill" && isReadonly) return { problem: "readonly", ...facts };
-  const inert = inertAround(element);
+  const isReadonly = () => (attribute(control, "readonly") !== null && TYPED.has(tag) && kind !== "slider") || attribute(control, "aria-readonly") === "true";
+  if (purpose === "fill" && isReadonly()) return { problem: "readonly", ...facts };
+  const inert = Array.from(outward(element)).find((outer) => attribute(outer, "inert") !== null);
   // A button takes the clicks on its inert part, such as the text field that shows its value.
   const taker = inert && purpose !== "fill" ? closest(inert, BUTTONS) : null;
   if (inert && !taker) {
@@ -320,7 +320,8 @@ async function tryReady(id, purpose, force, faint) {
   box = boxOf(target);
   if (!point) return { problem: "off-screen", ...facts };
   if (point.hit && !isOwnPart(point.hit, thumb || taker || element)) {
-    const labelled = target === element ? labelPoint(control) : null;
+    const onLabels = target === element ? labelsOf(control).filter(isSeen).map((label) => pointOn(label, false)) : [];
+    const labelled = onLabels.find((one) => one && !one.hit);
     // No mouse reaches a box that is clipped to nothing, keys do.
     if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
     if (!labelled) {
@@ -343,19 +344,6 @@ async function tryReady(id, purpose, force, faint) {
 
 /** Whether nothing of an element is drawn, by its own style or that of what is close around it. @param {Element} element */
 const isClippedAway = (element) => Array.from(outward(element, 4)).some(isTrap);
-
-/** @param {Element} control a point of a label that is seen @returns {{x: number, y: number, hit: Element | null} | null} */
-function labelPoint(control) {
-  for (const label of labelsOf(control)) {
-    if (!isSeen(label)) continue;
-    const point = pointOn(label, false);
-    if (point && !point.hit) return point;
-  }
-  return null;
-}
-
-/** What switches an element off, itself or around it. @param {Element} element */
-const inertAround = (element) => Array.from(outward(element)).find((outer) => attribute(outer, "inert") !== null);
 
 /**
  * What hides an element; "" where nothing does. A form control of no opacity may lie over what is drawn in its stead.

@@ -234,8 +234,6 @@ const DISABLEABLE = set("button input select textarea option optgroup fieldset")
 
 /** @param {Element} element */
 function isDisabled(element) {
-  if (attribute(element, "aria-disabled") === "true") return true;
   const tag = localName(element);
-  if (DISABLEABLE.has(tag) || tag.includes("-")) return matches(element, ":disabled");
-  return false;
+  return attribute(element, "aria-disabled") === "true" || ((DISABLEABLE.has(tag) || tag.includes("-")) && matches(element, ":disabled"));
 }

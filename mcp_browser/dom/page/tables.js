@@ -151,6 +151,8 @@ function hasOwnHand(element) {
 function isOwnCell(element, role, row) {
   const { grid, listens, few } = row.table;
   const heads = role === "columnheader" || role === "rowheader";
+  // Not that of what it stands in.
+  const hasOwn = () => (!surveyed || walk.shadows > 0 || pointing(element)) && hasHand(element);
   const means = traits(element);
   // A header's name may stand beside a control of its own, such as a filter.
   const isFree = () => !query(element, CONTROLS) || (heads && besideControls(element) !== "");
@@ -161,7 +163,7 @@ function isOwnCell(element, role, row) {
     hasHandler(element) ||
     (means & SPECIAL && grid && attribute(element, "tabindex") !== null) ||
     (means & OTHER && heads && attribute(element, "aria-sort") !== null) ||
-    (!row.clickable && ((listens && !heads) || hasHandOfItsOwn(element)) && !isBlank(textContent(element)));
+    (!row.clickable && ((listens && !heads) || hasOwn()) && !isBlank(textContent(element)));
   return !!asks && isFree();
 }
 
@@ -175,9 +177,6 @@ function besideControls(cell) {
   }
   return tidy(text);
 }
-
-/** Whether a hand as the cursor is the cell's own, and not that of what it stands in. @param {Element} element */
-const hasHandOfItsOwn = (element) => (!surveyed || walk.shadows > 0 || pointing(element)) && hasHand(element);
 
 /** @param {Element} element @param {Open} frame */
 function enterRow(element, frame) {
