@@ -5,7 +5,7 @@ import re
 import pytest
 
 from mcp_browser.rendering import render_changes
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import Hand, changes_of
 
 LINES = """
   <div class=margin aria-hidden=true><div class=line-numbers>1</div><div class=line-numbers>2</div></div>
@@ -236,10 +236,8 @@ async def test_it_is_said_what_is_selected_and_what_was_made_bold(hand: Hand, fr
     view = await hand.show(page)
 
     async def told(**arguments: str | int) -> str:
-        result = await hand.do("send_keys", **arguments)
-        assert result.observation is not None
-        assert result.observation.changes is not None
-        return render_changes(result.observation.changes).partition('Note" ')[2]
+        changes = changes_of(await hand.do("send_keys", **arguments))
+        return render_changes(changes).partition('Note" ')[2]
 
     index = view.index("Note")
     selected = await told(index=index, keys="Control+Home Control+ArrowRight Shift+End")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.rendering import render_snapshot
-from tests.snapshot.hand import WHOLE, Hand, View, words_of
+from tests.snapshot.hand import WHOLE, Hand, View, snapshot_of, words_of
 from tests.snapshot.replay import Known, applied, bare, expanded
 from tests.snapshot.test_changes import FILLER, MUTATIONS, STAGE, Step, any_page, mutate
 
@@ -31,9 +31,7 @@ async def told(hand: Hand, body: str) -> str:
 
 def text_of(result: ActionResult) -> str:
     """The snapshot of a result as a model reads it."""
-    assert result.observation is not None
-    assert result.observation.snapshot is not None
-    return render_snapshot(result.observation.snapshot)
+    return render_snapshot(snapshot_of(result))
 
 
 def fold_in(text: str) -> tuple[int, str, int]:
@@ -153,9 +151,7 @@ async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(ha
 
     while part <= parts:
         result = await hand.do("get_state", index=index, part=part)
-        assert result.observation is not None
-        assert result.observation.snapshot is not None
-        parts = result.observation.snapshot.parts
+        parts = snapshot_of(result).parts
         text = text_of(result)
         assert len(text) <= 6000 * 4 * 1.1
         found |= set(re.findall(r"\| (Row \d+) \|", text))

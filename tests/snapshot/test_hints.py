@@ -156,7 +156,7 @@ async def test_a_refusal_names_the_element_as_the_snapshot_does(hand: Hand) -> N
     (line,) = (await hand.show(f"<button disabled class='{LAYOUT}'></button>")).elements
 
     with pytest.raises(NotActionable, match=rf'^\[{line.index}\] button "" is disabled'):
-        await hand.click(line.index or 0)
+        await hand.click(line.index)
 
 
 @pytest.mark.parametrize(

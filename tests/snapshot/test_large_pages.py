@@ -6,7 +6,6 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.actions import load_registry
-from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.dom.cdp import send
@@ -40,11 +39,6 @@ async def impatient(site: Site) -> AsyncIterator[Hand]:
     await manager.close()
 
 
-def index_in(found: ActionResult) -> int:
-    """The index of the first element found."""
-    return number(str(found.page_content))
-
-
 async def test_a_large_page_is_read_and_acted_on_whatever_the_limits_of_small_ones(impatient: Hand) -> None:
     hand = impatient
     opened = words_of(await hand.do("go_to_url", url=hand.site.page(PAGE)))
@@ -54,10 +48,10 @@ async def test_a_large_page_is_read_and_acted_on_whatever_the_limits_of_small_on
     found = await hand.do("find_elements", text=f"Act {ROWS - 1}")
     assert f"Act {ROWS - 1}" in str(found.page_content)
     field = await hand.do("find_elements", selector="input")
-    typed = words_of(await hand.do("input_text", index=index_in(field), text="words"))
+    typed = words_of(await hand.do("input_text", index=number(str(field.page_content)), text="words"))
     assert "words" in typed
     button = await hand.do("find_elements", role="button", text="First")
-    assert "Done" in words_of(await hand.click(index_in(button)))
+    assert "Done" in words_of(await hand.click(number(str(button.page_content))))
     assert 'button "First"' in words_of(await hand.do("get_state"))
 
 

@@ -50,16 +50,9 @@ WAYS = {
 
 
 def publish(hand: Hand) -> None:
-    hand.site.publish(
-        b"document.getElementById('out').textContent = 'arrived'",
-        path="/module.js",
-        content_type="text/javascript",
-    )
-    hand.site.publish(
-        b"onmessage = async () => postMessage(await (await fetch('/slow?s=0.3&text=arrived')).text())",
-        path="/worker.js",
-        content_type="text/javascript",
-    )
+    hand.serve_script("/module.js", "document.getElementById('out').textContent = 'arrived'")
+    slow = "await (await fetch('/slow?s=0.3&text=arrived')).text()"
+    hand.serve_script("/worker.js", f"onmessage = async () => postMessage({slow})")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -110,12 +103,11 @@ async def test_a_frame_that_a_click_puts_in_is_awaited(hand: Hand) -> None:
 
 
 async def test_a_fetch_that_a_service_worker_answers_is_awaited(hand: Hand) -> None:
-    hand.site.publish(
-        b"onactivate = event => event.waitUntil(clients.claim());"
-        b"onfetch = event => { if (event.request.url.endsWith('/made-up'))"
-        b" event.respondWith(fetch('/slow?s=0.4').then(() => new Response('arrived'))) }",
-        path="/service-worker.js",
-        content_type="text/javascript",
+    hand.serve_script(
+        "/service-worker.js",
+        "onactivate = event => event.waitUntil(clients.claim());"
+        "onfetch = event => { if (event.request.url.endsWith('/made-up'))"
+        " event.respondWith(fetch('/slow?s=0.4').then(() => new Response('arrived'))) }",
     )
     view = await hand.show(
         "<p id=out>nothing</p><button onclick=\"fetch('/made-up').then(r => r.text())"

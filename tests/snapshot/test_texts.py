@@ -101,10 +101,8 @@ async def test_a_text_that_is_found_gets_an_index_to_act_on(hand: Hand) -> None:
     row = (await hand.do("find_elements", text="Oats")).page_content
 
     assert found is not None
-    assert heading is not None
-    assert row is not None
-    assert heading.partition("] ")[2] == 'heading "Shelf" level=2'
-    assert re.fullmatch(r"\[\d+\] row \| \[\d+\] Oats \| 2 kg \|", row)
+    assert str(heading).partition("] ")[2] == 'heading "Shelf" level=2'
+    assert re.fullmatch(r"\[\d+\] row \| \[\d+\] Oats \| 2 kg \|", str(row))
     (bread,) = found["elements"]
     await hand.do("click_element", index=bread["index"], double=True)
     assert (await hand.look()).says("Editing Bread")

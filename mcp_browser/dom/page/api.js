@@ -23,10 +23,7 @@ const methods = {
   },
   /**
    * What axe-core, which stands beside this script, finds wrong with a part of the document, or with all of it.
-   *
-   * @param {number} id the element, 0 for the document
-   * @param {string[]} tags of the rules
-   * @param {number} most elements of a rule
+   * @param {number} id the element, 0 for the document @param {string[]} tags of the rules @param {number} most elements of a rule
    */
   async auditAccessibility(id, tags, most) {
     const root = id ? byId(id) : document;

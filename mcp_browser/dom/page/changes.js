@@ -62,11 +62,8 @@ function wire(line, isNew, old = null) {
 
 /**
  * Choose the lines that a budget has room for: what is in the view first, then what is near it.
- * @param {Line[]} lines
- * @param {Int32Array} costs of each of them, in characters
- * @param {number} total of all of them
- * @param {number} budget in characters
- * @returns {number[]} places in `lines`, in reading order
+ * @param {Line[]} lines @param {Int32Array} costs of each of them, in characters @param {number} total of all of them
+ * @param {number} budget in characters @returns {number[]} places in `lines`, in reading order
  */
 function choose(lines, costs, total, budget) {
   if (total <= budget) return [...lines.keys()];
@@ -200,8 +197,7 @@ function seenOfFrames(lines) {
 
 /**
  * What a budget has room for, ready to be sent; these lines count as reported from then on.
- * @param {Line[]} lines @param {Folding | null} folding
- * @param {Set<number> | null} old ids of the lines that were reported before
+ * @param {Line[]} lines @param {Folding | null} folding @param {Set<number> | null} old ids of the lines that were reported before
  * @param {number} budget in characters
  */
 function snapshotOf(lines, folding, old, budget) {
@@ -365,9 +361,7 @@ const LEAST_WITHIN = 2;
 
 /**
  * What went: line by line, or all that stood in one together, and long runs together.
- * @param {Line[]} before
- * @param {Uint8Array} used which old lines are still there
- * @returns {Change[]}
+ * @param {Line[]} before @param {Uint8Array} used which old lines are still there @returns {Change[]}
  */
 function goneFrom(before, used) {
   /** @type {Change[]} */
@@ -413,10 +407,8 @@ const isWithin = (line, outer) => line.depth > outer.depth && line.role !== "ifr
 
 /**
  * Match the lines that are as they were from the beginning on, and from the end on: on most pages nearly all.
- * @param {Line[]} before @param {Line[]} after
- * @param {Int32Array} origin old place of each new line, filled in
- * @param {Uint8Array} used which old lines have been matched, filled in
- * @returns {number} how many lines are the same at the beginning
+ * @param {Line[]} before @param {Line[]} after @param {Int32Array} origin old place of each new line, filled in
+ * @param {Uint8Array} used which old lines have been matched, filled in @returns {number} how many lines are the same at the beginning
  */
 function alike(before, after, origin, used) {
   const same = (/** @type {number} */ i, /** @type {number} */ j) => {

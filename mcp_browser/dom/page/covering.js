@@ -137,9 +137,7 @@ function isBehind({ node, kind, far }, { around, above }) {
 
 /**
  * Say of lines that they are covered: once, where all that is in the view is.
- * @param {Element} cover @param {Line[]} covered
- * @param {Line[]} free what nothing covers
- * @param {Map<Element, Line>} shown
+ * @param {Element} cover @param {Line[]} covered @param {Line[]} free what nothing covers @param {Map<Element, Line>} shown
  * @param {boolean} isCut whether there may be more that is free
  */
 function sayCovered(cover, covered, free, shown, isCut) {
@@ -193,9 +191,7 @@ function isOver(hit, element) {
 /**
  * The thing a covering element belongs to: a dialog, something that has a line, a control, or the outermost box
  * that does not hold `element`.
- * @param {Element} hit @param {Element} element
- * @param {Map<Element, Line> | null} shown the elements that have a line
- * @returns {Element}
+ * @param {Element} hit @param {Element} element @param {Map<Element, Line> | null} shown the elements that have a line @returns {Element}
  */
 function coverOf(hit, element, shown = null) {
   let best = hit;

@@ -130,12 +130,9 @@ function mustList(line, old) {
 
 /**
  * Find what can be folded.
- * @param {Line[]} lines
- * @param {Group[]} groups the innermost first
+ * @param {Line[]} lines @param {Group[]} groups the innermost first
  * @param {Element | null} opened an element that is looked into: its own entries are listed
- * @param {Set<number> | null} old ids of the lines that were reported before
- * @param {Veil | null} veil what fills the view
- * @returns {Folding | null}
+ * @param {Set<number> | null} old ids of the lines that were reported before @param {Veil | null} veil what fills the view @returns {Folding | null}
  */
 function fold(lines, groups, opened, old, veil = null) {
   /** @type {Map<Line, number>} */

@@ -121,8 +121,7 @@ function canBeRead(level, holder) {
 /**
  * HTML with shadow trees in place of their hosts' children and marks where frames stand.
  * @param {number | null} id
- * @param {boolean} readable for a text of the page: without scripts, styles and hidden things, frames as plain
- *   boxes, and in place of fields the text that they show
+ * @param {boolean} readable for a text of the page: without scripts, styles and hidden things, frames as plain boxes, and in place of fields the text that they show
  * @param {boolean} detailed in a text of the page, also what distinguishes its parts, and what it says to machines
  */
 function html(id, readable, detailed) {
@@ -243,8 +242,7 @@ function holdsHead(element) {
 
 /**
  * The file in Base64, from the browser's cache where it is kept there; null where the document is none.
- * @param {number} most bytes
- * @returns {Promise<{pdf?: string | null, size?: number, failed?: string}>}
+ * @param {number} most bytes @returns {Promise<{pdf?: string | null, size?: number, failed?: string}>}
  */
 async function pdf(most) {
   if (document.contentType !== "application/pdf") return { pdf: null };

@@ -71,8 +71,7 @@ function hold(...hold) {
 
 /**
  * Let keys go only to what has the keyboard now, until they are released; what that is.
- * @param {number} number of this hold
- * @param {boolean} ruled whether rules are to be asked: with what keys act on
+ * @param {number} number of this hold @param {boolean} ruled whether rules are to be asked: with what keys act on
  * @param {boolean} enter whether Enter is among the keys @param {string} letter one that is pressed with Alt, or nothing
  */
 function holdKeys(number, ruled, enter, letter) {
@@ -108,8 +107,7 @@ function releaseKeys(read) {
 
 /**
  * Put text in at the caret of this very document, whatever has happened to the focus of the page.
- * @param {string} text
- * @param {number} id the element that it begins in, 0 for any
+ * @param {string} text @param {number} id the element that it begins in, 0 for any
  * @param {boolean} secret whether it may go into fields whose content nobody is to read
  */
 async function putText(text, id, secret) {
@@ -144,8 +142,7 @@ function selectionOf(active) {
 
 /**
  * Do in the page what a key that copies, cuts or pastes does: its events come to the page, untrusted ones.
- * @param {"copy" | "cut" | "paste"} what @param {KeyboardEventInit} key
- * @param {Record<string, string>} data what is pasted, by MIME types
+ * @param {"copy" | "cut" | "paste"} what @param {KeyboardEventInit} key @param {Record<string, string>} data what is pasted, by MIME types
  * @returns what was copied, by MIME types; null where that was nothing
  */
 function useClipboard(what, key, data) {

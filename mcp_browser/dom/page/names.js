@@ -232,11 +232,8 @@ const owning = new Set();
 
 /**
  * What an element adds to a name.
- * @param {Element} element
- * @param {Element} asking the element that is being named
- * @param {number} deep 0 for a label or what a reference names
- * @param {boolean} hidden whether hidden things count too
- * @returns {string}
+ * @param {Element} element @param {Element} asking the element that is being named @param {number} deep 0 for a label or what a reference names
+ * @param {boolean} hidden whether hidden things count too @returns {string}
  */
 function textOf(element, asking, deep, hidden) {
   const tag = localName(element);

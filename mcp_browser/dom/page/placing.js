@@ -4,9 +4,7 @@ const NOWHERE = NaN;
 
 /**
  * Distance of an element's box from the view; NaN where nobody can see it.
- * @param {Element} element
- * @param {boolean} small whether tiny boxes count
- * @param {Port} port what it is seen through
+ * @param {Element} element @param {boolean} small whether tiny boxes count @param {Port} port what it is seen through
  */
 function farOf(element, small, port = portNow()) {
   const zone = walk.open.at(-1)?.zone ?? null;
@@ -53,9 +51,7 @@ function mayScroll(element, tag, means) {
 
 /**
  * What is seen of what is in an element: the part of it that is in the view where it scrolls.
- * @param {Element} element
- * @param {Port} outer what it is seen through itself
- * @returns {Port}
+ * @param {Element} element @param {Port} outer what it is seen through itself @returns {Port}
  */
 function portOf(element, outer) {
   const down = _scrollHeight.call(element) - _clientHeight.call(element) >= LEAST_SCROLL;

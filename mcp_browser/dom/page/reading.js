@@ -5,8 +5,7 @@ let groupsRead = [];
 
 /**
  * Read the document, or a part of it, as lines in reading order.
- * @param {Element | null} top
- * @param {boolean} thorough whether each cell of a table and what is in an editor's text is listed as an element
+ * @param {Element | null} top @param {boolean} thorough whether each cell of a table and what is in an editor's text is listed as an element
  * @returns {Line[]}
  */
 function read(top, thorough = false) {

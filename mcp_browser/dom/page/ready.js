@@ -104,8 +104,7 @@ const POINTS = [
 
 /**
  * A point of the view where a click reaches the element.
- * @param {Element} element
- * @param {boolean} anything take the middle, whatever lies there
+ * @param {Element} element @param {boolean} anything take the middle, whatever lies there
  * @returns {{x: number, y: number, hit: Element | null} | null} with `hit` the element in the way; null where no part is in the view
  */
 function pointOn(element, anything) {
@@ -165,9 +164,7 @@ const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
 
 /**
  * Make an element ready for an action, or say why it is not.
- * @param {number} id @param {string} purpose
- * @param {boolean} force skip the checks that a person could not pass
- * @returns {Promise<object>}
+ * @param {number} id @param {string} purpose @param {boolean} force skip the checks that a person could not pass @returns {Promise<object>}
  */
 async function ready(id, purpose, force) {
   const start = now();
@@ -347,8 +344,7 @@ const isClippedAway = (element) => Array.from(outward(element, 4)).some(isTrap);
 
 /**
  * What hides an element; "" where nothing does. A form control of no opacity may lie over what is drawn in its stead.
- * @param {Element} element
- * @param {boolean} clipping whether it may also be cut off to nothing by what it stands in
+ * @param {Element} element @param {boolean} clipping whether it may also be cut off to nothing by what it stands in
  */
 function hiddenBy(element, clipping) {
   const tag = localName(element);

@@ -207,8 +207,7 @@ async function isDone(roots) {
 
 /**
  * Wait until the page has done what the last input started.
- * @param {number} limit milliseconds
- * @param {boolean} [came] whether scripts or answers have come meanwhile, which take a moment to be drawn
+ * @param {number} limit milliseconds @param {boolean} [came] whether scripts or answers have come meanwhile, which take a moment to be drawn
  */
 async function settle(limit, came = false) {
   const start = now();
@@ -270,8 +269,7 @@ const MOST_PRESSED = 2;
 
 /**
  * Let the frames go by that the page has asked for when a button went down: some listen for its release only from then on.
- * @param {number} x
- * @param {number} y where the mouse is, CSS pixels of the view
+ * @param {number} x @param {number} y where the mouse is, CSS pixels of the view
  */
 async function pressed(x, y) {
   const hit = at(x, y);

@@ -16,8 +16,7 @@ const visible = (text) => text.replace(INVISIBLE, "").replace(OUR_SIGNS, "");
 
 /**
  * One line of text: white space folded, what cannot be seen taken out, cut where it is huge.
- * @param {string} text
- * @param {boolean} referring whether it holds references of ours
+ * @param {string} text @param {boolean} referring whether it holds references of ours
  */
 function tidy(text, referring = false) {
   if (text.length > LONGEST_READ) text = text.slice(0, LONGEST_READ);

@@ -25,12 +25,7 @@ function lineOf(node) {
   return element && isElement(/** @type {Node} */ (element)) && isConnected(/** @type {Node} */ (element)) ? wire(describe(element), false) : null;
 }
 
-/**
- * The layout shifts that count, see https://web.dev/articles/cls: the worst window of at most five seconds, whose
- * shifts follow each other within one.
- *
- * @param {any[]} shifts
- */
+/** The layout shifts that count, see https://web.dev/articles/cls: the worst window of at most five seconds, whose shifts follow each other within one. @param {any[]} shifts */
 function worstWindow(shifts) {
   /** @type {{value: number, shifts: any[]}} */
   let worst = { value: 0, shifts: [] };
