@@ -88,11 +88,8 @@ function targetsOfKeys(enter, letter) {
   const active = deepActive();
   const targets = targetsAround(active);
   if (enter && active) targets.push(...targetsOfEnter(active));
-  if (letter) {
-    for (const element of queryAll(document, "[accesskey]")) {
-      if ((attribute(element, "accesskey") || "").toLowerCase().split(/\s+/).includes(letter)) targets.push(targetOf(element));
-    }
-  }
+  const isKeyOf = (/** @type {Element} */ element) => (attribute(element, "accesskey") || "").toLowerCase().split(/\s+/).includes(letter);
+  if (letter) targets.push(...Array.from(queryAll(document, "[accesskey]")).filter(isKeyOf).map((element) => targetOf(element)));
   return { ...actingOn(active, targets), ...keyPlace(active) };
 }
 

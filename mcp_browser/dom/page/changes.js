@@ -147,7 +147,8 @@ function observe(wish) {
   const veiled = !!folding && folding.behind > 0;
   const behind = veiled && !wasVeiled && !lines.some(({ marks }) => marks.some((mark) => mark.startsWith(COVERS))) ? folding.behind : undefined;
   wasVeiled = veiled;
-  const unshown = showsNothing(lines) ? mayShow() : undefined;
+  // What is still coming, or has scripts, may show something yet.
+  const unshown = showsNothing(lines) ? _readyState.call(document) !== "complete" || document.scripts.length > 0 : undefined;
   release(lines);
   if (!lookedTooMuch) watchLooks();
   const answer = { ...answerOf(lines, number), unshown };

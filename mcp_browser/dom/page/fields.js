@@ -128,13 +128,8 @@ async function select(element, end) {
   _focus.call(field, { preventScroll: true });
   if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
     if (!end) field.select();
-    else {
-      try {
-        field.setSelectionRange(field.value.length, field.value.length);
-      } catch {
-        // Fields of type email or number have no caret to set.
-      }
-    }
+    // Fields of type email or number have no caret to set.
+    else if (field.selectionStart !== null) field.setSelectionRange(field.value.length, field.value.length);
     return;
   }
   // Some put their own selection in place a moment after they have got the focus.

@@ -53,12 +53,9 @@ function enterMeter(element, tag, role, frame) {
   const read = LEAVES.has(tag) ? null : frame;
   if (walk.inside !== null) return read;
   const name = nameOf(element, tag, role);
-  let value = "";
-  if (tag === "progress") {
-    const progress = /** @type {HTMLProgressElement} */ (element);
-    value = progress.position >= 0 ? `${Math.round(progress.position * 100)}%` : "busy";
-  } else if (tag === "meter") value = String(/** @type {HTMLMeterElement} */ (element).value);
-  else value = attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || "";
+  const { position, value: own } = /** @type {HTMLProgressElement} */ (element);
+  const native = tag === "progress" ? (position >= 0 ? `${Math.round(position * 100)}%` : "busy") : tag === "meter" ? String(own) : null;
+  const value = native ?? (attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || "");
   const text = tidy(`${role} ${name} ${value}`);
   if (walk.row) {
     addToCell(cellText(text));

@@ -90,9 +90,6 @@ let labelsOfRoot = new WeakMap();
 /** The tree that is being read, where that is the document and no shadow tree. @type {Node | null} */
 let treeNow = null;
 
-/** @type {Element[]} */
-const NO_LABELS = [];
-
 /** @param {Element} element @returns {Element[]} */
 function labelsOf(element) {
   const root = treeNow || rootOf(element);
@@ -105,7 +102,7 @@ function labelsOf(element) {
     }
     labelsOfRoot.set(root, labels);
   }
-  return labels.get(element) || NO_LABELS;
+  return labels.get(element) || [];
 }
 
 const OWNING = set("aria-owns aria-controls");
@@ -122,18 +119,13 @@ function ownTwin(owned, owner) {
   return other && !holds(other, owner) ? null : near;
 }
 
-/** @param {Element} element @param {string} name */
+/** @param {Element} element @param {string} name @returns {Element[]} */
 function referred(element, name) {
-  const value = attribute(element, name);
-  if (!value) return [];
   const root = rootOf(element);
-  const found = [];
-  for (const id of value.split(/\s+/).filter(Boolean)) {
+  return (attribute(element, name) || "").split(/\s+/).filter(Boolean).flatMap((id) => {
     const target = root === document ? _getElementById.call(document, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
-    const own = target && OWNING.has(name) ? ownTwin(target, element) : target;
-    if (own) found.push(own);
-  }
-  return found;
+    return (target && OWNING.has(name) ? ownTwin(target, element) : target) || [];
+  });
 }
 
 /** The accessible name, by the standard's steps (accname, HTML-AAM). @param {Element} element @param {string} tag @param {string} role @returns {string} */

@@ -34,15 +34,11 @@ const frameDrawn = () => new Promise((resolve) => (_hidden.call(document) ? reso
 function frame() {
   if (isScriptless) return frameDrawn().then(() => true);
   return new Promise((resolve) => {
-    if (_hidden.call(document)) {
-      setTimeout(resolve, 16, true);
-      return;
+    if (_hidden.call(document)) setTimeout(resolve, 16, true);
+    else {
+      setTimeout(resolve, FRAME_FALLBACK, false);
+      requestAnimationFrame(() => setTimeout(resolve, 0, true));
     }
-    const timer = setTimeout(resolve, FRAME_FALLBACK, false);
-    requestAnimationFrame(() => {
-      clearTimeout(timer);
-      setTimeout(resolve, 0, true);
-    });
   });
 }
 
@@ -165,9 +161,6 @@ function showsNothing(lines) {
   const isAround = (/** @type {Element | null} */ node) => !!main && !!node && isSeen(main) && !holds(main, node);
   return lines.every(({ role, name, node }) => (role === "clickable" && !name) || isAround(node));
 }
-
-/** Whether a page that shows nothing may do so yet: it is still coming, or has scripts. */
-const mayShow = () => _readyState.call(document) !== "complete" || document.scripts.length > 0;
 
 /** What says that something is on its way. */
 const AWAITING = "[aria-busy=true], progress:not([value]), [role=progressbar]:not([aria-valuenow]), svg :is(animate, animateTransform)[repeatCount=indefinite]";

@@ -68,15 +68,11 @@ function shortened(href) {
   href = href.replace(/([?&])(?:utm_[a-z]+|fbclid|gclid)=[^&#]*/g, "$1").replace(/[?&]+(?=#|$)/, "").replace(/([?&])&+/g, "$1");
   const { origin } = location;
   let whole = "";
-  if (MAYBE_SECRET.test(href)) {
-    try {
-      const { href: all, origin: at, username, password, pathname, search, hash } = new URL(href, document.baseURI);
-      const own = at === origin && origin !== "null" && !(/^[^?#]*@/.test(href) && (username || password));
-      whole = all;
-      href = own ? pathname + search + hash : all;
-    } catch {
-      // It is no address.
-    }
+  if (MAYBE_SECRET.test(href) && URL.canParse(href, document.baseURI)) {
+    const { href: all, origin: at, username, password, pathname, search, hash } = new URL(href, document.baseURI);
+    const own = at === origin && origin !== "null" && !(/^[^?#]*@/.test(href) && (username || password));
+    whole = all;
+    href = own ? pathname + search + hash : all;
   }
   if (origin !== "null" && href.startsWith(origin) && /^(?:[/?#]|$)/.test(href.slice(origin.length))) href = href.slice(origin.length) || "/";
   const scheme = /^https?:\/\//i.exec(href);
@@ -126,11 +122,9 @@ function statesOf(element, tag, role, name) {
     return states;
   }
 
-  if (tag !== "input") {
-    const checked = attribute(element, "aria-checked");
-    if (checked === "true") states.push("checked");
-    else if (checked === "mixed") states.push("checked=mixed");
-  }
+  const checked = tag === "input" ? null : attribute(element, "aria-checked");
+  if (checked === "true") states.push("checked");
+  else if (checked === "mixed") states.push("checked=mixed");
   const pressed = attribute(element, "aria-pressed");
   if (pressed === "true") states.push("pressed");
   else if (pressed === "mixed" || pressed === "false") states.push(`pressed=${pressed}`);

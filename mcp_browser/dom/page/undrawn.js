@@ -28,11 +28,9 @@ function isPartlyDrawn(box) {
 function partlyDrawn() {
   ask("nodes");
   const boxes = allRoots().flatMap((root) => [...queryAll(root, "*")]).filter((box) => isSeen(box) && canScroll(box, false) && isPartlyDrawn(box));
+  const partOf = (/** @type {Element} */ box) => _scrollTop.call(box) / Math.max(1, _scrollHeight.call(box) - _clientHeight.call(box));
   return { doc: documentKey, frames: frameElements(), lists: boxes.map((box) => [keep(box), partOf(box)]) };
 }
-
-/** @param {Element} box */
-const partOf = (box) => _scrollTop.call(box) / Math.max(1, _scrollHeight.call(box) - _clientHeight.call(box));
 
 /** Scroll a box to a part of its length, or on by a view (-1); whether it moved, or stands at its start. @param {Element} box @param {number} part */
 function scrollToPart(box, part) {
