@@ -154,17 +154,6 @@ async def test_a_select_of_ten_thousand_options_is_one_line_and_its_options_can_
     assert 'value="Place 9999"' in (await hand.look()).one("Place").states
 
 
-async def test_a_wide_table_reads_as_a_table(hand: Hand) -> None:
-    view = await hand.show(
-        "<table><tr><th>Name</th><th>Town</th></tr><tr><td>Ann</td><td>Gent</td></tr><tr>"
-        "<td>Ben</td><td>Oslo</td></tr></table>"
-    )
-
-    (line,) = [line for line in view.text.splitlines() if "Ann" in line]
-    assert "Gent" in line
-    assert "Ben" not in line
-
-
 async def test_text_that_repeats_the_name_of_its_element_costs_nothing(hand: Hand) -> None:
     view = await hand.show(
         "<a href=/x><div><h3>Headline</h3><span>Headline</span></div></a>"

@@ -70,14 +70,6 @@ async def test_what_closes_takes_its_controls_along(hand: Hand, tag: str) -> Non
     assert not (await hand.look()).offers("Agree")
 
 
-async def test_what_becomes_inert_stays_and_is_told_as_inert(hand: Hand) -> None:
-    await hand.show("<div id=a><button>Save</button></div>")
-
-    await hand.script("a.inert = true")
-
-    assert "inert" in (await hand.look()).one("Save").states
-
-
 FRAME = (
     "<label><input type=checkbox>Agree</label><input aria-label=Name>"
     "<button onclick='top.hit = 1'>Go</button>"

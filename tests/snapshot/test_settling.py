@@ -53,12 +53,3 @@ async def test_polling_that_went_on_before_does_not_hold_a_click(hand: Hand) -> 
 
     assert await hand.script("frames - first") < CAP * 60
     assert "done" in words_of(result)
-
-
-async def test_a_request_while_one_reads_is_told_with_the_next_call(hand: Hand) -> None:
-    view = await hand.show(button("out.textContent = 'clicked'"))
-    await hand.script(
-        "new Promise(done => setTimeout(() => { document.body.append('Message from afar'); done() }, 100))"
-    )
-
-    assert "Message from afar" in words_of(await hand.click(view.index("Go")))

@@ -74,7 +74,9 @@ function targetsAt(x, y) {
 
 /** What has the keyboard, or is to have it. @param {Element | null} element */
 function keyPlace(element) {
-  return { active: element ? keep(element) : 0, password: !!element && isMasked(element), origin, watched: isWatched() };
+  // Whether the hook has been in this document from its beginning.
+  if (!isHooked) ask("frames");
+  return { active: element ? keep(element) : 0, password: !!element && isMasked(element), origin, watched: isHooked };
 }
 
 /** @param {number} id */

@@ -125,11 +125,8 @@ const bounded = (text, most) => Math.min(Math.max(Number(text) || 0, 0), most);
 /** Timers that the last input has started: how many, and until when; and how many sockets were waited for in vain. */
 function pendingTimers() {
   const [count, left, unanswered] = ask("timers").split(" ");
-  return {
-    count: Math.ceil(bounded(count, MOST_TIMERS)),
-    left: bounded(left, LONGEST_TIMER),
-    unanswered: Math.ceil(bounded(unanswered, MOST_TIMERS)),
-  };
+  const counted = (/** @type {string | undefined} */ text) => Math.ceil(bounded(text, MOST_TIMERS));
+  return { count: counted(count), left: bounded(left, LONGEST_TIMER), unanswered: counted(unanswered) };
 }
 
 /** Whether the next frame runs something that the last input has started; true where that is not known. */

@@ -27,12 +27,9 @@ function handOver(element, tag) {
 
 /** The outermost open element under whose hand-like cursor the innermost lies. @returns {number} its place in `open`, or -1 */
 function underHand() {
-  let found = -1;
-  for (let i = walk.open.length - 1; i >= 0; i--) {
-    if (!handAt(i)) break;
-    found = i;
-  }
-  return found;
+  let at = walk.open.length;
+  while (at > 0 && handAt(at - 1)) at--;
+  return at < walk.open.length ? at : -1;
 }
 
 /** Make a clickable thing of an element that is open already. @param {number} at */
@@ -170,7 +167,6 @@ function closeClickable(own, at) {
       walk.lines.splice(walk.lines.indexOf(inner, at), 1);
     }
   }
-  return undefined;
 }
 
 /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */

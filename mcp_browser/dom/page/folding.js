@@ -107,12 +107,8 @@ function nounOf(group, lines) {
   const named = attribute(sample, "class");
   if (!byRole && !ENTRIES.has(tag) && !((BOXES.has(tag) || tag.includes("-")) && named)) return "";
   if (lines * 2 > (byRole || ENTRIES.has(tag) ? MOST_LINES : MOST_LINES_OF_BOXES) * entries.length) return "";
-  let alike = 0;
-  for (let i = 1; i < entries.length; i += 2) {
-    const entry = /** @type {Element} */ (entries[i]);
-    if (localName(entry) !== tag) continue;
-    if (ENTRIES.has(tag) || (byRole ? attribute(entry, "role") === role : firstWord(attribute(entry, "class")) === firstWord(named))) alike++;
-  }
+  const isLike = (/** @type {Element} */ entry) => ENTRIES.has(tag) || (byRole ? attribute(entry, "role") === role : firstWord(attribute(entry, "class")) === firstWord(named));
+  const alike = entries.filter((entry, i) => i % 2 && localName(/** @type {Element} */ (entry)) === tag && isLike(/** @type {Element} */ (entry))).length;
   if (alike * 2 < entries.length * 0.8) return "";
   return NOUNS.get(role) || NOUNS.get(tag) || "entries";
 }

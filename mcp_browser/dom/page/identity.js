@@ -122,8 +122,7 @@ function likeness(one, other) {
   const words = (/** @type {string} */ text) => new Set(text.toLowerCase().split(/\s+/).filter(Boolean));
   const [first, second] = [words(one), words(other)];
   if (!first.size || !second.size) return 0;
-  let common = 0;
-  for (const word of first) if (second.has(word)) common++;
+  const common = [...first].filter((word) => second.has(word)).length;
   return common / (first.size + second.size - common);
 }
 

@@ -45,12 +45,6 @@ const KEY_EVENTS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
 /** The elements of all frames in this document. */
 const frameElements = () => allRoots().flatMap((root) => [...root.querySelectorAll("iframe, frame")].map((element) => [keep(element), 0, 0, 0]));
 
-/** Whether the hook has been in this document from its beginning. */
-function isWatched() {
-  if (!isHooked) ask("frames");
-  return isHooked;
-}
-
 /** @param {number} number which hold this is @param {Element | null | undefined} element what keys may go to; null for none that is focused, undefined for nothing here */
 const noKeys = (number, element) => ({
   number,

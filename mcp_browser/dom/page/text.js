@@ -65,8 +65,7 @@ function cut(text, limit) {
 function isBlank(text) {
   const first = text.charCodeAt(0);
   // Most texts begin with a letter or, between tags, are nothing but white space.
-  if (first > 32 && first < 0x7f) return false;
-  return text.trim() === "";
+  return !(first > 32 && first < 0x7f) && text.trim() === "";
 }
 
 const WORDS = /[\p{L}\p{N}]/u;
