@@ -17,6 +17,9 @@ from tests.support.site import Site
 WHOLE = 2_000_000
 """A budget, in tokens, that leaves nothing out."""
 
+FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
+"""Lines for a page that is to be longer than its changes."""
+
 
 @dataclass(frozen=True)
 class View:

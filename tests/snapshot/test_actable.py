@@ -414,19 +414,6 @@ async def test_a_tracking_frame_of_no_size_is_not_told(hand: Hand) -> None:
 # Covered ------------------------------------------------------------------------------------------------
 
 
-async def test_an_overlay_is_told_as_covering(hand: Hand) -> None:
-    view = await hand.show(
-        f"{LOG}<button onclick=\"log.push('bought')\">Buy</button><div role=dialog aria-label=Cookies"
-        " style='position:fixed;inset:0;background:white'><button>Accept</button></div>"
-    )
-
-    assert any("covered" in state for state in view.one("Buy").states)
-    assert not any("covered" in state for state in view.one("Accept").states)
-    with pytest.raises(NotActionable, match=r"covered by.*Cookies"):
-        await hand.click(view.index("Buy"))
-    assert await hand.log() == []
-
-
 async def test_an_element_under_a_sticky_header_is_scrolled_from_under_it(hand: Hand) -> None:
     await hand.show(
         f"{LOG}<header style='position:sticky;top:0;height:120px;background:silver;z-index:9'>Head</header>"

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode
 from mcp_browser.errors import ActionError, StaleElement
 from mcp_browser.rendering import render_changes
-from tests.snapshot.hand import Hand, changes_of, snapshot_of, words_of
+from tests.snapshot.hand import FILLER, Hand, changes_of, snapshot_of, words_of
 from tests.snapshot.replay import applied, bare
 from tests.support.in_page import in_page
 from tests.support.load import load
 
 MUTATIONS = (Path(__file__).parent / "mutations.js").read_text(encoding="utf-8")
-FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
 STAGE = """
 <div id=stage>
   <h1>Stage</h1> <button>One</button> <p>Some words</p> <ul><li>First</li><li>Second</li></ul>
@@ -50,22 +49,11 @@ async def mutate(hand: Hand, steps: list[Step]) -> None:
     await hand.script("steps => mutate(steps)", steps)
 
 
-@any_page
+@settings(any_page, max_examples=load(15, full=60))
 @given(rounds=rounds)
 async def test_the_last_snapshot_and_the_changes_since_give_a_fresh_snapshot(
     hand: Hand, rounds: list[list[Step]]
 ) -> None:
-    await see_that_changes_are_the_whole_truth(hand, rounds)
-
-
-@pytest.mark.slow
-@settings(any_page, max_examples=load(6, full=60))
-@given(rounds=rounds)
-async def test_the_changes_of_many_pages_give_a_fresh_snapshot(hand: Hand, rounds: list[list[Step]]) -> None:
-    await see_that_changes_are_the_whole_truth(hand, rounds)
-
-
-async def see_that_changes_are_the_whole_truth(hand: Hand, rounds: list[list[Step]]) -> None:
     lines = await stage(hand)
 
     for steps in rounds:
@@ -78,22 +66,11 @@ async def see_that_changes_are_the_whole_truth(hand: Hand, rounds: list[list[Ste
 
 
 @pytest.mark.slow
-@settings(any_page, max_examples=5)
+@settings(any_page, max_examples=load(5, full=20))
 @given(rounds=rounds)
 async def test_an_index_means_the_same_element_for_ever_and_no_element_has_two(
     hand: Hand, rounds: list[list[Step]]
 ) -> None:
-    await see_that_indexes_stay(hand, rounds)
-
-
-@pytest.mark.slow
-@settings(any_page, max_examples=load(3, full=20))
-@given(rounds=rounds)
-async def test_the_indexes_of_many_pages_stay(hand: Hand, rounds: list[list[Step]]) -> None:
-    await see_that_indexes_stay(hand, rounds)
-
-
-async def see_that_indexes_stay(hand: Hand, rounds: list[list[Step]]) -> None:
     await stage(hand)
     serials: dict[int, int] = {}
 

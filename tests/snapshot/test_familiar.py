@@ -46,12 +46,9 @@ async def test_what_is_there_for_its_page_gets_an_index_and_a_line_of_its_own(ha
 
     assert 'button "Menu"' in text
     assert f"[{indexes['Menu']}]" not in text
-    with pytest.raises(StaleElement, match="Menu"):
-        await hand.click(indexes["Menu"])
-    with pytest.raises(StaleElement, match="Up"):
-        await hand.click(indexes["Up"])
-    with pytest.raises(StaleElement, match="Order"):
-        await hand.click(indexes["Order"])
+    for name in ("Menu", "Up", "Order"):
+        with pytest.raises(StaleElement, match=name):
+            await hand.click(indexes[name])
 
 
 async def test_a_link_that_goes_elsewhere_is_told_anew(hand: Hand) -> None:

@@ -3,9 +3,8 @@
 import pytest
 
 from mcp_browser.errors import ActionError
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import FILLER, Hand
 
-FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
 CONTROLS = """
 <label><input type=checkbox id=c> Agree</label> <label for=r>Pick</label><input type=radio id=r>
 <button>Save</button> <a href=/x>Link</a> <input aria-label=Name> <select aria-label=Kind><option>A</select>

@@ -3,11 +3,10 @@
 import pytest
 
 from mcp_browser.rendering import render_changes
-from tests.snapshot.hand import Hand, changes_of
+from tests.snapshot.hand import FILLER, Hand, changes_of
 
 pytestmark = pytest.mark.slow
 
-FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 CANVAS = "<canvas id=c width=400 height=300 aria-label=Board></canvas>"
 DRAWING = "<svg width=90 height=90 role=img aria-label=Plan><g id=g></g></svg>"
