@@ -221,10 +221,7 @@ function nameItems(element, at) {
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
   if (items.size < 2) return false;
-  for (const [child, line] of items) {
-    if (line.kind !== "text" && line.kind !== "heading") continue;
-    becomeClickable(line, child);
-  }
+  for (const [child, line] of items) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
   return true;
 }
 

@@ -173,8 +173,7 @@ function writtenOut(top, readable, detailed) {
           out.push(readable ? "<div>" : begin, reference(frameId), readable ? "</div>" : `</${tag}>`);
         } else if (VOID.has(tag)) {
           if (!sight.quiet) out.push(begin);
-        }
-        else {
+        } else {
           out.push(begin);
           const root = shadowOf(element);
           const list = root ? null : slottedIn(element, tag);

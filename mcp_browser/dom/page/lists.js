@@ -147,10 +147,7 @@ function opening(element) {
 }
 
 /** Whether nothing says what an element does: it is no control by its role, and may still take a click. @param {Element} element */
-function isPlain(element) {
-  const role = explicitRole(element) || nativeRole(element, localName(element));
-  return ROLE_KINDS.get(role) !== "interactive" && localName(element) !== "button";
-}
+const isPlain = (element) => ROLE_KINDS.get(explicitRole(element) || nativeRole(element, localName(element))) !== "interactive" && localName(element) !== "button";
 
 /** Note what is to be seen before a field is opened. @param {Element} element */
 function beforeOpening(element) {

@@ -326,9 +326,8 @@ function contentOf(element, asking, deep, hidden) {
 
 /** Whether an element that is not seen hides all that is in it from names too. @param {Element} element */
 function isHidden(element) {
-  const style = styleOf(element);
-  if (style.display === "contents") return false;
-  return style.display === "none" || style.visibility !== "visible";
+  const { display, visibility } = styleOf(element);
+  return display !== "contents" && (display === "none" || visibility !== "visible");
 }
 
 /** @param {Element} element */

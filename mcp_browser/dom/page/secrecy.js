@@ -182,13 +182,9 @@ let reportSent = null;
 /** Report what secret fields hold of which a form gathers the values: it may write them into an address. @param {Event} event */
 function onFormData(event) {
   if (!reportSent) return;
-  const pairs = [];
-  for (const { form, name, value } of secretFields()) {
-    if (form !== event.target || !name || value.length < SHORTEST_SENT || value.length > LONGEST_SENT) continue;
-    pairs.push(new URLSearchParams([[name, value]]).toString());
-  }
-  if (!pairs.length) return;
-  reportSent({ pairs });
+  const ofForm = secretFields().filter(({ form, name, value }) => form === event.target && name && value.length >= SHORTEST_SENT && value.length <= LONGEST_SENT);
+  if (!ofForm.length) return;
+  reportSent({ pairs: ofForm.map(({ name, value }) => String(new URLSearchParams([[name, value]]))) });
   reportSent = null;
 }
 _addEventListener.call(window, "formdata", onFormData, true);
