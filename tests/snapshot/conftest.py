@@ -1,6 +1,6 @@
 """One browser for all tests of the snapshot, which follow one another in one tab of it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -23,7 +23,7 @@ SETTINGS = Settings(
 
 
 @asynccontextmanager
-async def opened(site: Site, limits: LimitSettings) -> AsyncIterator[Hand]:
+async def opened(site: Site, limits: LimitSettings) -> AsyncGenerator[Hand]:
     """A hand at a browser of its own, with other limits."""
     settings = SETTINGS.model_copy(update={"limits": limits})
     manager = BrowserManager(settings)
