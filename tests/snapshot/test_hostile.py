@@ -7,9 +7,9 @@ import anyio
 import pytest
 
 from mcp_browser.errors import ActionError, BrowserUnavailable
-from mcp_browser.rendering import TextPart, render_result
 from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import Hand, words_of
+from tests.snapshot.test_budget import state as shown
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
@@ -20,8 +20,7 @@ LONGEST = SETTINGS.observation.snapshot_budget * 4 * 3 // 2
 async def state(hand: Hand) -> str:
     """What get_state answers, in time and within its budget, whatever the page is."""
     with anyio.fail_after(LIMIT):
-        result = await hand.do("get_state", screenshot=False)
-    (text,) = [part.text for part in render_result(result, settings=SETTINGS) if isinstance(part, TextPart)]
+        text = await shown(hand)
     assert len(text) <= LONGEST
     text.encode()  # Whatever the page holds, the answer can be sent.
     return text

@@ -63,13 +63,8 @@ AROUND = (
     "<div aria-hidden=true>{1}</div>",
     "<output {0}>{1}</output>",
 )
-LEAVES = (
-    "<input type=checkbox>",
-    "<button>x</button>",
-    "<input>",
-    "<br>",
-    "<svg width=9 height=9></svg>",
-    "<i>•</i>",
+LEAVES = "<input type=checkbox>|<button>x</button>|<input>|<br>|<svg width=9 height=9></svg>|<i>•</i>".split(
+    "|"
 )
 
 
