@@ -63,9 +63,7 @@ AROUND = (
     "<div aria-hidden=true>{1}</div>",
     "<output {0}>{1}</output>",
 )
-LEAVES = "<input type=checkbox>|<button>x</button>|<input>|<br>|<svg width=9 height=9></svg>|<i>•</i>".split(
-    "|"
-)
+LEAVES = "<input type=checkbox>|<button>x</button>|<input>|<br>|<svg width=9 height=9 />|<i>•</i>".split("|")
 
 
 async def test_white_space_in_an_element_of_its_own_parts_words(hand: Hand) -> None:
