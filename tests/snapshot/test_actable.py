@@ -121,7 +121,7 @@ SHOWN = {
     "a select that a widget replaces, once": (
         "<label for=s>Country</label><select id=s style='display: none'><option>France</option><option>Peru"
         "</option></select><div role=combobox tabindex=0 aria-label=Country aria-expanded=false>France</div>",
-        'Country / combobox "Country" expanded=false value="France"',
+        'combobox "Country" expanded=false value="France"',
     ),
     "the button before a file field": (
         "<input type=file id=f hidden aria-label=Photo><button onclick='f.click()'>Choose a photo</button>",
