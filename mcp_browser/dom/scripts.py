@@ -9,9 +9,9 @@ import rjsmin  # pyright: ignore[reportMissingTypeStubs]
 PARTS = tuple(
     (
         "types natives text ids bridge roles names hints styles editors states walk placing hiding "
-        "gathering controls drawings clickables regions tables media folding lazy undrawn entering reading "
-        "maps covering looks changes settling ready lists fields clipboard acting keys scrolling finding "
-        "html pdf identity secrecy vitals recorder api"
+        "gathering controls drawings clickables regions tables media folding undrawn entering reading "
+        "covering looks changes settling ready lists fields acting keys scrolling finding "
+        "html identity secrecy vitals recorder api"
     ).split()
 )
 """The files of the page script in their order: each may use what those before it have set up."""

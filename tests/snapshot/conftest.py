@@ -1,6 +1,7 @@
 """One browser for all tests of the snapshot, which follow one another in one tab of it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
@@ -19,6 +20,17 @@ SETTINGS = Settings(
     limits=LimitSettings(settle_timeout=3, call_timeout=60, navigation_timeout=30),
     observation=ObservationSettings(snapshot_budget=6000, changes_budget=1500),
 )
+
+
+@asynccontextmanager
+async def opened(site: Site, limits: LimitSettings) -> AsyncGenerator[Hand]:
+    """A hand at a browser of its own, with other limits."""
+    settings = SETTINGS.model_copy(update={"limits": limits})
+    manager = BrowserManager(settings)
+    session = await manager.default_session()
+    await session.ensure_open()
+    yield Hand(session, Controller(load_registry(ToolSettings()), settings), site)
+    await manager.close()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -10,12 +10,15 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.controller import Controller
-from mcp_browser.dom.models import DomNode, DomSnapshot
+from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot
 from mcp_browser.rendering import render_snapshot
 from tests.support.site import Site
 
 WHOLE = 2_000_000
 """A budget, in tokens, that leaves nothing out."""
+
+FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
+"""Lines for a page that is to be longer than its changes."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,14 @@ class Hand:
                 view = await self.look()
         return view
 
+    def elsewhere(self, body: str) -> str:
+        """Publish an HTML body on another site; its address."""
+        return self.site.page(body).replace(self.site.url, self.site.other)
+
+    def serve_script(self, path: str, source: str) -> None:
+        """Publish a script of the site."""
+        self.site.publish(source.encode(), path=path, content_type="text/javascript")
+
     async def show(self, body: str) -> View:
         """Publish an HTML body, go there and look at the whole page."""
         return await self.visit(self.site.page(body))
@@ -106,8 +117,9 @@ class Hand:
         """The whole page, nothing left out or folded."""
         return View(await self.tab.dom.snapshot(budget=WHOLE, folded=False))
 
-    async def click(self, index: int) -> ActionResult:
+    async def click(self, index: int | None) -> ActionResult:
         """Click an element."""
+        assert index is not None
         return await self.do("click_element", index=index)
 
     async def script(self, expression: str, argument: Any = None) -> Any:
@@ -117,6 +129,20 @@ class Hand:
     async def log(self) -> list[Any]:
         """What the page's handlers have noted in `window.log`."""
         return await self.script("window.log ?? []")
+
+
+def changes_of(result: ActionResult) -> DomChanges:
+    """The changes that a result tells."""
+    assert result.observation is not None
+    assert result.observation.changes is not None
+    return result.observation.changes
+
+
+def snapshot_of(result: ActionResult) -> DomSnapshot:
+    """The snapshot that a result tells."""
+    assert result.observation is not None
+    assert result.observation.snapshot is not None
+    return result.observation.snapshot
 
 
 def words_of(result: ActionResult) -> str:

@@ -31,18 +31,9 @@ OUR_ROLES = {
 UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ue000-\uf8ff]")
 """Characters that nobody sees, or only with the font of an icon."""
 
-NO_ROLE = {
-    "generic",
-    "none",
-    "LabelText",
-    "StaticText",
-    "paragraph",
-    "Section",
-    "Legend",
-    "SvgRoot",
-    "RootWebArea",
-    "LayoutTable",
-}
+NO_ROLE = set(
+    "generic none LabelText StaticText paragraph Section Legend SvgRoot RootWebArea LayoutTable".split()
+)
 """What Chromium calls elements that have no role to agree with."""
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.snapshot.hand import Hand, View
+from tests.snapshot.hand import Hand, View, snapshot_of
 from tests.snapshot.oracle import Pair, pairs, same_words
 from tests.support.apps import Django, JupyterLab, django, jupyterlab, python_documentation
 from tests.support.bookshop import Bookshop
@@ -85,9 +85,7 @@ async def test_names_in_swagger_ui_agree_with_chromium(hand: Hand, site: Site) -
     await hand.tab.goto(shop.url)
     view = await until(hand, "Bookshop")
     found = await pairs(hand)
-    opener = next(node for node in view.elements if "/books" in node.name)
-    assert opener.index is not None
-    await hand.click(opener.index)
+    await hand.click(next(node.index for node in view.elements if "/books" in node.name))
     found += await pairs(hand)
 
     judge(found, least=10)
@@ -143,9 +141,7 @@ async def test_the_huge_pages_of_the_python_documentation_stay_within_the_budget
 ) -> None:
     result = await hand.do("go_to_url", url=f"{python_docs}/{page}")
 
-    assert result.observation is not None
-    snapshot = result.observation.snapshot
-    assert snapshot is not None
+    snapshot = snapshot_of(result)
     assert 3000 < len(View(snapshot).text) <= 6000 * 4 * 1.1
     assert snapshot.omitted > 100
 

@@ -4,10 +4,9 @@ import pytest
 
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot
 from tests.browser.conftest import until
-from tests.snapshot.hand import Hand, words_of
+from tests.snapshot.hand import FILLER, Hand, words_of
 from tests.snapshot.replay import applied, bare
 
-FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
 FRAME = "<iframe name=inner title=Inner src='{}'></iframe>"
 
 

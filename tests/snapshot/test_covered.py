@@ -5,7 +5,7 @@ import re
 import pytest
 
 from mcp_browser.errors import NotActionable
-from tests.snapshot.hand import Hand, words_of
+from tests.snapshot.hand import Hand, changes_of, words_of
 
 BUTTONS = "".join(f"<button>Act {number}</button>" for number in range(12))
 VEIL = "<div style='position: fixed; inset: 0; background: #0008'>{0}</div>"
@@ -89,10 +89,7 @@ async def test_what_lies_behind_what_fills_the_view_is_counted_in_one_line(hand:
     assert 'button "Show"' in str(found.page_content)
     assert words_of(found) == ""
     assert words_of(await hand.click(int(hide[1]))).count("Act") == 12
-    changes = (await hand.click((await hand.look()).index("Show"))).observation
-    assert changes
-    assert changes.changes
-    assert changes.changes.behind == 15
+    assert changes_of(await hand.click((await hand.look()).index("Show"))).behind == 15
 
 
 async def test_a_dialog_below_its_backdrop_is_not_covered_by_itself(hand: Hand) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from mcp_browser.rendering import render_changes
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import Hand, changes_of
 
 LINES = """
   <div class=margin aria-hidden=true><div class=line-numbers>1</div><div class=line-numbers>2</div></div>
@@ -76,8 +76,25 @@ EDITORS = {
 }
 
 
-@pytest.mark.parametrize("editor", EDITORS.values(), ids=EDITORS)
-async def test_the_lines_of_a_code_editor_are_told_and_the_numbers_beside_them_are_not(
+_FIELD_LAST = EDITORS["a field without opacity"].replace(
+    "<textarea", "<i class=slider style='position: absolute; right: 0; width: 9px; height: 9px'></i><textarea"
+)
+LATER_FIELD = re.sub(r"(<i .*?</textarea>)(.*?)(</div>\n<script)", r"\2\1\3", _FIELD_LAST, flags=re.S)
+BEHIND = EDIT_CONTEXT.replace(
+    "position: absolute; width: 1px; height: 1px",
+    "position: absolute; left: 0; top: 0; width: 380px; height: 19px; z-index: -10",
+)
+TOLD = {
+    **EDITORS,
+    "a field behind the line of the caret": BEHIND.replace(
+        LINES, f"{LINES}<canvas width=60 height=100 style='cursor: pointer'></canvas>"
+    ),
+    "a field after its lines": LATER_FIELD + "<style>.slider { cursor: pointer }</style>",
+}
+
+
+@pytest.mark.parametrize("editor", TOLD.values(), ids=TOLD)
+async def test_the_lines_of_a_code_editor_are_told_after_its_field_and_their_numbers_are_not(
     hand: Hand, editor: str
 ) -> None:
     view = await hand.show(editor)
@@ -109,20 +126,6 @@ async def test_an_element_with_a_context_that_draws_itself_is_typed_into(hand: H
     await hand.do("input_text", index=view.index("Note", role="textbox"), text="new")
 
     assert await hand.script("d.textContent") == "new"
-
-
-async def test_a_code_editor_whose_field_lies_behind_the_line_of_the_caret_is_told_as_before(
-    hand: Hand,
-) -> None:
-    behind = "position: absolute; left: 0; top: 0; width: 380px; height: 19px; z-index: -10"
-    view = await hand.show(
-        EDIT_CONTEXT.replace("position: absolute; width: 1px; height: 1px", behind).replace(
-            LINES, f"{LINES}<canvas width=60 height=100 style='cursor: pointer'></canvas>"
-        )
-    )
-
-    assert [node.role for node in view.elements] == ["textbox"]
-    assert view.text.partition("\n")[2].splitlines() == ["let a;", "let b;"]
 
 
 PASTED = """
@@ -193,19 +196,6 @@ async def test_the_numbers_of_lines_are_told_nowhere(hand: Hand) -> None:
     assert view.text.splitlines() == ["|  | let v1; |", "|  | let v2; |", "|  | let v3; |", "Rain gutters"]
 
 
-_FIELD_LAST = EDITORS["a field without opacity"].replace(
-    "<textarea", "<i class=slider style='position: absolute; right: 0; width: 9px; height: 9px'></i><textarea"
-)
-LATER_FIELD = re.sub(r"(<i .*?</textarea>)(.*?)(</div>\n<script)", r"\2\1\3", _FIELD_LAST, flags=re.S)
-
-
-async def test_a_field_that_comes_after_the_lines_of_its_editor_is_told_before_them(hand: Hand) -> None:
-    view = await hand.show(LATER_FIELD + "<style>.slider { cursor: pointer }</style>")
-
-    assert [node.role for node in view.elements] == ["textbox"]
-    assert view.text.partition("\n")[2].splitlines() == ["let a;", "let b;"]
-
-
 BINNED = """
 <div contenteditable role=textbox aria-label=Note><p>old</p></div>
 <div id=bin contenteditable style="position: fixed; top: -99px"></div><script>
@@ -236,10 +226,8 @@ async def test_it_is_said_what_is_selected_and_what_was_made_bold(hand: Hand, fr
     view = await hand.show(page)
 
     async def told(**arguments: str | int) -> str:
-        result = await hand.do("send_keys", **arguments)
-        assert result.observation is not None
-        assert result.observation.changes is not None
-        return render_changes(result.observation.changes).partition('Note" ')[2]
+        changes = changes_of(await hand.do("send_keys", **arguments))
+        return render_changes(changes).partition('Note" ')[2]
 
     index = view.index("Note")
     selected = await told(index=index, keys="Control+Home Control+ArrowRight Shift+End")

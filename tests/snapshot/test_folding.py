@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.rendering import render_snapshot
-from tests.snapshot.hand import WHOLE, Hand, View, words_of
+from tests.snapshot.hand import FILLER, WHOLE, Hand, View, snapshot_of, words_of
 from tests.snapshot.replay import Known, applied, bare, expanded
-from tests.snapshot.test_changes import FILLER, MUTATIONS, STAGE, Step, any_page, mutate
+from tests.snapshot.test_changes import MUTATIONS, STAGE, Step, any_page, mutate
 
 LINKS = "".join(f"<li><a href='/place/{n}'>Place {n}</a></li>" for n in range(300))
 ROWS = "".join(
@@ -31,9 +31,7 @@ async def told(hand: Hand, body: str) -> str:
 
 def text_of(result: ActionResult) -> str:
     """The snapshot of a result as a model reads it."""
-    assert result.observation is not None
-    assert result.observation.snapshot is not None
-    return render_snapshot(result.observation.snapshot)
+    return render_snapshot(snapshot_of(result))
 
 
 def fold_in(text: str) -> tuple[int, str, int]:
@@ -61,9 +59,7 @@ async def test_a_menu_of_300_links_is_folded_and_the_page_after_it_is_told(hand:
 
 
 @pytest.mark.slow
-async def test_a_table_of_5000_rows_keeps_its_header_and_leaves_room_for_the_rest(
-    hand: Hand,
-) -> None:
+async def test_a_table_of_5000_rows_keeps_its_header_and_leaves_room_for_the_rest(hand: Hand) -> None:
     text = await told(hand, f"{TABLE}<p>Sum of all</p><button>Export</button>")
 
     count, noun, _ = fold_in(text)
@@ -153,9 +149,7 @@ async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(ha
 
     while part <= parts:
         result = await hand.do("get_state", index=index, part=part)
-        assert result.observation is not None
-        assert result.observation.snapshot is not None
-        parts = result.observation.snapshot.parts
+        parts = snapshot_of(result).parts
         text = text_of(result)
         assert len(text) <= 6000 * 4 * 1.1
         found |= set(re.findall(r"\| (Row \d+) \|", text))

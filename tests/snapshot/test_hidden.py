@@ -3,9 +3,8 @@
 import pytest
 
 from mcp_browser.errors import ActionError
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import FILLER, Hand
 
-FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
 CONTROLS = """
 <label><input type=checkbox id=c> Agree</label> <label for=r>Pick</label><input type=radio id=r>
 <button>Save</button> <a href=/x>Link</a> <input aria-label=Name> <select aria-label=Kind><option>A</select>
@@ -68,14 +67,6 @@ async def test_what_closes_takes_its_controls_along(hand: Hand, tag: str) -> Non
     await hand.script("d.open = false")
 
     assert not (await hand.look()).offers("Agree")
-
-
-async def test_what_becomes_inert_stays_and_is_told_as_inert(hand: Hand) -> None:
-    await hand.show("<div id=a><button>Save</button></div>")
-
-    await hand.script("a.inert = true")
-
-    assert "inert" in (await hand.look()).one("Save").states
 
 
 FRAME = (

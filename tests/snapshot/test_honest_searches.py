@@ -15,22 +15,26 @@ FREEZE = "<script>addEventListener('message', () => { for (;;); })</script>"
 
 async def with_frozen_frame(hand: Hand) -> None:
     """Show a page with a frame of another site whose script runs without end."""
-    inner = hand.site.page(f"<button>Inner</button>{FREEZE}").replace(hand.site.url, hand.site.other)
+    inner = hand.elsewhere(f"<button>Inner</button>{FREEZE}")
     await hand.show(f"<h1>Outer</h1><b>Bold</b><iframe title=Chat src='{inner}'></iframe>")
     await hand.script("frames[0].postMessage(1, '*')")
 
 
-@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: next(iter(search)))
-async def test_a_search_in_vain_names_the_frame_that_does_not_answer(
-    hand: Hand, search: dict[str, str]
+IN_VAIN = [
+    *(("find_elements", search, r"could be searched[\s\S]*does not answer") for search in SEARCHES),
+    ("wait_for", {"text_gone": "Nowhere", "timeout": 4}, "in vain"),
+    ("scroll_to_text", {"text": "Nowhere"}, r'not searched: \[\d+\] iframe "Chat" does not answer'),
+]
+
+
+@pytest.mark.parametrize(("action", "arguments", "failure"), IN_VAIN)
+async def test_what_is_sought_in_vain_names_the_frame_that_does_not_answer(
+    hand: Hand, action: str, arguments: dict[str, str], failure: str
 ) -> None:
     await with_frozen_frame(hand)
 
-    with pytest.raises(ActionError) as failure:
-        await hand.do("find_elements", **search)
-
-    assert "could be searched" in str(failure.value)
-    assert "does not answer" in str(failure.value)
+    with pytest.raises(ActionError, match=failure):
+        await hand.do(action, **arguments)
 
 
 @pytest.mark.parametrize("search", [{"text": "Bold"}, {"selector": "b"}], ids=["text", "selector"])
@@ -43,22 +47,6 @@ async def test_what_was_found_is_told_with_the_frame_that_was_not_searched(
 
     assert "Bold" in str(told.page_content)
     assert "does not answer" in str(told.extracted_content)
-
-
-async def test_a_text_is_not_taken_for_gone_where_a_frame_does_not_answer(hand: Hand) -> None:
-    await with_frozen_frame(hand)
-
-    with pytest.raises(ActionError, match="in vain"):
-        await hand.do("wait_for", text_gone="Nowhere", timeout=4)
-
-
-async def test_a_text_to_scroll_to_is_not_said_to_be_missing_where_a_frame_does_not_answer(
-    hand: Hand,
-) -> None:
-    await with_frozen_frame(hand)
-
-    with pytest.raises(ActionError, match=r"not searched: \[\d+\] iframe \"Chat\" does not answer"):
-        await hand.do("scroll_to_text", text="Nowhere")
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: next(iter(search)))

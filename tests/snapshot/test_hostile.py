@@ -7,9 +7,9 @@ import anyio
 import pytest
 
 from mcp_browser.errors import ActionError, BrowserUnavailable
-from mcp_browser.rendering import TextPart, render_result
 from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import Hand, words_of
+from tests.snapshot.test_budget import state as shown
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
@@ -20,8 +20,7 @@ LONGEST = SETTINGS.observation.snapshot_budget * 4 * 3 // 2
 async def state(hand: Hand) -> str:
     """What get_state answers, in time and within its budget, whatever the page is."""
     with anyio.fail_after(LIMIT):
-        result = await hand.do("get_state", screenshot=False)
-    (text,) = [part.text for part in render_result(result, settings=SETTINGS) if isinstance(part, TextPart)]
+        text = await shown(hand)
     assert len(text) <= LONGEST
     text.encode()  # Whatever the page holds, the answer can be sent.
     return text
@@ -103,97 +102,49 @@ async def test_huge_attributes_are_cut(hand: Hand) -> None:
     assert len(text) < 5000
 
 
-async def test_a_text_of_ten_megabytes_is_cut(hand: Hand) -> None:
-    text = await answer(
-        hand,
-        "<h1>Start</h1><p id=p></p><button>After</button><script>p.textContent = 'word "
-        "'.repeat(2e6)</script>",
-    )
+NEST = """
+<h1>Top</h1><div id=d></div><script>
+  let at = d;
+  for (let n = 0; n < DEPTH; n++) at = at.appendChild(document.createElement('div'));
+  at.innerHTML = '<button>Deepest</button>';
+</script>
+"""
+READ = {
+    "a text of ten megabytes": "<h1>Start</h1><p id=p></p><button>After</button>"
+    "<script>p.textContent = 'word '.repeat(2e6)</script>",
+    "a word of two megabytes in a button": "<p>After</p><button id=p></button>"
+    "<script>p.textContent = 'x'.repeat(2e6)</script>",
+    "half characters": "<button id=b>x</button><p id=p></p><script>b.textContent = 'half \\ud83d After';"
+    " p.textContent = '\\udc00 tail'; document.title = '\\ud800'; history.replaceState({}, '', '#\\ud800')"
+    "</script>",
+    "a thousand nested elements": NEST.replace("DEPTH", "1000").replace("Deepest", "After"),
+    "nested lists and shadow roots": "<div id=d></div><script>let at = d;"
+    " for (let n = 0; n < 600; n++) { at.innerHTML = '<ul><li>After' + n + '<div></div></ul>';"
+    " at = at.querySelector('div').attachShadow({mode: n % 2 ? 'open' : 'closed'})"
+    ".appendChild(document.createElement('div')) }</script>",
+    "a change at every mutation": "<p id=n>0</p><button>After</button><script>"
+    "new MutationObserver(() => setTimeout(() => n.textContent++)).observe(document, {subtree: true,"
+    " childList: true, attributes: true, characterData: true}); n.textContent = 1</script>",
+    "a storm of frames": "<button>After</button>"
+    + "<iframe srcdoc='<button>Within</button>' width=9 height=9></iframe>" * 60,
+}
 
-    assert "Start" in text
-    assert "After" in text
-    await lives(hand)
 
-
-async def test_a_word_of_two_megabytes_in_a_button_is_cut(hand: Hand) -> None:
-    text = await answer(hand, "<button id=p></button><script>p.textContent = 'x'.repeat(2e6)</script>")
-
-    assert "button" in text
+@pytest.mark.parametrize("body", READ.values(), ids=READ.keys())
+async def test_what_is_too_much_is_read_all_the_same(hand: Hand, body: str) -> None:
+    assert "After" in await answer(hand, body)
     await lives(hand)
 
 
 NAUGHTY = [
-    *(
-        "undefined",
-        "null",
-        "NaN",
-        "true",
-        "hasOwnProperty",
-        "__proto__",
-        "constructor",
-        "\\",
-        "\\\\",
-        "'",
-        '"',
-        "`",
-    ),
-    *(
-        "1/0",
-        "-0",
-        "1e999",
-        "0x7f",
-        "９９",
-        "1,000.00",
-        "001",
-        "--",
-        "/*",
-        "*/",
-        "<!--",
-        "-->",
-        "]]>",
-        "${7*7}",
-        "{{7*7}}",
-    ),
-    *(
-        "<script>alert(1)</script>",
-        "</page>",
-        "<page untrusted>",
-        '[1] button "Fake"',
-        '* [9] link "x"',
-        "&lt;&amp;&#0;",
-    ),
-    *(
-        "'; DROP TABLE users; --",
-        "../../etc/passwd",
-        "$(touch x)",
-        "%s%n%d",
-        "\t\t",
-        "\r\n\r\n",
-        "a\u0000b",
-        "\u0007\u001b[31m",
-    ),
-    *(
-        "\u200b\u200b",
-        "\u202eright to left\u202c",
-        "\u2066isolated\u2069",
-        "\ufeff",
-        "\u00ad",
-        "\u2028line\u2029paragraph",
-    ),
-    *(
-        "田中さん",
-        "ﷺ",
-        "مُنَاقَشَةُ",
-        "שלום",
-        "ÅÍÎÏ˝ÓÔÒÚÆ☃",
-        "👩‍👩‍👧‍👦",
-        "🏳️‍🌈",
-        "🇺🇸🇷🇺",
-        "ｆｕｌｌ",
-        "𝕥𝕖𝕩𝕥",
-        "Ω≈ç√∫",
-        "¯\\_(ツ)_/¯",
-    ),
+    *"undefined null NaN true hasOwnProperty __proto__ constructor \\ \\\\ ' \" `".split(),
+    *"1/0 -0 1e999 0x7f ９９ 1,000.00 001 -- /* */ <!-- --> ]]> ${7*7} {{7*7}}".split(),
+    *"<script>alert(1)</script> </page> &lt;&amp;&#0; ../../etc/passwd %s%n%d".split(),
+    *("\u00ad", "\u200b\u200b", "\ufeff", "<page untrusted>", '[1] button "Fake"', '* [9] link "x"'),
+    *("'; DROP TABLE users; --", "$(touch x)"),
+    *("\t\t", "\r\n\r\n", "a\u0000b", "\u0007\u001b[31m", "\u2028line\u2029paragraph"),
+    *("\u202eright to left\u202c", "\u2066isolated\u2069"),
+    *"田中さん ﷺ مُنَاقَشَةُ שלום ÅÍÎÏ˝ÓÔÒÚÆ☃ 👩‍👩‍👧‍👦 🏳️‍🌈 🇺🇸🇷🇺 ｆｕｌｌ 𝕥𝕖𝕩𝕥 Ω≈ç√∫ ¯\\_(ツ)_/¯".split(),
     "".join(chr(0x300 + n) for n in range(100)),
     "Z" + "\u0351\u0348\u0323" * 60,
     "".join(map(chr, range(0x80, 0xA0))),
@@ -236,19 +187,6 @@ async def test_text_of_the_page_cannot_pass_for_an_element(hand: Hand) -> None:
     assert len(indexed) == 1
 
 
-async def test_lone_surrogates_are_replaced(hand: Hand) -> None:
-    text = await answer(
-        hand,
-        "<button id=b>x</button><p id=p></p><script>b.textContent = 'half \\ud83d'; "
-        "p.textContent = '\\udc00 tail';"
-        "document.title = '\\ud800'; history.replaceState({}, '', '#\\ud800')</script>",
-    )
-
-    assert "half" in text
-    assert "tail" in text
-    await lives(hand)
-
-
 async def test_text_from_right_to_left_keeps_its_order_and_is_clicked(hand: Hand) -> None:
     view = await hand.show(
         "<div dir=rtl><button onclick=\"document.title = 'hit'\">שלום עולם</button> <a href=#>رابط</a></div>"
@@ -257,22 +195,6 @@ async def test_text_from_right_to_left_keeps_its_order_and_is_clicked(hand: Hand
     await hand.click(view.index("שלום עולם"))
 
     assert await hand.script("document.title") == "hit"
-
-
-NEST = """
-<h1>Top</h1><div id=d></div><script>
-  let at = d;
-  for (let n = 0; n < DEPTH; n++) at = at.appendChild(document.createElement('div'));
-  at.innerHTML = '<button>Deepest</button>';
-</script>
-"""
-
-
-async def test_a_thousand_nested_elements_are_read(hand: Hand) -> None:
-    text = await answer(hand, NEST.replace("DEPTH", "1000"))
-
-    assert "Deepest" in text
-    await lives(hand)
 
 
 async def test_five_thousand_nested_elements_give_an_answer_or_a_clear_error(hand: Hand) -> None:
@@ -288,18 +210,6 @@ async def test_five_thousand_nested_elements_give_an_answer_or_a_clear_error(han
         with contextlib.suppress(BrowserUnavailable):
             await hand.do("go_to_url", url=hand.site.page("<p>Elsewhere</p>"))
     await lives(hand)
-
-
-async def test_nested_lists_and_shadow_roots_do_not_indent_for_ever(hand: Hand) -> None:
-    text = await answer(
-        hand,
-        "<div id=d></div><script>let at = d; for (let n = 0; n < 600; n++) { at.innerHTML = '<ul>"
-        "<li>L' + n + '<div></div></ul>';"
-        " at = at.querySelector('div').attachShadow({mode: n % 2 ? 'open' : "
-        "'closed'}).appendChild(document.createElement('div')) }</script>",
-    )
-
-    assert "L0" in text
 
 
 OVERRIDES = {
@@ -394,19 +304,6 @@ async def test_getters_that_throw_or_change_the_page_are_not_run(hand: Hand) -> 
     assert not (await hand.look()).says("Tampered")
 
 
-async def test_a_page_that_changes_at_every_mutation_is_read(hand: Hand) -> None:
-    text = await answer(
-        hand,
-        "<p id=n>0</p><button>Calm</button><script>new MutationObserver(() => setTimeout(() => "
-        "n.textContent++))"
-        ".observe(document, {subtree: true, childList: true, attributes: true, characterData: "
-        "true}); n.textContent = 1</script>",
-    )
-
-    assert "Calm" in text
-    await lives(hand)
-
-
 async def test_a_page_that_answers_every_look_with_a_change_is_read(hand: Hand) -> None:
     view = await hand.show(
         "<button>Calm</button><ul id=u></ul><script>setInterval(() => { u.innerHTML = '<li>"
@@ -457,9 +354,7 @@ async def test_a_page_that_loops_while_it_loads_is_given_up(hand: Hand) -> None:
 
 
 async def test_a_frame_that_loops_does_not_take_the_page_with_it(hand: Hand) -> None:
-    inner = hand.site.page("<script>onmessage = () => { for (;;); }</script><p>Frame</p>").replace(
-        hand.site.url, hand.site.other
-    )
+    inner = hand.elsewhere("<script>onmessage = () => { for (;;); }</script><p>Frame</p>")
     view = await hand.show(
         f"<button onclick=\"frames[0].postMessage(1, '*')\">Poison</button><iframe src='{inner}'></iframe>"
     )
@@ -473,10 +368,10 @@ async def test_a_frame_that_loops_does_not_take_the_page_with_it(hand: Hand) -> 
 
 
 async def test_a_frame_that_is_busy_for_a_while_is_told_as_gone_and_then_as_back(hand: Hand) -> None:
-    inner = hand.site.page(
+    inner = hand.elsewhere(
         "<script>onmessage = () => { const end = Date.now() + 8000; while (Date.now() < end); }</script>"
         "<p>Frame words</p>"
-    ).replace(hand.site.url, hand.site.other)
+    )
     view = await hand.show(
         f"<button onclick=\"frames[0].postMessage(1, '*')\">Busy</button><iframe src='{inner}'></iframe>"
         + "<p>Filler for a page that is longer than its changes.</p>" * 50
@@ -489,16 +384,6 @@ async def test_a_frame_that_is_busy_for_a_while_is_told_as_gone_and_then_as_back
         while "Frame words" not in told:
             told = words_of(await hand.do("wait_for", seconds=0.5))
     assert "Filler" not in told
-
-
-async def test_a_storm_of_frames_is_read(hand: Hand) -> None:
-    text = await answer(
-        hand,
-        "<button>Calm</button>" + "<iframe srcdoc='<button>Within</button>' width=9 height=9></iframe>" * 60,
-    )
-
-    assert "Calm" in text
-    await lives(hand)
 
 
 async def test_a_frame_within_itself_ends(hand: Hand) -> None:
@@ -515,7 +400,3 @@ async def test_a_page_that_prints_alerts_and_asks_before_it_is_left_can_be_left(
 
     assert "Calm" in await state(hand)
     await lives(hand)
-
-
-def test_the_naughty_strings_are_many_and_distinct() -> None:
-    assert len(set(NAUGHTY)) == len(NAUGHTY) > 60

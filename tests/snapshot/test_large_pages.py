@@ -5,14 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from mcp_browser.actions import load_registry
-from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError
-from mcp_browser.settings import LimitSettings, ToolSettings
-from tests.snapshot.conftest import SETTINGS
+from mcp_browser.settings import LimitSettings
+from tests.snapshot.conftest import opened
 from tests.snapshot.hand import Hand, number, words_of
 from tests.support.site import Site
 
@@ -23,26 +19,15 @@ HEAD = "<button onclick=\"out.textContent = 'Done'\">First</button><input aria-l
 PAGE = HEAD + "".join(
     f"<p>Row {n} <a href=/{n}>Link {n}</a> <button>Act {n}</button></p>" for n in range(ROWS)
 )
-IMPATIENT = LimitSettings(settle_timeout=2, call_timeout=60, action_timeout=0.2)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def impatient(site: Site) -> AsyncIterator[Hand]:
     """A hand with limits far below what it takes to read a large page on a slow machine."""
-    settings = SETTINGS.model_copy(update={"limits": IMPATIENT})
-    manager = BrowserManager(settings)
-    session = await manager.default_session()
-    await session.ensure_open()
-    hand = Hand(session, Controller(load_registry(ToolSettings()), settings), site)
-    cdp = await hand.tab.page.context.new_cdp_session(hand.tab.page)
-    await send(cdp, "Emulation.setCPUThrottlingRate", rate=2)
-    yield hand
-    await manager.close()
-
-
-def index_in(found: ActionResult) -> int:
-    """The index of the first element found."""
-    return number(str(found.page_content))
+    async with opened(site, LimitSettings(settle_timeout=2, call_timeout=60, action_timeout=0.2)) as hand:
+        cdp = await hand.tab.page.context.new_cdp_session(hand.tab.page)
+        await send(cdp, "Emulation.setCPUThrottlingRate", rate=2)
+        yield hand
 
 
 async def test_a_large_page_is_read_and_acted_on_whatever_the_limits_of_small_ones(impatient: Hand) -> None:
@@ -54,10 +39,10 @@ async def test_a_large_page_is_read_and_acted_on_whatever_the_limits_of_small_on
     found = await hand.do("find_elements", text=f"Act {ROWS - 1}")
     assert f"Act {ROWS - 1}" in str(found.page_content)
     field = await hand.do("find_elements", selector="input")
-    typed = words_of(await hand.do("input_text", index=index_in(field), text="words"))
+    typed = words_of(await hand.do("input_text", index=number(str(field.page_content)), text="words"))
     assert "words" in typed
     button = await hand.do("find_elements", role="button", text="First")
-    assert "Done" in words_of(await hand.click(index_in(button)))
+    assert "Done" in words_of(await hand.click(number(str(button.page_content))))
     assert 'button "First"' in words_of(await hand.do("get_state"))
 
 

@@ -3,11 +3,10 @@
 import pytest
 
 from mcp_browser.rendering import render_changes
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import FILLER, Hand, changes_of
 
 pytestmark = pytest.mark.slow
 
-FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 CANVAS = "<canvas id=c width=400 height=300 aria-label=Board></canvas>"
 DRAWING = "<svg width=90 height=90 role=img aria-label=Plan><g id=g></g></svg>"
@@ -16,10 +15,7 @@ DRAWING = "<svg width=90 height=90 role=img aria-label=Plan><g id=g></g></svg>"
 async def told(hand: Hand, page: str, script: str) -> str:
     """What is told of a click that runs a script."""
     view = await hand.show(f'{page}<button onclick="{script}">Do it</button>{FILLER}')
-    result = await hand.click(view.index("Do it"))
-    assert result.observation is not None
-    assert result.observation.changes is not None
-    return render_changes(result.observation.changes)
+    return render_changes(changes_of(await hand.click(view.index("Do it"))))
 
 
 @pytest.mark.parametrize(
@@ -59,11 +55,7 @@ async def test_looks_are_told_once(hand: Hand) -> None:
     )
     await hand.click(view.index("Tint"))
 
-    result = await hand.click(view.index("Idle"))
-
-    assert result.observation is not None
-    assert result.observation.changes is not None
-    assert not result.observation.changes.looks
+    assert not changes_of(await hand.click(view.index("Idle"))).looks
 
 
 async def test_a_page_that_restyles_itself_all_the_time_is_not_listed(hand: Hand) -> None:

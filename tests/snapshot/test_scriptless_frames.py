@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from tests.snapshot.hand import Hand, words_of
+from tests.snapshot.hand import Hand, snapshot_of, words_of
 
 MESSAGE = """<style>@keyframes come { from { opacity: 0 } } p { animation: come .2s }</style><p>Dear Ann</p>
 <label><input type=checkbox> Agree</label><label>Name <input name=name></label>
@@ -16,8 +16,7 @@ async def test_a_frame_without_scripts_is_read_and_worked(hand: Hand, sandbox: s
     frame = f"<iframe sandbox='{sandbox}' width=600 height=300 srcdoc=\"{html.escape(MESSAGE)}\"></iframe>"
     opened = await hand.do("go_to_url", url=hand.site.page(f"<h1>Inbox</h1>{frame}"))
     assert opened.observation is not None
-    assert opened.observation.snapshot is not None
-    names = [node.name for node in opened.observation.snapshot.nodes]
+    names = [node.name for node in snapshot_of(opened).nodes]
     assert names == ["Inbox", "", "Dear Ann", "Agree", "Name", "More", "Answer"]
     assert opened.observation.notices == ()  # None about scripts of ours that were kept from running
 
@@ -30,8 +29,6 @@ async def test_a_frame_without_scripts_is_read_and_worked(hand: Hand, sandbox: s
 
 async def test_a_page_without_scripts_is_read_and_worked(hand: Hand) -> None:
     url = hand.site.publish(MESSAGE.encode(), headers={"Content-Security-Policy": "sandbox"})
-    opened = await hand.do("go_to_url", url=url)
-    assert opened.observation is not None
-    assert opened.observation.snapshot is not None
-    assert "Dear Ann" in [node.name for node in opened.observation.snapshot.nodes]
+    opened = snapshot_of(await hand.do("go_to_url", url=url))
+    assert "Dear Ann" in [node.name for node in opened.nodes]
     assert "+ Yours, Bob" in words_of(await hand.do("click_element", index='disclosure "More"'))

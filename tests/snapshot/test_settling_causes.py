@@ -1,4 +1,4 @@
-"""What follows from a click, or from a page's own beginning, is told with it, by whatever way it comes."""
+"""What follows from a click, or from a page's own beginning, is told with it; nothing else is waited for."""
 
 import anyio
 import pytest
@@ -50,16 +50,9 @@ WAYS = {
 
 
 def publish(hand: Hand) -> None:
-    hand.site.publish(
-        b"document.getElementById('out').textContent = 'arrived'",
-        path="/module.js",
-        content_type="text/javascript",
-    )
-    hand.site.publish(
-        b"onmessage = async () => postMessage(await (await fetch('/slow?s=0.3&text=arrived')).text())",
-        path="/worker.js",
-        content_type="text/javascript",
-    )
+    hand.serve_script("/module.js", "document.getElementById('out').textContent = 'arrived'")
+    slow = "await (await fetch('/slow?s=0.3&text=arrived')).text()"
+    hand.serve_script("/worker.js", f"onmessage = async () => postMessage({slow})")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -110,12 +103,11 @@ async def test_a_frame_that_a_click_puts_in_is_awaited(hand: Hand) -> None:
 
 
 async def test_a_fetch_that_a_service_worker_answers_is_awaited(hand: Hand) -> None:
-    hand.site.publish(
-        b"onactivate = event => event.waitUntil(clients.claim());"
-        b"onfetch = event => { if (event.request.url.endsWith('/made-up'))"
-        b" event.respondWith(fetch('/slow?s=0.4').then(() => new Response('arrived'))) }",
-        path="/service-worker.js",
-        content_type="text/javascript",
+    hand.serve_script(
+        "/service-worker.js",
+        "onactivate = event => event.waitUntil(clients.claim());"
+        "onfetch = event => { if (event.request.url.endsWith('/made-up'))"
+        " event.respondWith(fetch('/slow?s=0.4').then(() => new Response('arrived'))) }",
     )
     view = await hand.show(
         "<p id=out>nothing</p><button onclick=\"fetch('/made-up').then(r => r.text())"
@@ -180,3 +172,44 @@ async def test_a_frame_that_has_not_come_says_so(hand: Hand) -> None:
     view = await hand.look()
     frame = next(node for node in view.snapshot.nodes if node.role == "iframe")
     assert "loading" in frame.states
+
+
+DRAWN = "<script>let frames = 0; (function count() { frames++; requestAnimationFrame(count) })()</script>"
+
+
+def button(script: str) -> str:
+    return f'<p id=out>nothing</p><button onclick="{script}">Go</button>'
+
+
+@pytest.mark.fresh
+async def test_a_click_that_starts_nothing_returns_within_a_few_frames(hand: Hand) -> None:
+    view = await hand.show(DRAWN + button("window.first = frames; out.textContent = 'done'"))
+
+    result = await hand.click(view.index("Go"))
+
+    # Two frames for settling; the rest is for a busy machine. A fixed wait would show as dozens.
+    assert await hand.script("frames - first") < 20
+    assert "done" in words_of(result)
+
+
+@pytest.mark.fresh
+async def test_a_short_transition_after_the_click_shows_its_end(hand: Hand) -> None:
+    view = await hand.show(
+        "<style>#m { opacity: 0; transition: opacity .25s } #m.open { opacity: 1 }</style>"
+        "<div id=m>Menu words</div>" + button("m.className = 'open'")
+    )
+
+    assert "Menu words" in words_of(await hand.click(view.index("Go")))
+
+
+@pytest.mark.fresh
+async def test_polling_that_went_on_before_does_not_hold_a_click(hand: Hand) -> None:
+    body = DRAWN + button("window.first = frames; out.textContent = 'done'")
+    body += "<script>let asked = 0; setInterval(() => { asked++; fetch('/slow?s=0.2') }, 100)</script>"
+    view = await hand.show(body)
+    await hand.tab.page.wait_for_function("asked > 3")
+
+    result = await hand.click(view.index("Go"))
+
+    assert await hand.script("frames - first") < SETTINGS.limits.settle_timeout * 60
+    assert "done" in words_of(result)

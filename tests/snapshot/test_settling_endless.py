@@ -47,14 +47,9 @@ STREAMS = {
 def publish(hand: Hand) -> None:
     reader = READER.format(url="/stream").replace("got(", "tell(")
     tell = "onconnect = e => { globalThis.port = e.ports[0] }; const tell = t => (globalThis.port || self)"
-    hand.site.publish(
-        f"{tell}.postMessage?.(t); {reader}".encode(), path="/reader.js", content_type="text/javascript"
-    )
-    hand.site.publish(
-        b"(async () => { for (;;) { await fetch('/slow?s=0.1'); postMessage('beat') } })()",
-        path="/poller.js",
-        content_type="text/javascript",
-    )
+    hand.serve_script("/reader.js", f"{tell}.postMessage?.(t); {reader}")
+    poller = "(async () => { for (;;) { await fetch('/slow?s=0.1'); postMessage('beat') } })()"
+    hand.serve_script("/poller.js", poller)
 
 
 @pytest.mark.fresh

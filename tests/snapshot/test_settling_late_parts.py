@@ -58,7 +58,7 @@ def publish(hand: Hand) -> None:
         " document.head.append(s2)",
         "/chunk-b.js": "work(80); fetch('/api/ids').then(() => { main.textContent = 'the 4th row' })",
     }.items():
-        hand.site.publish(body.encode(), path=path, content_type="text/javascript")
+        hand.serve_script(path, body)
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=[1, 3], ids=["", "slow"])
@@ -98,11 +98,7 @@ TOASTS = {
 
 @pytest.mark.parametrize("way", TOASTS)
 async def test_a_toast_a_moment_after_an_answer_is_told_with_the_click(slow: Hand, way: str) -> None:
-    slow.site.publish(
-        b"onmessage = async () => { await fetch('/slow?s=0.3'); postMessage(1) }",
-        path="/asking.js",
-        content_type="text/javascript",
-    )
+    slow.serve_script("/asking.js", "onmessage = async () => { await fetch('/slow?s=0.3'); postMessage(1) }")
     show = "document.body.insertAdjacentHTML('beforeend', '<div role=status>Saved</div>')"
     script = f"const toast = () => {{ work(30); setTimeout(() => {show}, 150) }};"
     script += f" go.onclick = () => {{ {TOASTS[way]} }}"

@@ -111,7 +111,7 @@ async def test_an_index_of_another_tab_is_not_taken_for_one_of_this(hand: Hand) 
 
 
 async def test_a_frame_that_went_takes_its_indexes_with_it(hand: Hand) -> None:
-    inner = hand.site.page(SAVE.format("Save")).replace(hand.site.url, hand.site.other)
+    inner = hand.elsewhere(SAVE.format("Save"))
     view = await hand.show(f"<iframe id=f src='{inner}'></iframe>")
     await hand.script("f.remove()")
 

@@ -98,7 +98,7 @@ async def test_points_and_lines_of_a_flow_are_named_by_what_they_belong_to(hand:
         '[n] clickable "" hint="line from Read to Store"',
     ]
     for node in view.elements[-2:]:
-        await hand.click(node.index or 0)
+        await hand.click(node.index)
     assert await hand.log() == ["circle", "path"]
 
 
@@ -141,12 +141,12 @@ async def test_a_broad_line_that_nobody_sees_takes_the_mouse_for_the_thin_one(ha
         ("clickable", "Store"),
     ]
     for node in view.elements[-3:]:
-        await hand.click(node.index or 0)
+        await hand.click(node.index)
     assert await hand.log() == ["wire", "chart", "chart"]
     lid = "<rect id=lid width=500 height=90 y=20 fill=red></rect>"
     await hand.tab.page.locator("svg").evaluate("(svg, lid) => svg.insertAdjacentHTML('beforeend', lid)", lid)
     with pytest.raises(NotActionable, match="covered"):
-        await hand.click(view.elements[-3].index or 0)
+        await hand.click(view.elements[-3].index)
 
 
 async def test_a_shape_below_its_text_is_one_with_it(hand: Hand) -> None:

@@ -10,22 +10,14 @@ pytestmark = pytest.mark.slow
 ROWS = "".join(f"<p>Line {n} <button>Act {n}</button></p>" for n in range(2000))
 
 
-async def test_a_snapshot_is_one_evaluation_however_long_the_page(hand: Hand) -> None:
+async def test_a_snapshot_and_changes_are_one_evaluation_each_however_long_the_page(hand: Hand) -> None:
     await hand.show(ROWS)
 
-    with counting() as trips:
-        await hand.look()
+    for read in (hand.look, hand.tab.dom.changes):
+        with counting() as trips:
+            await read()
 
-    assert trips.messages == ["send Runtime.evaluate"]
-
-
-async def test_changes_are_one_evaluation(hand: Hand) -> None:
-    await hand.show(ROWS)
-
-    with counting() as trips:
-        await hand.tab.dom.changes()
-
-    assert trips.messages == ["send Runtime.evaluate"]
+        assert trips.messages == ["send Runtime.evaluate"]
 
 
 async def test_frames_of_the_same_process_and_of_others_are_read_side_by_side(hand: Hand) -> None:

@@ -162,7 +162,6 @@ async def test_controls_that_the_mouse_over_a_row_shows_are_told_and_clicked(han
     buttons = view.of_role("button")
     assert len(buttons) == 3
 
-    assert buttons[1].index is not None
     await hand.click(buttons[1].index)
 
     assert await hand.log() == [1]
@@ -232,9 +231,7 @@ async def test_fields_without_names_are_known_by_what_stands_with_them(hand: Han
     assert "Shade" in str(told.page_content) or "Shade" in str(told.observation)
 
 
-async def test_a_field_that_a_component_shows_only_when_it_is_used_is_told_and_typed_into(
-    hand: Hand,
-) -> None:
+async def test_a_field_that_a_component_shows_only_when_it_is_used_is_told_and_typed_into(hand: Hand) -> None:
     view = await hand.show(
         "<my-field></my-field><label><my-box></my-box> Gift</label><script>"
         "const define = (name, html, formAssociated) =>"

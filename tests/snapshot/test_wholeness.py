@@ -72,7 +72,7 @@ async def test_the_measure_knows_what_can_be_seen(hand: Hand) -> None:
 
 
 async def test_the_measure_looks_into_frames_of_other_sites(hand: Hand) -> None:
-    inner = hand.site.page("<button>Theirs</button>").replace(hand.site.url, hand.site.other)
+    inner = hand.elsewhere("<button>Theirs</button>")
     await hand.show(f"<button>Ours</button><iframe src='{inner}'></iframe>")
     ours = Ours(hand.session, hand.controller)
     await ours.list()

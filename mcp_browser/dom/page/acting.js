@@ -38,35 +38,21 @@ function targetsAround(element) {
   return control ? Array.from(found, (one) => targetOf(one, control)) : [];
 }
 
-/** A form counts by its own name: what is in it has names of its own. @param {Element} form @returns {Target} */
-function formTarget(form) {
-  const name = cut(nameOf(form, "form", "form"), LONGEST_NAME);
-  return ["form", name, "", "form", name];
-}
-
 /** What Enter does in a field: its form is sent by its first button, and of a list the active entry is chosen. @param {Element} field @returns {Target[]} */
 function targetsOfEnter(field) {
-  const found = [];
   const active = attribute(field, "aria-activedescendant");
-  const entry = active ? _getElementById.call(document, active) : null;
-  if (entry) found.push(...targetsAround(entry));
-  const form = /** @type {HTMLInputElement} */ (field).form;
+  const found = active ? targetsAround(_getElementById.call(document, active)) : [];
+  const { form } = /** @type {HTMLInputElement} */ (field);
   if (!form || localName(field) === "textarea") return found;
-  found.push(formTarget(form));
-  for (const button of queryAll(rootOf(field), "button, input")) {
-    if (/** @type {HTMLButtonElement} */ (button).form !== form) continue;
-    const type = /** @type {HTMLInputElement} */ (button).type;
-    if (type !== "submit" && type !== "image") continue;
-    found.push(targetOf(button));
-    break;
-  }
-  return found;
+  // A form counts by its own name: what is in it has names of its own.
+  const name = cut(nameOf(form, "form", "form"), LONGEST_NAME);
+  found.push(["form", name, "", "form", name]);
+  const buttons = /** @type {HTMLInputElement[]} */ (Array.from(queryAll(rootOf(field), "button, input")));
+  const first = buttons.find((button) => button.form === form && /^(?:submit|image)$/.test(button.type));
+  return first ? [...found, targetOf(first)] : found;
 }
 
-/**
- * The origins that rules and secrets are bound to, as the browser has them. An opaque one may come from its address
- * or from any document around it.
- */
+/** The origins that rules and secrets are bound to, as the browser has them. An opaque one may come from its address or from any document around it. */
 function whose() {
   const around = [...location.ancestorOrigins];
   const isOpaque = origin === "null";
@@ -88,7 +74,9 @@ function targetsAt(x, y) {
 
 /** What has the keyboard, or is to have it. @param {Element | null} element */
 function keyPlace(element) {
-  return { active: element ? keep(element) : 0, password: !!element && isMasked(element), origin, watched: isWatched() };
+  // Whether the hook has been in this document from its beginning.
+  if (!isHooked) ask("frames");
+  return { active: element ? keep(element) : 0, password: !!element && isMasked(element), origin, watched: isHooked };
 }
 
 /** @param {number} id */
@@ -102,11 +90,8 @@ function targetsOfKeys(enter, letter) {
   const active = deepActive();
   const targets = targetsAround(active);
   if (enter && active) targets.push(...targetsOfEnter(active));
-  if (letter) {
-    for (const element of queryAll(document, "[accesskey]")) {
-      if ((attribute(element, "accesskey") || "").toLowerCase().split(/\s+/).includes(letter)) targets.push(targetOf(element));
-    }
-  }
+  const isKeyOf = (/** @type {Element} */ element) => (attribute(element, "accesskey") || "").toLowerCase().split(/\s+/).includes(letter);
+  if (letter) targets.push(...Array.from(queryAll(document, "[accesskey]")).filter(isKeyOf).map((element) => targetOf(element)));
   return { ...actingOn(active, targets), ...keyPlace(active) };
 }
 

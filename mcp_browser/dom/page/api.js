@@ -5,8 +5,9 @@ let heardEvents = [];
 
 /** @type {Record<string, (...args: any[]) => unknown>} */
 const methods = {
-  observe,
-  settle,
+  observe, settle, isAwaiting, ready, pressed, framePoint, vitals, pdf, html, covers, sent, whose,
+  targetsAt, targetsOf, targetsOfKeys, keyPlaceOf, holdKeys, holdOthers, hasCome, releaseKeys, putText, useClipboard,
+  find, nearest, scrollToText, partlyDrawn, scrollRows, record, locate, placesOf, recordPerson, chooseNext, scroll: scrollBox,
   async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {
     const state = await settle(limit, wish.came);
     return { state, ...observe(wish), learnt: learntAnew() };
@@ -16,17 +17,13 @@ const methods = {
     const frames = Array.from(document.querySelectorAll("iframe, frame"), (element) => [keep(element), 0, 0, 0]);
     return { doc: documentKey, answers: answersRead(), frames };
   },
-  isAwaiting,
   /** What the fields hold whose values nobody is to see. */
   secretValues() {
     return { doc: documentKey, values: secretFields().map((field) => field.value), frames: frameElements() };
   },
   /**
    * What axe-core, which stands beside this script, finds wrong with a part of the document, or with all of it.
-   *
-   * @param {number} id the element, 0 for the document
-   * @param {string[]} tags of the rules
-   * @param {number} most elements of a rule
+   * @param {number} id the element, 0 for the document @param {string[]} tags of the rules @param {number} most elements of a rule
    */
   async auditAccessibility(id, tags, most) {
     const root = id ? byId(id) : document;
@@ -49,35 +46,6 @@ const methods = {
     const found = { violations: results.violations.map(described), unsure: results.incomplete.map(described) };
     return { doc: documentKey, frames: id ? [] : frameElements(), ...found, passed: results.passes.length };
   },
-  ready,
-  pressed,
-  framePoint,
-  targetsAt,
-  targetsOf,
-  targetsOfKeys,
-  keyPlaceOf,
-  holdKeys,
-  holdOthers,
-  hasCome,
-  releaseKeys,
-  putText,
-  useClipboard,
-  find,
-  nearest,
-  scroll: scrollBox,
-  scrollToText,
-  partlyDrawn,
-  scrollRows,
-  html,
-  pdf,
-  record,
-  locate,
-  placesOf,
-  covers,
-  vitals,
-  sent,
-  recordPerson,
-  chooseNext,
   async call(/** @type {number} */ id, /** @type {string} */ name, /** @type {unknown[]} */ args) {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };
@@ -117,7 +85,6 @@ const methods = {
     const element = deepActive();
     return { doc: documentKey, node: element && wire(describe(element), false), frame: isFrame(element) };
   },
-  whose,
   window: () => ({ width: innerWidth, height: innerHeight, scale: devicePixelRatio, visible: !_hidden.call(document) }),
   /** Note which elements events of this name come to, each with a number of its own. */
   listenFor(/** @type {string} */ name, /** @type {number} */ count) {

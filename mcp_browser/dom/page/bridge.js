@@ -61,10 +61,7 @@ const answers = {
   elements: (event) => noteListeners(listening, rangesOf(event)),
   drop: ({ submitter }) => noteListeners(dropping, [submitter]),
   drops: (event) => noteListeners(dropping, rangesOf(event)),
-  said: onSaid,
-  timers: onSaid,
-  readings: onSaid,
-  learnt: onSaid,
+  said: onSaid, timers: onSaid, readings: onSaid, learnt: onSaid,
   saying({ submitter }) {
     const attributes = Object.entries(parsed() ?? {}).filter(([name, value]) => /^(?:role|aria-[a-z]+)$/.test(name) && typeof value === "string");
     if (submitter) sayings.set(submitter, new Map(/** @type {[string, string][]} */ (attributes)));
@@ -101,9 +98,10 @@ let isHooked = false;
 /** Whether no script may run in the document, as in a frame with `sandbox`: then no timer of ours does, and no hook is there. */
 const isScriptless = matchMedia("(scripting: none)").matches;
 
-/** Ask the hook in the page's world; it answers before this returns, or is not there. @param {string} what */
-function ask(what) {
-  if (!channel || isScriptless) return;
+/** Ask the hook in the page's world; it answers before this returns, or is not there: what it has said, or else `none`. @param {string} what @param {string} none */
+function ask(what, none = "") {
+  said = none;
+  if (!channel || isScriptless) return said;
   if (!port) {
     const [host, inner] = ["div", "i"].map((tag) => /** @type {HTMLElement} */ (document.createElementNS("http://www.w3.org/1999/xhtml", tag)));
     port = /** @type {HTMLElement} */ (inner);
@@ -115,8 +113,10 @@ function ask(what) {
     const before = learnt;
     learnt = "";
     ask(before);
+    said = none;
   }
   if (isHooked) port.dispatchEvent(new CustomEvent("ask", { detail: what }));
+  return said;
 }
 
 /** A number of a hint, within its bounds. @param {string | undefined} text @param {number} most */
@@ -124,33 +124,22 @@ const bounded = (text, most) => Math.min(Math.max(Number(text) || 0, 0), most);
 
 /** Timers that the last input has started: how many, and until when; and how many sockets were waited for in vain. */
 function pendingTimers() {
-  said = "";
-  ask("timers");
-  const [count, left, unanswered] = said.split(" ");
-  return {
-    count: Math.ceil(bounded(count, MOST_TIMERS)),
-    left: bounded(left, LONGEST_TIMER),
-    unanswered: Math.ceil(bounded(unanswered, MOST_TIMERS)),
-  };
+  const [count, left, unanswered] = ask("timers").split(" ");
+  const counted = (/** @type {string | undefined} */ text) => Math.ceil(bounded(text, MOST_TIMERS));
+  return { count: counted(count), left: bounded(left, LONGEST_TIMER), unanswered: counted(unanswered) };
 }
 
 /** Whether the next frame runs something that the last input has started; true where that is not known. */
-function framesDue() {
-  said = "1";
-  ask("frames");
-  return parseInt(said) > 0;
-}
+const framesDue = () => parseInt(ask("frames", "1")) > 0;
 
 /** What the hook has learnt anew of which waits changed nothing, for the next document of this origin. */
 function learntAnew() {
-  said = "";
-  ask("learnt");
-  return said ? { origin: location.origin, text: said } : undefined;
+  const text = ask("learnt");
+  return text ? { origin: location.origin, text } : undefined;
 }
 
 /** How the page reads the answers of which addresses. @returns {[string, string][]} */
 function answersRead() {
-  said = "";
   ask("readings");
   const read = parsed();
   const isReading = (/** @type {unknown} */ one) => Array.isArray(one) && typeof one[0] === "string" && READINGS.has(one[1]);

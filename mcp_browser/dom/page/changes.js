@@ -13,15 +13,6 @@ function reportedById() {
 /** Those that have a role. @param {Line[]} lines @returns {Map<number, Line>} */
 const linesById = (lines) => new Map(withParts(lines).filter((line) => line.role).map((line) => [line.id, line]));
 
-/** @param {Line[]} lines @param {number} base */
-function remember(lines, base) {
-  lastReading++;
-  readings.set(lastReading, lines);
-  for (const number of readings.keys()) if (number !== lastReading && number !== base) readings.delete(number);
-  reported = null;
-  return lastReading;
-}
-
 /** @param {Line[]} lines */
 function release(lines) {
   for (const line of withParts(lines)) line.node = line.cells = null;
@@ -71,11 +62,8 @@ function wire(line, isNew, old = null) {
 
 /**
  * Choose the lines that a budget has room for: what is in the view first, then what is near it.
- * @param {Line[]} lines
- * @param {Int32Array} costs of each of them, in characters
- * @param {number} total of all of them
- * @param {number} budget in characters
- * @returns {number[]} places in `lines`, in reading order
+ * @param {Line[]} lines @param {Int32Array} costs of each of them, in characters @param {number} total of all of them
+ * @param {number} budget in characters @returns {number[]} places in `lines`, in reading order
  */
 function choose(lines, costs, total, budget) {
   if (total <= budget) return [...lines.keys()];
@@ -91,37 +79,19 @@ function choose(lines, costs, total, budget) {
   return chosen.sort((a, b) => a - b);
 }
 
-/**
- * The lines that are listed where lists are folded, and the place of each among all lines.
- * @param {Line[]} lines @param {Folding} folding
- */
+/** The lines that are listed where lists are folded, and the place of each among all lines. @param {Line[]} lines @param {Folding} folding */
 function folded(lines, folding) {
-  /** @type {Line[]} */
-  const shown = [];
-  /** @type {number[]} */
-  const places = [];
   const folds = new Map(folding.folds.map(({ at, line }) => [at, line]));
   // One may stand behind the last line.
-  for (let i = 0; i <= lines.length; i++) {
-    const line = folds.get(i) || (folding.hidden[i] ? undefined : lines[i]);
-    if (!line) continue;
-    shown.push(line);
-    places.push(i);
-  }
-  return { shown, places };
+  const places = Array.from({ length: lines.length + 1 }, (_, i) => i).filter((i) => folds.has(i) || (lines[i] && !folding.hidden[i]));
+  return { shown: places.map((i) => /** @type {Line} */ (folds.get(i) || lines[i])), places };
 }
 
 function view() {
   const page = scroller();
   const { left, top, right, bottom } = viewport();
-  return [
-    Math.round(scrollX + left),
-    Math.round(scrollY + top),
-    Math.round(right - left),
-    Math.round(bottom - top),
-    page ? _scrollWidth.call(page) : innerWidth,
-    page ? _scrollHeight.call(page) : innerHeight,
-  ];
+  const [wide, high] = page ? [_scrollWidth.call(page), _scrollHeight.call(page)] : [innerWidth, innerHeight];
+  return [...[scrollX + left, scrollY + top, right - left, bottom - top].map(Math.round), wide, high];
 }
 
 /**
@@ -168,13 +138,17 @@ function observe(wish) {
   const veil = markCovered(lines);
   // Each document counts its own readings: the number alone may be that of another document's.
   const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
-  const number = remember(lines, wish.base);
-  const old = before ? idsOf(before) : null;
+  const number = ++lastReading;
+  readings.set(number, lines);
+  for (const one of readings.keys()) if (one !== number && one !== wish.base) readings.delete(one);
+  reported = null;
+  const old = before ? new Set(withParts(before).map((line) => line.id)) : null;
   const folding = wish.folded ? fold(lines, groupsRead, null, old, veil) : null;
   const veiled = !!folding && folding.behind > 0;
   const behind = veiled && !wasVeiled && !lines.some(({ marks }) => marks.some((mark) => mark.startsWith(COVERS))) ? folding.behind : undefined;
   wasVeiled = veiled;
-  const unshown = showsNothing(lines) ? mayShow() : undefined;
+  // What is still coming, or has scripts, may show something yet.
+  const unshown = showsNothing(lines) ? _readyState.call(document) !== "complete" || document.scripts.length > 0 : undefined;
   release(lines);
   if (!lookedTooMuch) watchLooks();
   const answer = { ...answerOf(lines, number), unshown };
@@ -196,9 +170,6 @@ function observe(wish) {
 function answerOf(lines, number) {
   return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), loading: _readyState.call(document) !== "complete", view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, secret: secretMet || undefined, hosts: hosts.length ? hosts.map(keep) : undefined };
 }
-
-/** @param {Line[]} lines */
-const idsOf = (lines) => new Set(withParts(lines).map((line) => line.id));
 
 /** The frames that can be seen: id, place among the lines, depth, distance from the view. @param {Line[]} lines */
 function framesIn(lines) {
@@ -227,8 +198,7 @@ function seenOfFrames(lines) {
 
 /**
  * What a budget has room for, ready to be sent; these lines count as reported from then on.
- * @param {Line[]} lines @param {Folding | null} folding
- * @param {Set<number> | null} old ids of the lines that were reported before
+ * @param {Line[]} lines @param {Folding | null} folding @param {Set<number> | null} old ids of the lines that were reported before
  * @param {number} budget in characters
  */
 function snapshotOf(lines, folding, old, budget) {
@@ -317,14 +287,11 @@ function compare(before, after) {
   let redrawn = false;
   for (const [j, line] of after.entries()) {
     if (origin[j] !== -1) continue;
-    for (const i of oldById.get(line.id) || []) {
-      if (!used[i] && sameLine(/** @type {Line} */ (before[i]), line)) {
-        used[i] = 1;
-        origin[j] = i;
-        redrawn ||= line.name !== /** @type {Line} */ (before[i]).name;
-        break;
-      }
-    }
+    const i = oldById.get(line.id)?.find((at) => !used[at] && sameLine(/** @type {Line} */ (before[at]), line));
+    if (i === undefined) continue;
+    used[i] = 1;
+    origin[j] = i;
+    redrawn ||= line.name !== /** @type {Line} */ (before[i]).name;
   }
   if (before.length === after.length && !redrawn && isRising(origin)) return changes;
   // The same element with another line.
@@ -332,14 +299,11 @@ function compare(before, after) {
   const changedFrom = new Map();
   for (const [j, line] of after.entries()) {
     if (origin[j] !== -1) continue;
-    for (const i of oldById.get(line.id) || []) {
-      const old = /** @type {Line} */ (before[i]);
-      if (!used[i] && (old.kind === line.kind || (old.role && line.role))) {
-        used[i] = 1;
-        changedFrom.set(j, i);
-        break;
-      }
-    }
+    const isSame = (/** @type {Line} */ old) => old.kind === line.kind || (old.role && line.role);
+    const i = oldById.get(line.id)?.find((at) => !used[at] && isSame(/** @type {Line} */ (before[at])));
+    if (i === undefined) continue;
+    used[i] = 1;
+    changedFrom.set(j, i);
   }
   // Another element with the same line, in the same row and dialog: drawn anew.
   /** @type {Map<string, number[]>} */
@@ -355,10 +319,9 @@ function compare(before, after) {
   for (const [j, line] of after.entries()) {
     if (origin[j] !== -1 || changedFrom.has(j)) continue;
     const i = oldBySign.get(`${signature(line)}\n${line.entry}\n${dialogs[j]}`)?.shift();
-    if (i !== undefined) {
-      used[i] = 1;
-      replacedFrom.set(j, i);
-    }
+    if (i === undefined) continue;
+    used[i] = 1;
+    replacedFrom.set(j, i);
   }
   changes.push(...goneFrom(before, used));
   for (const [j, i] of changedFrom) origin[j] = i;
@@ -399,9 +362,7 @@ const LEAST_WITHIN = 2;
 
 /**
  * What went: line by line, or all that stood in one together, and long runs together.
- * @param {Line[]} before
- * @param {Uint8Array} used which old lines are still there
- * @returns {Change[]}
+ * @param {Line[]} before @param {Uint8Array} used which old lines are still there @returns {Change[]}
  */
 function goneFrom(before, used) {
   /** @type {Change[]} */
@@ -447,10 +408,8 @@ const isWithin = (line, outer) => line.depth > outer.depth && line.role !== "ifr
 
 /**
  * Match the lines that are as they were from the beginning on, and from the end on: on most pages nearly all.
- * @param {Line[]} before @param {Line[]} after
- * @param {Int32Array} origin old place of each new line, filled in
- * @param {Uint8Array} used which old lines have been matched, filled in
- * @returns {number} how many lines are the same at the beginning
+ * @param {Line[]} before @param {Line[]} after @param {Int32Array} origin old place of each new line, filled in
+ * @param {Uint8Array} used which old lines have been matched, filled in @returns {number} how many lines are the same at the beginning
  */
 function alike(before, after, origin, used) {
   const same = (/** @type {number} */ i, /** @type {number} */ j) => {
@@ -474,10 +433,7 @@ function alike(before, after, origin, used) {
 /** Whether every line was there before, in the same order. @param {Int32Array} origin */
 const isRising = (origin) => origin.every((place, j) => place !== -1 && place >= (origin[j - 1] ?? 0));
 
-/**
- * Which lines have kept their order among one another: the longest rising run of old places.
- * @param {Int32Array} origin old place of each new line, -1 for none
- */
+/** Which lines have kept their order among one another: the longest rising run of old places. @param {Int32Array} origin old place of each new line, -1 for none */
 function inOrder(origin) {
   const stayed = new Uint8Array(origin.length);
   const before = new Int32Array(origin.length);
@@ -521,12 +477,10 @@ function chooseChanges(changes, old, budget) {
     cost += own;
     chosen.push(i);
   }
-  chosen.sort((a, b) => a - b);
-  const wired = [];
-  for (const i of chosen) {
+  const wired = chosen.sort((a, b) => a - b).map((i) => {
     const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
     const went = kind === "removed" && at < -1 ? old.slice(was, was - at).flatMap((one) => (one.kind === "interactive" ? [one.id] : [])) : [];
-    wired.push([kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at, went]);
-  }
+    return [kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at, went];
+  });
   return { wire: wired, omitted: changes.length - chosen.length, cost };
 }

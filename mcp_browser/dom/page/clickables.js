@@ -25,17 +25,11 @@ function handOver(element, tag) {
   return hasHand(element);
 }
 
-/**
- * The outermost open element under whose hand-like cursor the innermost lies.
- * @returns {number} its place in `open`, or -1
- */
+/** The outermost open element under whose hand-like cursor the innermost lies. @returns {number} its place in `open`, or -1 */
 function underHand() {
-  let found = -1;
-  for (let i = walk.open.length - 1; i >= 0; i--) {
-    if (!handAt(i)) break;
-    found = i;
-  }
-  return found;
+  let at = walk.open.length;
+  while (at > 0 && handAt(at - 1)) at--;
+  return at < walk.open.length ? at : -1;
 }
 
 /** Make a clickable thing of an element that is open already. @param {number} at */
@@ -60,7 +54,6 @@ function openClickable(frame, at, inner = null) {
   const far = farOf(element, isDrawnFlat(element), frame.within);
   const name = far === far && hasAttributes(element) ? nameOf(element, tag, "") : "";
   if (far !== far || isGripInRow(element, name)) {
-    frame.close = null;
     walk.ignoredHand = element;
     return;
   }
@@ -75,13 +68,12 @@ function openClickable(frame, at, inner = null) {
   if (!inner && walk.row) addToCell(reference(id));
   if (!inner) walk.row = null;
   walk.depth++;
-  frame.close = () => {
-    flush();
+  whenRead(frame, () => {
     walk.depth--;
     if (!inner) walk.row = outerRow;
     closeClickable(own, walk.lines.lastIndexOf(own));
     if (putBack) putBack();
-  };
+  });
 }
 
 /** Decide what a clickable thing is called, and whether it is one at all. @param {Line} own @param {number} at */
@@ -175,14 +167,12 @@ function closeClickable(own, at) {
       walk.lines.splice(walk.lines.indexOf(inner, at), 1);
     }
   }
-  return undefined;
 }
 
 /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
 function listensForAll(element) {
   if (attribute(element, "onclick") !== null || Number(attribute(element, "tabindex") ?? -1) >= 0) return false;
-  if (hasHand(element)) return false;
-  return fillsPage(element);
+  return !hasHand(element) && fillsPage(element);
 }
 
 /** Whether an element is most of the page, or of what is seen of it. @param {Element} element */
@@ -231,10 +221,7 @@ function nameItems(element, at) {
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
   if (items.size < 2) return false;
-  for (const [child, line] of items) {
-    if (line.kind !== "text" && line.kind !== "heading") continue;
-    becomeClickable(line, child);
-  }
+  for (const [child, line] of items) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
   return true;
 }
 
@@ -242,17 +229,9 @@ function nameItems(element, at) {
 function enterClickable(element, frame, role) {
   flush();
   frame.start = walk.lines.length;
-  const before = frame.close;
   openClickable(frame, walk.lines.length);
-  const close = frame.close;
   const own = walk.lines[frame.start];
-  if (own && own.node === element && role && role !== "generic" && role !== "form" && role !== "region" && role !== "group") own.role = role;
-  if (close && before && close !== before) {
-    frame.close = (at) => {
-      close(at);
-      before(at);
-    };
-  }
+  if (own && own.node === element && role && !/^(?:generic|form|region|group)$/.test(role)) own.role = role;
   return frame;
 }
 
@@ -273,13 +252,5 @@ function isItemOfListener(element) {
   return _getAttributeNames.call(element).some(isData);
 }
 
-/** Whether something beside its role makes a region clickable. @param {Element} element @param {string} role */
-function hasPlainHandler(element, role) {
-  if (role === "listitem" || role === "article") return hasHandler(element);
-  if (role !== "group" && role !== "figure" && role !== "region") return false;
-  // A tab stop alone is there to scroll them by keys.
-  return listensItself(element);
-}
-
-/** @param {Element} element */
-const hasListenerInside = (element) => Array.from(queryAll(element, "*")).some((inner) => listening.has(inner));
+/** Whether something beside its role makes a region clickable: a tab stop alone is there to scroll it by keys. @param {Element} element @param {string} role */
+const hasPlainHandler = (element, role) => (/^(?:listitem|article)$/.test(role) ? hasHandler(element) : /^(?:group|figure|region)$/.test(role) && listensItself(element));

@@ -196,15 +196,12 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   const outer = walk.parted;
   walk.parted = PARTED.has(role);
   const value = own.states.find((state) => state.startsWith('value="'));
-  const inner = enterInside(value ? `${name} ${value.slice(7, -1)}` : name, frame);
-  const { close } = inner;
-  inner.close = (from) => {
+  whenRead(frame, () => {
     walk.parted = outer;
-    if (close) close(from);
     sayInner(own, walk.lines.lastIndexOf(own) + 1);
     joinTwin(own, walk.lines.lastIndexOf(own) + 1);
-  };
-  return inner;
+  });
+  return enterInside(value ? `${name} ${value.slice(7, -1)}` : name, frame);
 }
 
 /** Whether a button is all of a cell that is selected, as the days of a calendar are. @param {Element} element @param {string} role */

@@ -15,6 +15,18 @@ function at(x, y) {
   return element;
 }
 
+/** The focused element, through shadow roots. @returns {Element | null} */
+function deepActive() {
+  let element = /** @type {Element | null} */ (_activeElement.call(document));
+  while (element) {
+    const root = shadowOf(element);
+    const inner = root && root.activeElement;
+    if (!inner) break;
+    element = inner;
+  }
+  return element === body() ? null : element;
+}
+
 /** Whether a click that hits `hit` reaches `element`. @param {Element} element @param {Element | null} hit */
 function reaches(element, hit) {
   if (!hit) return false;
@@ -61,22 +73,16 @@ function markCovered(lines) {
     const element = line.node;
     const { left, right, top, bottom } = partInView(rectOf(element));
     if (right - left < 2 || bottom - top < 2) continue;
-    const y = (top + bottom) / 2;
-    let hit = at((left + right) / 2, y);
+    const hit = at((left + right) / 2, (top + bottom) / 2);
     free.push(line);
-    if (!hit || reaches(element, hit) || holds(hit, element) || isOwnPart(hit, element)) continue;
-    const second = at(left + (right - left) / 8, top + (bottom - top) / 4);
-    if (reaches(element, second) || (second && holds(second, element))) continue;
-    const third = at(right - (right - left) / 8, bottom - (bottom - top) / 4);
-    if (reaches(element, third) || (third && holds(third, element))) continue;
-    if (!isOver(hit, element)) continue;
+    const isFree = (/** @type {Element | null} */ found) => reaches(element, found) || (!!found && holds(found, element));
+    if (!hit || isFree(hit) || isOwnPart(hit, element)) continue;
+    const [across, down] = [(right - left) / 8, (bottom - top) / 4];
+    if (isFree(at(left + across, top + down)) || isFree(at(right - across, bottom - down)) || !isOver(hit, element)) continue;
     addTo(hits, hit, element);
-    let cover = covers.get(hit);
-    if (cover === undefined) {
-      if (!shown) shown = elementsOf(lines);
-      cover = coverOf(hit, element, shown);
-      covers.set(hit, cover);
-    }
+    shown ??= elementsOf(lines);
+    const cover = covers.get(hit) || coverOf(hit, element, shown);
+    covers.set(hit, cover);
     free.pop();
     addTo(under, cover, line);
   }
@@ -92,7 +98,9 @@ function veilOver(hits, free) {
   /** @type {Set<Element>} */
   const around = new Set();
   for (const [hit, covered] of hits) {
-    const own = aroundAll(covered);
+    /** @type {Set<Element>} */
+    const own = new Set();
+    for (const element of covered) for (const outer of branchOf(element, own)) own.add(outer);
     // What lies over a part of the view, as a message in its corner, may lie over a dialog.
     if (branchOf(hit, own).some(fillsAll)) for (const outer of own) around.add(outer);
   }
@@ -100,14 +108,6 @@ function veilOver(hits, free) {
   const above = new Set();
   for (const element of [...hits.keys(), ...free.map(({ node }) => node)]) if (element) above.add(branchOf(element, around).pop());
   return { around, above };
-}
-
-/** The elements that have others in them, and those. @param {Element[]} elements */
-function aroundAll(elements) {
-  /** @type {Set<Element>} */
-  const around = new Set();
-  for (const element of elements) for (const outer of branchOf(element, around)) around.add(outer);
-  return around;
 }
 
 /** Whether an element lies over all of the view. @param {Element} part */
@@ -137,9 +137,7 @@ function isBehind({ node, kind, far }, { around, above }) {
 
 /**
  * Say of lines that they are covered: once, where all that is in the view is.
- * @param {Element} cover @param {Line[]} covered
- * @param {Line[]} free what nothing covers
- * @param {Map<Element, Line>} shown
+ * @param {Element} cover @param {Line[]} covered @param {Line[]} free what nothing covers @param {Map<Element, Line>} shown
  * @param {boolean} isCut whether there may be more that is free
  */
 function sayCovered(cover, covered, free, shown, isCut) {
@@ -166,12 +164,10 @@ function coverName(cover, shown) {
   return role;
 }
 
-/** The elements that have a line of their own. @param {Line[]} lines */
+/** The elements that have a line of their own. @param {Line[]} lines @returns {Map<Element, Line>} */
 function elementsOf(lines) {
-  /** @type {Map<Element, Line>} */
-  const elements = new Map();
-  for (const line of withParts(lines)) if (line.node && (line.kind === "interactive" || line.kind === "region")) elements.set(line.node, line);
-  return elements;
+  const owned = withParts(lines).filter(({ node, kind }) => node && (kind === "interactive" || kind === "region"));
+  return new Map(owned.map((line) => [/** @type {Element} */ (line.node), line]));
 }
 
 /** The same lines, every eighth first, so that the first of them speak for the whole view. @param {Line[]} lines */
@@ -195,9 +191,7 @@ function isOver(hit, element) {
 /**
  * The thing a covering element belongs to: a dialog, something that has a line, a control, or the outermost box
  * that does not hold `element`.
- * @param {Element} hit @param {Element} element
- * @param {Map<Element, Line> | null} shown the elements that have a line
- * @returns {Element}
+ * @param {Element} hit @param {Element} element @param {Map<Element, Line> | null} shown the elements that have a line @returns {Element}
  */
 function coverOf(hit, element, shown = null) {
   let best = hit;
@@ -247,10 +241,7 @@ function layerOver(element) {
   return found;
 }
 
-/**
- * What is in the way of an element: the thing that was hit, or what is open on top of the page and has put it there.
- * @param {Element} hit @param {Element} element
- */
+/** What is in the way of an element: the thing that was hit, or what is open on top of the page and has put it there. @param {Element} hit @param {Element} element */
 function inTheWay(hit, element) {
   if (holds(hit, element)) return layerOver(element);
   const cover = coverOf(hit, element);

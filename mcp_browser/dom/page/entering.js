@@ -1,37 +1,42 @@
 /** The line that an element gets, and whether its children are read too. */
 
+/** An element whose children are being read. @typedef {ReturnType<typeof newFrame>} Open @param {Element} element */
+const newFrame = (element) => ({
+  element,
+  tag: "",
+  root: /** @type {ShadowRoot | null} */ (null),
+  leaf: false, // no element is in it, light or in a shadow tree
+  text: /** @type {string | null} */ (null), // all text in it, where that has been asked for
+  list: /** @type {Node[] | null} */ (null), // the nodes that a slot shows, or null for ordinary children
+  at: 0, // position in `list`
+  start: 0, // how many lines there were before
+  block: false,
+  muted: false, // its own text cannot be seen
+  pointed: false, // whether it may have a cursor of its own
+  row: false, // whether what stands in it belongs together
+  hand: /** @type {boolean | undefined} */ (undefined), // whether the cursor is that of something to act on
+  // Whether it lies in what is not drawn: form controls there are used all the same, and what is drawn while the mouse
+  // is over it or once it is scrolled to.
+  faint: /** @type {"" | "fields" | "hover" | "scroll"} */ (""),
+  suspect: false, // whether a style may make its text invisible
+  far: /** @type {number | null} */ (null), // distance of the child measured last, where all of it is far off
+  run: 0, // how many children may be taken for as far off as that one
+  guesses: 0, // how many of them are left
+  kind: "", // what they have in common
+  zone: /** @type {number | null} */ (null), // distance from the view of all that is in it, null where lines differ
+  within: NO_PORT, // what it is seen through itself
+  port: NO_PORT, // what its children are seen through: the same, or itself where it scrolls
+  close: /** @type {((start: number) => void) | null} */ (null),
+  entries: /** @type {(Line | Element)[] | null} */ (null), // by turns the first line of a child, and the child
+});
+
 /**
  * What is known of an element while its children are read. Brothers use one after the other: most of what a walk
  * would leave to be collected is these.
  * @param {Element} element @param {Open | null} parent @returns {Open}
  */
 function frameFor(element, parent) {
-  const frame = (walk.frames[walk.open.length] ??= {
-    element,
-    tag: "",
-    root: null,
-    leaf: false,
-    text: null,
-    list: null,
-    at: 0,
-    start: 0,
-    block: false,
-    muted: false,
-    pointed: false,
-    row: false,
-    hand: undefined,
-    faint: "",
-    suspect: false,
-    far: null,
-    run: 0,
-    guesses: 0,
-    kind: "",
-    zone: null,
-    within: walk.port,
-    port: walk.port,
-    close: null,
-    entries: null,
-  });
+  const frame = (walk.frames[walk.open.length] ??= newFrame(element));
   frame.element = element;
   frame.text = frame.list = frame.far = frame.close = frame.entries = null;
   frame.at = frame.run = frame.guesses = 0;
@@ -40,14 +45,10 @@ function frameFor(element, parent) {
   frame.kind = "";
   frame.zone = parent ? parent.zone : null;
   frame.within = frame.port = parent ? parent.port : walk.port;
-  frame.faint = parent ? parent.faint : "";
   return frame;
 }
 
-/**
- * Begin to read an element; whether its children are to be read.
- * @param {Element} element @param {Open | null} parent @returns {Open | null}
- */
+/** Begin to read an element; whether its children are to be read. @param {Element} element @param {Open | null} parent @returns {Open | null} */
 function enterElement(element, parent) {
   const { tag, bits, role: tagRole } = tagOf(element);
   if (bits & SKIPPED_TAG) return null;
@@ -117,9 +118,7 @@ function enterElement(element, parent) {
 
   if (marked && !walk.inert && attribute(element, "inert") !== null) {
     walk.inert = true;
-    frame.close = () => {
-      walk.inert = false;
-    };
+    frame.close = () => void (walk.inert = false);
   }
   // Of what is hidden, only what is shown within it is read.
   if (muted) return bits & LEAF_TAG || leaf ? null : frame;
@@ -159,7 +158,7 @@ function enterElement(element, parent) {
     const isMarked = named !== "" && MARKING_CLASS.test(named);
     if (isMarked && walk.inside === null && isGutter(element, named)) return hush(frame);
     if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && isDecoration(element)) {
-      if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
+      if (!hasHandler(element) && !(heardListeners && Array.from(queryAll(element, "*")).some((inner) => listening.has(inner)))) return hush(frame);
     }
     if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) {
       if (!isWrapperOfField(element) && !holdsKeyField(element)) return null;
@@ -205,10 +204,7 @@ function enterElement(element, parent) {
   return frame;
 }
 
-/**
- * An element that shows nothing of its own: an icon, where it takes clicks.
- * @param {Element} element @param {string} tag @param {Open} frame @param {Open | null} parent
- */
+/** An element that shows nothing of its own: an icon, where it takes clicks. @param {Element} element @param {string} tag @param {Open} frame @param {Open | null} parent */
 function enterEmpty(element, tag, frame, parent) {
   suspectHost(element, tag);
   if (!parent || !handOver(element, tag)) return;

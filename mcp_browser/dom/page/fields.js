@@ -87,17 +87,10 @@ const helpers = {
     return taken;
   },
   value: valueOf,
-  slider,
-  options: (element) => allOptions(element),
-  opening,
-  isPlain: (element) => isPlain(controlOf(element)),
-  beforeOpening: (element) => void beforeOpening(element),
-  fieldShows,
-  hasParts,
+  options: allOptions,
   searchField: searchFieldOf,
-  innerField,
-  hasLess,
-  scrollOptions,
+  slider, opening, fieldShows, hasParts, innerField, hasLess, scrollOptions, beforeOpening,
+  isPlain: (element) => isPlain(controlOf(element)),
   /** Choose exactly these options of a native select, by their places. */
   selectOptions(element, /** @type {number[]} */ places) {
     const select = controlOf(element);
@@ -127,10 +120,7 @@ const helpers = {
   },
 };
 
-/**
- * Select all that a field holds, or put the caret behind it; an editor gets the time to notice that.
- * @param {Element} element @param {boolean} end
- */
+/** Select all that a field holds, or put the caret behind it; an editor gets the time to notice that. @param {Element} element @param {boolean} end */
 async function select(element, end) {
   const field = /** @type {HTMLElement} */ (controlOf(element));
   const isNew = deepActive() !== field;
@@ -138,13 +128,8 @@ async function select(element, end) {
   _focus.call(field, { preventScroll: true });
   if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
     if (!end) field.select();
-    else {
-      try {
-        field.setSelectionRange(field.value.length, field.value.length);
-      } catch {
-        // Fields of type email or number have no caret to set.
-      }
-    }
+    // Fields of type email or number have no caret to set.
+    else if (field.selectionStart !== null) field.setSelectionRange(field.value.length, field.value.length);
     return;
   }
   // Some put their own selection in place a moment after they have got the focus.

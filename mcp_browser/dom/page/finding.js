@@ -41,7 +41,7 @@ function find(wanted, limit, within) {
     if (line.cells) row = line;
     if (role && line.role !== role && !(role === "image" && line.role === "img")) continue;
     const shown = saidBy(line);
-    if (name && !shown.toLowerCase().includes(name) && !isHinted(line, name)) continue;
+    if (name && !shown.toLowerCase().includes(name) && !line.states.some((state) => state.toLowerCase() === `hint=${quoted(name)}`)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
     if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line, row: row && standsIn(line, row) ? row : null });
@@ -60,9 +60,6 @@ function find(wanted, limit, within) {
   searched = seen;
   return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
 }
-
-/** Whether a line has this hint. @param {Line} line @param {string} wanted in lower case */
-const isHinted = (line, wanted) => line.states.some((state) => state.toLowerCase() === `hint=${quoted(wanted)}`);
 
 /** What in an editor holds a text and nothing else with it, so that the caret can be put there. @param {Element} editor @param {string} text */
 const placeIn = (editor, text) => {

@@ -31,14 +31,7 @@ const MOST_LINES_OF_BOXES = 8;
 const ENTRIES = set("li tr option a button dd");
 const BOXES = set("div span article label section");
 const ENTRY_ROLES = set("listitem row option menuitem menuitemcheckbox menuitemradio treeitem tab link button gridcell");
-const NOUNS = new Map([
-  ["tr", "rows"],
-  ["row", "rows"],
-  ["option", "options"],
-  ["a", "links"],
-  ["link", "links"],
-  ["button", "buttons"],
-]);
+const NOUNS = new Map([...each("tr row", "rows"), ...each("a link", "links"), ["option", "options"], ["button", "buttons"]]);
 
 /** Of handles without a name more than so many are counted after the first ones. */
 const MOST_GRIPS = 8;
@@ -104,10 +97,7 @@ function noteGroup(frame) {
   walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines.findLast((line) => !walk.echoes.has(line))) });
 }
 
-/**
- * What the entries of a group are called where they are alike and few lines each; "" where they are no list.
- * @param {Group} group @param {number} lines
- */
+/** What the entries of a group are called where they are alike and few lines each; "" where they are no list. @param {Group} group @param {number} lines */
 function nounOf(group, lines) {
   const { entries } = group;
   const sample = /** @type {Element} */ (entries[1 + 2 * (entries.length >> 2)]);
@@ -117,12 +107,8 @@ function nounOf(group, lines) {
   const named = attribute(sample, "class");
   if (!byRole && !ENTRIES.has(tag) && !((BOXES.has(tag) || tag.includes("-")) && named)) return "";
   if (lines * 2 > (byRole || ENTRIES.has(tag) ? MOST_LINES : MOST_LINES_OF_BOXES) * entries.length) return "";
-  let alike = 0;
-  for (let i = 1; i < entries.length; i += 2) {
-    const entry = /** @type {Element} */ (entries[i]);
-    if (localName(entry) !== tag) continue;
-    if (ENTRIES.has(tag) || (byRole ? attribute(entry, "role") === role : firstWord(attribute(entry, "class")) === firstWord(named))) alike++;
-  }
+  const isLike = (/** @type {Element} */ entry) => ENTRIES.has(tag) || (byRole ? attribute(entry, "role") === role : firstWord(attribute(entry, "class")) === firstWord(named));
+  const alike = entries.filter((entry, i) => i % 2 && localName(/** @type {Element} */ (entry)) === tag && isLike(/** @type {Element} */ (entry))).length;
   if (alike * 2 < entries.length * 0.8) return "";
   return NOUNS.get(role) || NOUNS.get(tag) || "entries";
 }
@@ -140,12 +126,9 @@ function mustList(line, old) {
 
 /**
  * Find what can be folded.
- * @param {Line[]} lines
- * @param {Group[]} groups the innermost first
+ * @param {Line[]} lines @param {Group[]} groups the innermost first
  * @param {Element | null} opened an element that is looked into: its own entries are listed
- * @param {Set<number> | null} old ids of the lines that were reported before
- * @param {Veil | null} veil what fills the view
- * @returns {Folding | null}
+ * @param {Set<number> | null} old ids of the lines that were reported before @param {Veil | null} veil what fills the view @returns {Folding | null}
  */
 function fold(lines, groups, opened, old, veil = null) {
   /** @type {Map<Line, number>} */

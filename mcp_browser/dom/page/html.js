@@ -1,4 +1,4 @@
-/** HTML with shadow trees and frames written out. */
+/** HTML with shadow trees and frames written out; and the PDF that a tab shows. */
 
 const VOID = set("area base br col embed hr img input link meta source track wbr");
 const escapeText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -41,21 +41,13 @@ function address(element, name, value) {
   return name === "src" ? ' src="data:,"' : "";
 }
 
-/**
- * What a field shows now, nothing of a secret one; null for what is no field.
- * @param {Element} element @param {string} tag @returns {string | null}
- */
+/** What a field shows now, nothing of a secret one; null for what is no field. @param {Element} element @param {string} tag @returns {string | null} */
 function heldText(element, tag) {
-  if (tag === "textarea") return isSecret(element) ? "" : /** @type {HTMLTextAreaElement} */ (element).value;
-  if (tag === "select") {
-    if (isSecret(element)) return "";
-    return Array.from(/** @type {HTMLSelectElement} */ (element).selectedOptions, option => option.label).join(", ");
-  }
-  if (tag !== "input") return null;
-  const input = /** @type {HTMLInputElement} */ (element);
-  const type = inputType(input);
-  if (type === "checkbox" || type === "radio") return input.checked ? "[x]" : "[ ]";
-  return VALUELESS.has(type) || isSecret(input) ? "" : input.value;
+  if (!TYPED.has(tag) && tag !== "select") return null;
+  const type = tag === "input" ? inputType(element) : "";
+  if (type === "checkbox" || type === "radio") return /** @type {HTMLInputElement} */ (element).checked ? "[x]" : "[ ]";
+  const { value, secret } = valueOf(element);
+  return secret || VALUELESS.has(type) ? "" : value;
 }
 
 /**
@@ -129,8 +121,7 @@ function canBeRead(level, holder) {
 /**
  * HTML with shadow trees in place of their hosts' children and marks where frames stand.
  * @param {number | null} id
- * @param {boolean} readable for a text of the page: without scripts, styles and hidden things, frames as plain
- *   boxes, and in place of fields the text that they show
+ * @param {boolean} readable for a text of the page: without scripts, styles and hidden things, frames as plain boxes, and in place of fields the text that they show
  * @param {boolean} detailed in a text of the page, also what distinguishes its parts, and what it says to machines
  */
 function html(id, readable, detailed) {
@@ -182,8 +173,7 @@ function writtenOut(top, readable, detailed) {
           out.push(readable ? "<div>" : begin, reference(frameId), readable ? "</div>" : `</${tag}>`);
         } else if (VOID.has(tag)) {
           if (!sight.quiet) out.push(begin);
-        }
-        else {
+        } else {
           out.push(begin);
           const root = shadowOf(element);
           const list = root ? null : slottedIn(element, tag);
@@ -211,11 +201,7 @@ function writtenOut(top, readable, detailed) {
   return { doc: documentKey, html: out.join(""), frames };
 }
 
-/**
- * Whether a table has room that only rows can fill which are not in the page yet: in what scrolls it, or in itself far more
- * than a screen.
- * @param {Element} table
- */
+/** Whether a table has room that only rows can fill which are not in the page yet: in what scrolls it, or in itself far more than a screen. @param {Element} table */
 function drawsMore(table) {
   /** @type {Element[]} */
   const rows = [];
@@ -251,4 +237,27 @@ function drawsMore(table) {
 function holdsHead(element) {
   const head = _head.call(document);
   return !!head && _contains.call(head, element);
+}
+
+/**
+ * The file in Base64, from the browser's cache where it is kept there; null where the document is none.
+ * @param {number} most bytes @returns {Promise<{pdf?: string | null, size?: number, failed?: string}>}
+ */
+async function pdf(most) {
+  if (document.contentType !== "application/pdf") return { pdf: null };
+  try {
+    const answer = await fetch(document.URL, { cache: "force-cache", credentials: "include" });
+    if (!answer.ok) return { failed: `the server answers with ${answer.status}` };
+    const file = await answer.blob();
+    if (file.size > most) return { size: file.size };
+    const reader = new FileReader();
+    await new Promise((resolve, reject) => {
+      reader.onload = resolve;
+      reader.onerror = reject;
+      reader.readAsDataURL(file);
+    });
+    return { pdf: String(reader.result).replace(/^[^,]*,/, "") };
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) };
+  }
 }

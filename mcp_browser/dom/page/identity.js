@@ -10,18 +10,7 @@ const LONGEST_ATTRIBUTE = 500;
 const LONGEST_IDENTITY = 160;
 const NEAREST_CONTEXTS = 8;
 
-/**
- * @typedef {object} Identity
- * @property {string} role
- * @property {string} name
- * @property {string} tag
- * @property {Record<string, string>} attributes
- * @property {string} text
- * @property {string} context
- * @property {number} twins
- * @property {Record<string, number>} places
- * @property {string} path
- */
+/** @typedef {ReturnType<typeof identityOf>} Identity */
 
 const plainName = (/** @type {string} */ name) => tidy(name.replace(REFERENCES, ""));
 
@@ -105,25 +94,17 @@ function contextOf(element) {
   return "";
 }
 
-/** @param {Element} element @returns {Identity} */
+/** @param {Element} element */
 function identityOf(element) {
   const line = describe(element);
+  const { role } = line;
   const name = plainName(line.name);
   const isTwin = (/** @type {Line} */ other) => other.id !== line.id && other.role === line.role && plainName(other.name) === name;
   const twins = [...reportedById().values()].filter(isTwin).length;
   const text = valueKind(element) === "rich" || isSecret(element) ? "" : tidy(textContent(element));
   const attributes = stayingAttributes(element);
-  return {
-    role: line.role,
-    name,
-    tag: localName(element),
-    attributes,
-    text: cut(text, LONGEST_IDENTITY),
-    context: contextOf(element),
-    twins,
-    places: placesAmong(element, attributes),
-    path: pathOf(element),
-  };
+  const [places, path] = [placesAmong(element, attributes), pathOf(element)];
+  return { role, name, tag: localName(element), attributes, text: cut(text, LONGEST_IDENTITY), context: contextOf(element), twins, places, path };
 }
 
 /** Say by what an element can be found again, and where it is. @param {number} id */
@@ -141,8 +122,7 @@ function likeness(one, other) {
   const words = (/** @type {string} */ text) => new Set(text.toLowerCase().split(/\s+/).filter(Boolean));
   const [first, second] = [words(one), words(other)];
   if (!first.size || !second.size) return 0;
-  let common = 0;
-  for (const word of first) if (second.has(word)) common++;
+  const common = [...first].filter((word) => second.has(word)).length;
   return common / (first.size + second.size - common);
 }
 
@@ -197,13 +177,7 @@ function byAttributes(wanted) {
 function locate(wanted) {
   const lines = read(null);
   const frames = framesIn(lines);
-  /** @type {Candidate[]} */
-  const seen = [];
-  for (const line of withParts(lines)) {
-    if (line.node && line.role && (line.kind === "interactive" || line.kind === "region")) {
-      seen.push({ element: line.node, role: line.role, name: plainName(line.name) });
-    }
-  }
+  const seen = withParts(lines).flatMap(({ node, kind, role, name }) => (node && role && (kind === "interactive" || kind === "region") ? { element: node, role, name: plainName(name) } : []));
   release(lines);
   const alike = seen.filter((one) => one.role === wanted.role && one.name === wanted.name);
   const answer = (/** @type {string} */ level, /** @type {Candidate[]} */ found) => ({

@@ -28,20 +28,12 @@ class Marked extends Given {
     if (!(#id in node)) new Marked(node);
   }
 
-  /** @param {Node} node @returns {number} its id, given to it now where it has none */
-  static id(node) {
+  /** The id of a node, given to it now where it has none: that of one that is gone, or a new one. @param {Node} node @param {number} gone */
+  static id(node, gone = 0) {
     if (!(#id in node)) new Marked(node);
     const marked = /** @type {Marked} */ (/** @type {unknown} */ (node));
-    if (marked.#id === 0) marked.#id = ++lastId;
+    if (marked.#id === 0) marked.#id = gone || ++lastId;
     return marked.#id;
-  }
-
-  /** Give a node the id of one that is gone, unless it has its own; whether it has it now. @param {Node} node @param {number} id */
-  static pass(node, id) {
-    if (!(#id in node)) new Marked(node);
-    const marked = /** @type {Marked} */ (/** @type {unknown} */ (node));
-    if (marked.#id === 0) marked.#id = id;
-    return marked.#id === id;
   }
 }
 

@@ -1,16 +1,6 @@
-/** Keys held to the element that has the focus: what would go elsewhere goes nowhere. */
+/** Keys held to the element that has the focus: what would go elsewhere goes nowhere; and those that copy and paste. */
 
-/**
- * @typedef {object} HeldKeys
- * @property {number} number which hold this is
- * @property {Element | null | undefined} element what they may go to; null for none that is focused, undefined for nothing here
- * @property {number} keys how many have come to it
- * @property {number} inputs how many insertions have come to it without a key
- * @property {"keys" | "inputs" | null} pending what the last of them counts as, while it may still turn out to go elsewhere
- * @property {boolean} strayed whether one was to go elsewhere; after that, none goes anywhere
- */
-
-/** @type {HeldKeys | null} */
+/** @type {ReturnType<typeof noKeys> | null} */
 let keysHeld = null;
 /** Whether no listener of the page hears of keys before ours. */
 let isFirst = false;
@@ -55,15 +45,19 @@ const KEY_EVENTS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
 /** The elements of all frames in this document. */
 const frameElements = () => allRoots().flatMap((root) => [...root.querySelectorAll("iframe, frame")].map((element) => [keep(element), 0, 0, 0]));
 
-/** Whether the hook has been in this document from its beginning. */
-function isWatched() {
-  if (!isHooked) ask("frames");
-  return isHooked;
-}
+/** @param {number} number which hold this is @param {Element | null | undefined} element what keys may go to; null for none that is focused, undefined for nothing here */
+const noKeys = (number, element) => ({
+  number,
+  element,
+  keys: 0, // how many have come to it
+  inputs: 0, // how many insertions have come to it without a key
+  pending: /** @type {"keys" | "inputs" | null} */ (null), // what the last of them counts as, while it may still turn out to go elsewhere
+  strayed: false, // whether one was to go elsewhere; after that, none goes anywhere
+});
 
-/** @param {number} number @param {Element | null | undefined} element */
-function hold(number, element) {
-  keysHeld = { number, element, keys: 0, inputs: 0, pending: null, strayed: false };
+/** Begin to hold keys. @param {Parameters<typeof noKeys>} hold */
+function hold(...hold) {
+  keysHeld = noKeys(...hold);
   isFirst = false;
   ask("hold");
   if (!isHooked) for (const type of KEY_EVENTS) _addEventListener.call(window, type, onPageKey, { capture: true });
@@ -71,8 +65,7 @@ function hold(number, element) {
 
 /**
  * Let keys go only to what has the keyboard now, until they are released; what that is.
- * @param {number} number of this hold
- * @param {boolean} ruled whether rules are to be asked: with what keys act on
+ * @param {number} number of this hold @param {boolean} ruled whether rules are to be asked: with what keys act on
  * @param {boolean} enter whether Enter is among the keys @param {string} letter one that is pressed with Alt, or nothing
  */
 function holdKeys(number, ruled, enter, letter) {
@@ -108,8 +101,7 @@ function releaseKeys(read) {
 
 /**
  * Put text in at the caret of this very document, whatever has happened to the focus of the page.
- * @param {string} text
- * @param {number} id the element that it begins in, 0 for any
+ * @param {string} text @param {number} id the element that it begins in, 0 for any
  * @param {boolean} secret whether it may go into fields whose content nobody is to read
  */
 async function putText(text, id, secret) {
@@ -127,4 +119,54 @@ async function putText(text, id, secret) {
     if (done < text.length) await frame();
   }
   return { done, moved: false };
+}
+
+/** Longest text that is copied by keys without the browser's clipboard, which all that work in its process share; characters. */
+const LONGEST_COPY = 1_000_000;
+
+/** @param {Element | null} active */
+function selectionOf(active) {
+  if (active instanceof HTMLInputElement || active instanceof HTMLTextAreaElement) {
+    // Fields of type email or number have no selection.
+    const { selectionStart: start, selectionEnd: end } = active;
+    return isSecret(active) || start === null || end === null ? "" : active.value.slice(start, end);
+  }
+  return String(getSelection() ?? "");
+}
+
+/**
+ * Do in the page what a key that copies, cuts or pastes does: its events come to the page, untrusted ones.
+ * @param {"copy" | "cut" | "paste"} what @param {KeyboardEventInit} key @param {Record<string, string>} data what is pasted, by MIME types
+ * @returns what was copied, by MIME types; null where that was nothing
+ */
+function useClipboard(what, key, data) {
+  const active = deepActive();
+  const target = active || body() || document.documentElement;
+  beginInput();
+  const options = { bubbles: true, cancelable: true, composed: true };
+  const goesOn = _dispatchEvent.call(target, new KeyboardEvent("keydown", { ...key, ...options }));
+  const copied = goesOn ? clip(what, active, target, data) : null;
+  _dispatchEvent.call(target, new KeyboardEvent("keyup", { ...key, ...options }));
+  return copied;
+}
+
+/** @param {"copy" | "cut" | "paste"} what @param {Element | null} active @param {Element} target @param {Record<string, string>} data */
+function clip(what, active, target, data) {
+  const clipboardData = new DataTransfer();
+  for (const [type, text] of Object.entries(data)) clipboardData.setData(type, text);
+  const event = new ClipboardEvent(what, { clipboardData, bubbles: true, cancelable: true, composed: true });
+  const isLeft = _dispatchEvent.call(target, event);
+  if (what === "paste") {
+    const text = data["text/plain"];
+    if (isLeft && text && active) _execCommand.call(document, "insertText", false, text);
+    return null;
+  }
+  if (!isLeft) {
+    const types = clipboardData.types.filter((type) => type !== "Files");
+    return Object.fromEntries(types.map((type) => [type, clipboardData.getData(type).slice(0, LONGEST_COPY)]));
+  }
+  const text = selectionOf(active).slice(0, LONGEST_COPY);
+  if (!text) return null;
+  if (what === "cut" && active) _execCommand.call(document, "delete");
+  return { "text/plain": text };
 }

@@ -49,18 +49,13 @@ function textsDrawn() {
     for (const element of queryAll(root, "*")) {
       const inner = shadowOf(element);
       if (inner) roots.add(inner);
-      let node = firstChild(element);
-      while (node && (nodeType(node) !== 3 || isBlank(data(/** @type {Text} */ (node))))) node = nextSibling(node);
-      if (node && !SKIPPED.has(localName(element)) && isDrawn(element)) found.push(element);
+      if (!isBlank(ownText(element)) && !SKIPPED.has(localName(element)) && isDrawn(element)) found.push(element);
     }
   }
   return found;
 }
 
-/**
- * What a selector matches among the visible elements in an element, shadow roots and slots included.
- * @param {Element} owner @param {string} selector
- */
+/** What a selector matches among the visible elements in an element, shadow roots and slots included. @param {Element} owner @param {string} selector */
 function shownWithin(owner, selector) {
   /** @type {Element[]} */
   const found = [];
@@ -137,8 +132,7 @@ function textWithout(box, isOut, texts) {
   const isDrawn = drawnTest();
   for (const part of [box, ...queryAll(box, "*")]) {
     if (isOut(part) || !isDrawn(part)) continue;
-    let own = "";
-    for (let node = firstChild(part); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
+    const own = ownText(part);
     if (!isBlank(own)) texts.push(own);
   }
   return tidy(texts.join(" "));
@@ -153,10 +147,7 @@ function opening(element) {
 }
 
 /** Whether nothing says what an element does: it is no control by its role, and may still take a click. @param {Element} element */
-function isPlain(element) {
-  const role = explicitRole(element) || nativeRole(element, localName(element));
-  return ROLE_KINDS.get(role) !== "interactive" && localName(element) !== "button";
-}
+const isPlain = (element) => ROLE_KINDS.get(explicitRole(element) || nativeRole(element, localName(element))) !== "interactive" && localName(element) !== "button";
 
 /** Note what is to be seen before a field is opened. @param {Element} element */
 function beforeOpening(element) {
@@ -200,14 +191,9 @@ function allOptions(element) {
   const control = controlOf(element);
   if (control instanceof HTMLSelectElement) {
     for (const option of control.options) {
-      const group = option.parentElement instanceof HTMLOptGroupElement ? tidy(option.parentElement.label) : "";
-      options.push({
-        label: tidy(option.label || option.text),
-        value: option.value,
-        selected: option.selected,
-        disabled: option.disabled || (option.parentElement instanceof HTMLOptGroupElement && option.parentElement.disabled),
-        group,
-      });
+      const group = option.parentElement instanceof HTMLOptGroupElement ? option.parentElement : null;
+      const isOff = option.disabled || !!group?.disabled;
+      options.push({ label: tidy(option.label || option.text), value: option.value, selected: option.selected, disabled: isOff, group: group ? tidy(group.label) : "" });
     }
     return options;
   }

@@ -5,17 +5,7 @@ const DEEPEST_NAME = 100;
 const NO_FILE = "Choose File";
 
 /** What an element's attributes may mean, as bits. */
-const SPECIAL = 1;
-const STATE = 2;
-const CLASS = 8;
-const STYLE = 16;
-const OWNS = 32;
-const OTHER = 64;
-const LABELLED = 4;
-const LABEL = 128;
-const TITLE = 256;
-const HOLDER = 512;
-const POPOVER = 1024;
+const [SPECIAL, STATE, LABELLED, CLASS, STYLE, OWNS, OTHER, LABEL, TITLE, HOLDER, POPOVER] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const MEANINGS = new Map([
   ...each("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden", SPECIAL),
   ...each("aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled", STATE),
@@ -29,7 +19,6 @@ const MEANINGS = new Map([
   ["popover", POPOVER],
   ["aria-owns", OWNS],
 ]);
-const _getAttributeNames = Element.prototype.getAttributeNames;
 /** @type {Element | null} */
 let traced = null;
 let tracedAs = 0;
@@ -101,9 +90,6 @@ let labelsOfRoot = new WeakMap();
 /** The tree that is being read, where that is the document and no shadow tree. @type {Node | null} */
 let treeNow = null;
 
-/** @type {Element[]} */
-const NO_LABELS = [];
-
 /** @param {Element} element @returns {Element[]} */
 function labelsOf(element) {
   const root = treeNow || rootOf(element);
@@ -116,7 +102,7 @@ function labelsOf(element) {
     }
     labelsOfRoot.set(root, labels);
   }
-  return labels.get(element) || NO_LABELS;
+  return labels.get(element) || [];
 }
 
 const OWNING = set("aria-owns aria-controls");
@@ -133,30 +119,16 @@ function ownTwin(owned, owner) {
   return other && !holds(other, owner) ? null : near;
 }
 
-/** @param {Element} element @param {string} name */
+/** @param {Element} element @param {string} name @returns {Element[]} */
 function referred(element, name) {
-  const value = attribute(element, name);
-  if (!value) return [];
   const root = rootOf(element);
-  const found = [];
-  for (const id of value.split(/\s+/)) {
-    if (!id) continue;
-    const target =
-      root === document
-        ? /** @type {Element | null} */ (_getElementById.call(document, id))
-        : root instanceof ShadowRoot
-          ? root.getElementById(id)
-          : null;
-    const own = target && OWNING.has(name) ? ownTwin(target, element) : target;
-    if (own) found.push(own);
-  }
-  return found;
+  return (attribute(element, name) || "").split(/\s+/).filter(Boolean).flatMap((id) => {
+    const target = root === document ? _getElementById.call(document, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
+    return (target && OWNING.has(name) ? ownTwin(target, element) : target) || [];
+  });
 }
 
-/**
- * The accessible name, by the standard's steps (accname, HTML-AAM).
- * @param {Element} element @param {string} tag @param {string} role @returns {string}
- */
+/** The accessible name, by the standard's steps (accname, HTML-AAM). @param {Element} element @param {string} tag @param {string} role @returns {string} */
 function nameOf(element, tag, role) {
   const means = traits(element);
   if (means & LABELLED) {
@@ -193,59 +165,34 @@ function nameOf(element, tag, role) {
 /** Whether a name is one text twice: a control in it is called by the text beside it. @param {string} name */
 const isDoubled = (name) => name.length % 2 === 1 && name.slice(0, name.length >> 1) === name.slice((name.length >> 1) + 1);
 
+const LABELLABLE = set("select textarea button progress meter output");
+/** What names an element from within, by its tag. */
+const NAMING_CHILD = new Map(Object.entries({ fieldset: "legend", table: "caption", figure: "figcaption", svg: "title" }));
+
 /** @param {Element} element @param {string} tag @param {string} role */
 function nativeName(element, tag, role) {
-  switch (tag) {
-    case "input": {
-      const type = inputType(element);
-      if (type === "button" || type === "submit" || type === "reset") {
-        const value = tidy(/** @type {HTMLInputElement} */ (element).value);
-        if (value) return value;
-        const labelled = labelText(element);
-        if (labelled || type === "button" || attribute(element, "value") !== null) return labelled;
-        return type === "submit" ? "Submit" : "Reset";
-      }
-      if (type === "image") {
-        return tidy(attribute(element, "alt") || "") || labelText(element) || tidy(attribute(element, "title") || "") || "Submit";
-      }
-      const root = treeNow || rootOf(element);
-      return labelText(element) || (root instanceof ShadowRoot && labelText(root.host)) || "";
+  if (tag === "input") {
+    const type = inputType(element);
+    if (type === "button" || type === "submit" || type === "reset") {
+      const value = tidy(/** @type {HTMLInputElement} */ (element).value) || labelText(element);
+      if (value || type === "button" || attribute(element, "value") !== null) return value;
+      return type === "submit" ? "Submit" : "Reset";
     }
-    case "select":
-    case "textarea":
-    case "button":
-    case "progress":
-    case "meter":
-    case "output":
-      return labelText(element);
-    case "img":
-    case "area":
-      return tidy(attribute(element, "alt") || "");
-    case "fieldset":
-      return childText(element, "legend");
-    case "table":
-      return childText(element, "caption");
-    case "figure":
-      return childText(element, "figcaption");
-    case "iframe":
-    case "frame":
-      return tidy(attribute(element, "title") || attribute(element, "name") || "");
-    case "svg":
-      return childText(element, "title");
-    case "dialog":
-      return "";
-    default:
-      if (role && tag.includes("-")) return labelText(element);
-      return element instanceof SVGElement ? childText(element, "title") : "";
+    if (type === "image") return tidy(attribute(element, "alt") || "") || labelText(element) || tidy(attribute(element, "title") || "") || "Submit";
+    const root = treeNow || rootOf(element);
+    return labelText(element) || (root instanceof ShadowRoot && labelText(root.host)) || "";
   }
+  if (LABELLABLE.has(tag) || (role && tag.includes("-"))) return labelText(element);
+  if (tag === "img" || tag === "area") return tidy(attribute(element, "alt") || "");
+  if (tag === "iframe" || tag === "frame") return tidy(attribute(element, "title") || attribute(element, "name") || "");
+  const child = NAMING_CHILD.get(tag) || (element instanceof SVGElement ? "title" : "");
+  return child && childText(element, child);
 }
 
 /** @param {Element} element @param {string} tag */
 function childText(element, tag) {
   for (let child = firstChild(element); child; child = nextSibling(child)) {
-    if (isElement(child) && localName(child) === tag) {
-      return tidy(textOf(child, element, 0, false));
-    }
+    if (isElement(child) && localName(child) === tag) return tidy(textOf(child, element, 0, false));
   }
   return "";
 }
@@ -255,8 +202,7 @@ function labelText(element) {
   let name = "";
   for (const label of labelsOf(element)) {
     const whole = textOf(label, element, 0, false);
-    let own = "";
-    if (whole.length > LONGEST_HINT && query(label, BUTTONS)) for (let node = firstChild(label); node; node = nextSibling(node)) if (nodeType(node) === 3) own += data(/** @type {Text} */ (node));
+    const own = whole.length > LONGEST_HINT && query(label, BUTTONS) ? ownText(label) : "";
     name += ` ${isBlank(own) ? whole : own}`;
   }
   return name && tidy(name);
@@ -278,11 +224,8 @@ const owning = new Set();
 
 /**
  * What an element adds to a name.
- * @param {Element} element
- * @param {Element} asking the element that is being named
- * @param {number} deep 0 for a label or what a reference names
- * @param {boolean} hidden whether hidden things count too
- * @returns {string}
+ * @param {Element} element @param {Element} asking the element that is being named @param {number} deep 0 for a label or what a reference names
+ * @param {boolean} hidden whether hidden things count too @returns {string}
  */
 function textOf(element, asking, deep, hidden) {
   const tag = localName(element);
@@ -341,10 +284,7 @@ function embedded(element, tag, role) {
   return null;
 }
 
-/**
- * The text of an element's children as people see them.
- * @param {Element} element @param {Element} asking @param {number} deep @param {boolean} hidden @returns {string}
- */
+/** The text of an element's children as people see them. @param {Element} element @param {Element} asking @param {number} deep @param {boolean} hidden @returns {string} */
 function contentOf(element, asking, deep, hidden) {
   const { tag, bits } = tagOf(element);
   const root = bits & HOST_TAG ? shadowOf(element) : null;
@@ -386,9 +326,8 @@ function contentOf(element, asking, deep, hidden) {
 
 /** Whether an element that is not seen hides all that is in it from names too. @param {Element} element */
 function isHidden(element) {
-  const style = styleOf(element);
-  if (style.display === "contents") return false;
-  return style.display === "none" || style.visibility !== "visible";
+  const { display, visibility } = styleOf(element);
+  return display !== "contents" && (display === "none" || visibility !== "visible");
 }
 
 /** @param {Element} element */

@@ -4,9 +4,7 @@ const NOWHERE = NaN;
 
 /**
  * Distance of an element's box from the view; NaN where nobody can see it.
- * @param {Element} element
- * @param {boolean} small whether tiny boxes count
- * @param {Port} port what it is seen through
+ * @param {Element} element @param {boolean} small whether tiny boxes count @param {Port} port what it is seen through
  */
 function farOf(element, small, port = portNow()) {
   const zone = walk.open.at(-1)?.zone ?? null;
@@ -53,9 +51,7 @@ function mayScroll(element, tag, means) {
 
 /**
  * What is seen of what is in an element: the part of it that is in the view where it scrolls.
- * @param {Element} element
- * @param {Port} outer what it is seen through itself
- * @returns {Port}
+ * @param {Element} element @param {Port} outer what it is seen through itself @returns {Port}
  */
 function portOf(element, outer) {
   const down = _scrollHeight.call(element) - _clientHeight.call(element) >= LEAST_SCROLL;
@@ -69,17 +65,9 @@ function portOf(element, outer) {
   const top = box.top + _clientTop.call(element) - walk.shift;
   const right = left + _clientWidth.call(element);
   const bottom = top + _clientHeight.call(element);
-  const id = keep(element);
-  if (far !== 0) return { id, left, top, right, bottom, far: far === far ? far : 0, outer };
-  return {
-    id,
-    left: Math.max(left, outer.left),
-    top: Math.max(top, outer.top),
-    right: Math.min(right, outer.right),
-    bottom: Math.min(bottom, outer.bottom),
-    far,
-    outer,
-  };
+  const whole = { id: keep(element), left, top, right, bottom, far: far === far ? far : 0, outer };
+  if (far !== 0) return whole;
+  return { ...whole, left: Math.max(left, outer.left), top: Math.max(top, outer.top), right: Math.min(right, outer.right), bottom: Math.min(bottom, outer.bottom) };
 }
 
 const LEAST_SCROLL = 2;
@@ -130,7 +118,7 @@ const MOST_GUESSES = 63;
  * @param {Element} element @param {string} tag @param {Open} frame @param {Open} parent
  */
 function learnZone(element, tag, frame, parent) {
-  const kind = kindOf(element, tag);
+  const kind = `${tag} ${attribute(element, "class") || ""}`;
   if (parent.guesses > 0 && parent.far !== null && parent.kind === kind) {
     parent.guesses--;
     frame.zone = parent.far;
@@ -148,9 +136,6 @@ function learnZone(element, tag, frame, parent) {
   parent.far = frame.zone;
   parent.kind = kind;
 }
-
-/** @param {Element} element @param {string} tag */
-const kindOf = (element, tag) => `${tag} ${attribute(element, "class") || ""}`;
 
 /** Whether an element is out of the page only because something in between is scrolled. @param {Element} element */
 function scrolledAway(element) {

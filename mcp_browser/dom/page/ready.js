@@ -104,8 +104,7 @@ const POINTS = [
 
 /**
  * A point of the view where a click reaches the element.
- * @param {Element} element
- * @param {boolean} anything take the middle, whatever lies there
+ * @param {Element} element @param {boolean} anything take the middle, whatever lies there
  * @returns {{x: number, y: number, hit: Element | null} | null} with `hit` the element in the way; null where no part is in the view
  */
 function pointOn(element, anything) {
@@ -147,19 +146,7 @@ function fillsView(hit, element) {
 }
 
 /** Whether an animation or transition moves the element or something around it. @param {Element} element */
-function isMoving(element) {
-  for (const animation of animations()) {
-    if (animation.playState !== "running") continue;
-    const effect = animation.effect;
-    const target = effect instanceof KeyframeEffect ? effect.target : null;
-    if (!target || !holds(target, element)) continue;
-    if (animation instanceof CSSTransition && !SHOWING.test(animation.transitionProperty)) continue;
-    const timing = effect && effect.getComputedTiming();
-    if (timing && Number(timing.endTime) === Infinity && !movesBox(/** @type {KeyframeEffect} */ (effect))) continue;
-    return true;
-  }
-  return false;
-}
+const isMoving = (element) => running(animations()).some(({ effect, target, end }) => holds(target, element) && (end !== Infinity || movesBox(effect)));
 
 const PLACING = ["transform", "translate", "left", "top", "right", "bottom", "marginLeft", "marginTop", "width", "height"];
 /** @param {KeyframeEffect} effect */
@@ -177,9 +164,7 @@ const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
 
 /**
  * Make an element ready for an action, or say why it is not.
- * @param {number} id @param {string} purpose
- * @param {boolean} force skip the checks that a person could not pass
- * @returns {Promise<object>}
+ * @param {number} id @param {string} purpose @param {boolean} force skip the checks that a person could not pass @returns {Promise<object>}
  */
 async function ready(id, purpose, force) {
   const start = now();
@@ -203,11 +188,8 @@ async function ready(id, purpose, force) {
 
 /** What is seen in the place of a range that is clipped to nothing: the nearest box around it. @param {Element} range */
 function thumbOf(range) {
-  for (const outer of outward(flatParent(range), MOST_UP_TO_TRACK)) {
-    const box = rectOf(outer);
-    if (box.width > 2 && box.height > 2 && isSeen(outer)) return outer;
-  }
-  return null;
+  const isDrawn = (/** @type {DOMRect} */ { width, height }) => width > 2 && height > 2;
+  return Array.from(outward(flatParent(range), MOST_UP_TO_TRACK)).find((outer) => isDrawn(rectOf(outer)) && isSeen(outer));
 }
 
 const TICK_CLASS = /(?:^|[\s_-])check-?box(?:$|[\s_-])/i;
@@ -257,11 +239,9 @@ async function tryReady(id, purpose, force, faint) {
   if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
   if (purpose === "fill" && !FILLED.has(kind)) return { problem: "not-editable", lasting: true, ...facts };
   if (purpose !== "hover" && (isDisabled(control) || closest(control, '[aria-disabled="true"]'))) return { problem: "disabled", ...facts };
-  if (purpose === "fill") {
-    if (attribute(control, "readonly") !== null && (tag === "input" || tag === "textarea") && kind !== "slider") return { problem: "readonly", ...facts };
-    if (attribute(control, "aria-readonly") === "true") return { problem: "readonly", ...facts };
-  }
-  const inert = inertAround(element);
+  const isReadonly = () => (attribute(control, "readonly") !== null && TYPED.has(tag) && kind !== "slider") || attribute(control, "aria-readonly") === "true";
+  if (purpose === "fill" && isReadonly()) return { problem: "readonly", ...facts };
+  const inert = Array.from(outward(element)).find((outer) => attribute(outer, "inert") !== null);
   // A button takes the clicks on its inert part, such as the text field that shows its value.
   const taker = inert && purpose !== "fill" ? closest(inert, BUTTONS) : null;
   if (inert && !taker) {
@@ -327,7 +307,7 @@ async function tryReady(id, purpose, force, faint) {
     if (!isConnected(element)) {
       // A list may draw its rows anew when it is scrolled: the one of the same text in the same place stands for it.
       const anew = Array.from(outward(at(point.x, point.y))).find((one) => localName(one) === localName(element) && textContent(one) === text);
-      if (!anew || isBlank(text) || !Marked.pass(anew, id)) return { problem: "stale", lasting: true };
+      if (!anew || isBlank(text) || Marked.id(anew, id) !== id) return { problem: "stale", lasting: true };
       refer(id, anew);
       return { problem: "moving", ...facts };
     }
@@ -337,7 +317,8 @@ async function tryReady(id, purpose, force, faint) {
   box = boxOf(target);
   if (!point) return { problem: "off-screen", ...facts };
   if (point.hit && !isOwnPart(point.hit, thumb || taker || element)) {
-    const labelled = target === element ? labelPoint(control) : null;
+    const onLabels = target === element ? labelsOf(control).filter(isSeen).map((label) => pointOn(label, false)) : [];
+    const labelled = onLabels.find((one) => one && !one.hit);
     // No mouse reaches a box that is clipped to nothing, keys do.
     if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
     if (!labelled) {
@@ -361,23 +342,9 @@ async function tryReady(id, purpose, force, faint) {
 /** Whether nothing of an element is drawn, by its own style or that of what is close around it. @param {Element} element */
 const isClippedAway = (element) => Array.from(outward(element, 4)).some(isTrap);
 
-/** @param {Element} control a point of a label that is seen @returns {{x: number, y: number, hit: Element | null} | null} */
-function labelPoint(control) {
-  for (const label of labelsOf(control)) {
-    if (!isSeen(label)) continue;
-    const point = pointOn(label, false);
-    if (point && !point.hit) return point;
-  }
-  return null;
-}
-
-/** What switches an element off, itself or around it. @param {Element} element */
-const inertAround = (element) => Array.from(outward(element)).find((outer) => attribute(outer, "inert") !== null);
-
 /**
  * What hides an element; "" where nothing does. A form control of no opacity may lie over what is drawn in its stead.
- * @param {Element} element
- * @param {boolean} clipping whether it may also be cut off to nothing by what it stands in
+ * @param {Element} element @param {boolean} clipping whether it may also be cut off to nothing by what it stands in
  */
 function hiddenBy(element, clipping) {
   const tag = localName(element);

@@ -113,7 +113,8 @@ function onPointerOver(event) {
   const { control } = struck(event);
   if (isElement(control) && control !== moved?.control) moved = { control, at: now() };
   // Before anything is pressed: then there is no time.
-  for (const sheet of sheetsOf(document)) hoverSelectors(sheet);
+  addedIn = new WeakMap();
+  addedTo(document);
 }
 
 const hoverWatch = new MutationObserver((records) => {
@@ -123,31 +124,11 @@ const hoverWatch = new MutationObserver((records) => {
   }
 });
 
-/** By which selectors a sheet shows what the mouse is over something else for, and of how many rules. @type {WeakMap<CSSStyleSheet, { count: number, selectors: string[] }>} */
-const hoverRules = new WeakMap();
-
-/** @param {CSSStyleSheet} sheet @returns {string[]} */
-function hoverSelectors(sheet) {
-  try {
-    const known = hoverRules.get(sheet);
-    if (known?.count === sheet.cssRules.length) return known.selectors;
-    const enter = (/** @type {CSSRuleList} */ rules) => Array.from(rules).flatMap((/** @type {any} */ rule) => {
-      const { cssRules, selectorText, style } = rule;
-      const inner = /** @type {string[]} */ (cssRules?.length ? enter(cssRules) : []);
-      if (!selectorText?.includes(":hover")) return inner;
-      const shows = (style.display && style.display !== "none") || style.visibility === "visible" || Number(style.opacity) > 0 || style.maxHeight || style.height;
-      return shows ? [...inner, ...splitSelectors(selectorText).filter((own) => own.includes(":hover") && !/:hover[^\s>+~]*$/.test(own))] : inner;
-    });
-    const selectors = enter(sheet.cssRules);
-    hoverRules.set(sheet, { count: sheet.cssRules.length, selectors });
-    return selectors;
-  } catch {
-    return []; // Another site's.
-  }
-}
-
 /** Whether a style shows an element because the mouse is over something else. @param {Element} element */
-const isShownFromElsewhere = (element) => sheetsOf(rootOf(element)).some((sheet) => hoverSelectors(sheet).some((selector) => matches(element, selector)));
+function isShownFromElsewhere(element) {
+  const { shown } = addedTo(rootOf(element));
+  return shown.length > 0 && matches(element, `:is(${shown.join(",")})`);
+}
 
 /** What the mouse was moved over so that an element is there to be pressed, the first one first. @param {Element} control */
 function hoveredFor(control) {
@@ -343,20 +324,10 @@ function swallow(event) {
 
 /** @type {Record<string, (event: Event) => void>} */
 const RECORDED = {
-  pointerover: onPointerOver,
-  pointerdown: onPointerDown,
-  pointerup: onPointerUp,
-  pointercancel: onDrag,
-  dragstart: onDrag,
-  drop: onDrag,
-  dragend: onDrag,
-  keydown: onKeyDown,
-  input: onInput,
-  change: onInput,
-  paste: onEntering,
-  compositionstart: onEntering,
-  focusout: reportFilled,
-  pagehide: reportFilled,
+  pointerover: onPointerOver, pointerdown: onPointerDown, pointerup: onPointerUp,
+  pointercancel: onDrag, dragstart: onDrag, drop: onDrag, dragend: onDrag,
+  keydown: onKeyDown, input: onInput, change: onInput, paste: onEntering, compositionstart: onEntering,
+  focusout: reportFilled, pagehide: reportFilled,
 };
 
 /** Report what a person does by this function of the world from now on, or nothing more. @param {string | null} binding */

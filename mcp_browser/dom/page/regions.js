@@ -23,9 +23,7 @@ function enterRegion(element, tag, role, frame) {
   flush();
   const far = farOf(element, true);
   const id = keep(element);
-  /** @type {string[]} */
-  const states = [];
-  if (role === "listbox" && attribute(element, "aria-multiselectable") === "true") states.push("multiple");
+  const states = role === "listbox" && attribute(element, "aria-multiselectable") === "true" ? ["multiple"] : [];
   const own = newLine("region", element, id, role, cut(name, LONGEST_NAME), states, far === far ? far : 0);
   frame.start = walk.lines.length;
   walk.lines.push(own);

@@ -9,10 +9,8 @@ const INLINE = set(
 const LEAVES = set("img input select textarea canvas video audio embed iframe frame hr br progress meter area");
 /** Tags that HTML lets have a shadow tree; custom elements may too. */
 const HOSTS = set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
-const SKIPPED_TAG = 1;
-const INLINE_TAG = 2;
-const LEAF_TAG = 4;
-const HOST_TAG = 8;
+/** What a tag means, as bits. */
+const [SKIPPED_TAG, INLINE_TAG, LEAF_TAG, HOST_TAG] = [1, 2, 4, 8];
 /** Roles that a tag gives whatever its attributes are. */
 const TAG_ROLES = new Map(Object.entries({
   button: "button", textarea: "textbox", h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading",
@@ -91,7 +89,6 @@ const MARKING_CLASS = /sr-only|hidden|reader|gutter|margin|line-?n/i;
 /** Text that libraries hide from the eye by these names. */
 const UNSEEN_CLASS = /(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text)?|a11y-hidden|cdk-visually-hidden)(?:$|[\s_-])/i;
 
-const _type = getterOf(HTMLInputElement.prototype, "type");
 /** @type {Element | null} */
 let typed = null;
 let typedAs = "";
@@ -132,21 +129,14 @@ function nativeRole(element, tag) {
       return role || "textbox";
     }
     case "select":
-      return /** @type {HTMLSelectElement} */ (element).multiple || /** @type {HTMLSelectElement} */ (element).size > 1
-        ? "listbox"
-        : "combobox";
-    case "summary": {
-      const parent = parentNode(element);
-      return isElement(parent) && localName(parent) === "details" ? "disclosure" : "";
-    }
+      return /** @type {HTMLSelectElement} */ (element).multiple || /** @type {HTMLSelectElement} */ (element).size > 1 ? "listbox" : "combobox";
+    case "summary":
+      return parentNode(element) instanceof HTMLDetailsElement ? "disclosure" : "";
     case "img":
       return attribute(element, "alt") === "" ? "none" : "img";
     case "header":
-    case "footer": {
-      const parent = parentNode(element);
-      if (!parent || parent !== body()) return "";
-      return tag === "header" ? "banner" : "contentinfo";
-    }
+    case "footer":
+      return parentNode(element) !== body() ? "" : tag === "header" ? "banner" : "contentinfo";
     case "video":
     case "audio":
       return attribute(element, "controls") !== null ? tag : "";

@@ -117,19 +117,23 @@ function covers(values, fields) {
       }
     }
     for (const needle of needles) {
+      let first = 0;
       for (let at = whole.indexOf(needle); at >= 0; at = whole.indexOf(needle, at + 1)) {
-        for (const piece of piecesWithin(pieces, at, at + needle.length)) {
-          if (!piece.node) {
-            cover(rectOf(piece.element), piece.element, 1);
+        while (/** @type {Piece} */ (pieces[first + 1])?.start <= at) first++;
+        for (let i = first; i < pieces.length; i++) {
+          const { start, text, node, element } = /** @type {Piece} */ (pieces[i]);
+          if (start >= at + needle.length) break;
+          if (!squeezed(text)) continue;
+          if (!node) {
+            cover(rectOf(element), element, 1);
             continue;
           }
           const range = /** @type {Range} */ (_createRange.call(document));
-          range.setStart(piece.node, placeOf(piece.text, Math.max(0, at - piece.start)));
-          const last = at + needle.length - piece.start - 1;
-          const end = placeOf(piece.text, last);
-          range.setEnd(piece.node, Math.min(piece.text.length, end + ((piece.text.codePointAt(end) || 0) > 0xffff ? 2 : 1)));
-          const reach = 2 + reachOf(piece.element);
-          for (const rect of range.getClientRects()) cover(rect, piece.element, reach);
+          range.setStart(node, placeOf(text, Math.max(0, at - start)));
+          const end = placeOf(text, at + needle.length - start - 1);
+          range.setEnd(node, Math.min(text.length, end + ((text.codePointAt(end) || 0) > 0xffff ? 2 : 1)));
+          const reach = 2 + reachOf(element);
+          for (const rect of range.getClientRects()) cover(rect, element, reach);
         }
       }
     }
@@ -169,24 +173,6 @@ function repeats(element, needles) {
   return false;
 }
 
-/** The pieces that have a part between two places of all the text. @param {Piece[]} pieces @param {number} from @param {number} to */
-function piecesWithin(pieces, from, to) {
-  let low = 0;
-  let high = pieces.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (/** @type {Piece} */ (pieces[middle]).start <= from) low = middle + 1;
-    else high = middle;
-  }
-  const found = [];
-  for (let i = Math.max(0, low - 1); i < pieces.length; i++) {
-    const piece = /** @type {Piece} */ (pieces[i]);
-    if (piece.start >= to) break;
-    if (squeezed(piece.text)) found.push(piece);
-  }
-  return found;
-}
-
 const SHORTEST_SENT = 4;
 const LONGEST_SENT = 1000;
 
@@ -196,13 +182,9 @@ let reportSent = null;
 /** Report what secret fields hold of which a form gathers the values: it may write them into an address. @param {Event} event */
 function onFormData(event) {
   if (!reportSent) return;
-  const pairs = [];
-  for (const { form, name, value } of secretFields()) {
-    if (form !== event.target || !name || value.length < SHORTEST_SENT || value.length > LONGEST_SENT) continue;
-    pairs.push(new URLSearchParams([[name, value]]).toString());
-  }
-  if (!pairs.length) return;
-  reportSent({ pairs });
+  const ofForm = secretFields().filter(({ form, name, value }) => form === event.target && name && value.length >= SHORTEST_SENT && value.length <= LONGEST_SENT);
+  if (!ofForm.length) return;
+  reportSent({ pairs: ofForm.map(({ name, value }) => String(new URLSearchParams([[name, value]]))) });
   reportSent = null;
 }
 _addEventListener.call(window, "formdata", onFormData, true);

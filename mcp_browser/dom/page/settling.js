@@ -34,15 +34,11 @@ const frameDrawn = () => new Promise((resolve) => (_hidden.call(document) ? reso
 function frame() {
   if (isScriptless) return frameDrawn().then(() => true);
   return new Promise((resolve) => {
-    if (_hidden.call(document)) {
-      setTimeout(resolve, 16, true);
-      return;
+    if (_hidden.call(document)) setTimeout(resolve, 16, true);
+    else {
+      setTimeout(resolve, FRAME_FALLBACK, false);
+      requestAnimationFrame(() => setTimeout(resolve, 0, true));
     }
-    const timer = setTimeout(resolve, FRAME_FALLBACK, false);
-    requestAnimationFrame(() => {
-      clearTimeout(timer);
-      setTimeout(resolve, 0, true);
-    });
   });
 }
 
@@ -126,24 +122,20 @@ function beginInput() {
 /** @param {Document | ShadowRoot} root */
 const animationsIn = (root) => (root === document ? animations() : root.getAnimations());
 
+/** What runs of animations, save transitions that show nothing: on what, and when it ends. @param {Animation[]} animations */
+const running = (animations) =>
+  animations.flatMap((animation) => {
+    const effect = /** @type {KeyframeEffect | null} */ (animation.effect);
+    const isShown = !(animation instanceof CSSTransition) || SHOWING.test(animation.transitionProperty);
+    if (animation.playState !== "running" || !effect?.target || !isShown) return [];
+    return { effect, target: effect.target, end: Number(effect.getComputedTiming().endTime), at: Number(animation.currentTime) || 0 };
+  });
+
 /** How long what is just being animated in or out still takes, milliseconds. @param {(Document | ShadowRoot)[]} roots */
 function animating(roots) {
-  let left = 0;
-  const time = _timeline.call(document).currentTime;
-  if (time === null) return left;
-  for (const root of roots) {
-    for (const animation of animationsIn(root)) {
-      if (animation.playState !== "running") continue;
-      const effect = animation.effect;
-      const timing = effect && effect.getComputedTiming();
-      const end = timing ? Number(timing.endTime) : Infinity;
-      if (!(end <= LONGEST_ANIMATION)) continue;
-      if (animation instanceof CSSTransition && !SHOWING.test(animation.transitionProperty)) continue;
-      if (isSelfMoved(/** @type {KeyframeEffect} */ (effect).target)) continue;
-      left = Math.max(left, end - (Number(animation.currentTime) || 0));
-    }
-  }
-  return left;
+  if (_timeline.call(document).currentTime === null) return 0;
+  const passing = roots.flatMap((root) => running(animationsIn(root))).filter(({ target, end }) => end <= LONGEST_ANIMATION && !isSelfMoved(target));
+  return Math.max(0, ...passing.map(({ end, at }) => end - at));
 }
 
 /** Since when the frames that the document comes with are waited for; NaN before the first look at it. */
@@ -169,9 +161,6 @@ function showsNothing(lines) {
   const isAround = (/** @type {Element | null} */ node) => !!main && !!node && isSeen(main) && !holds(main, node);
   return lines.every(({ role, name, node }) => (role === "clickable" && !name) || isAround(node));
 }
-
-/** Whether a page that shows nothing may do so yet: it is still coming, or has scripts. */
-const mayShow = () => _readyState.call(document) !== "complete" || document.scripts.length > 0;
 
 /** What says that something is on its way. */
 const AWAITING = "[aria-busy=true], progress:not([value]), [role=progressbar]:not([aria-valuenow]), svg :is(animate, animateTransform)[repeatCount=indefinite]";
@@ -211,8 +200,7 @@ async function isDone(roots) {
 
 /**
  * Wait until the page has done what the last input started.
- * @param {number} limit milliseconds
- * @param {boolean} [came] whether scripts or answers have come meanwhile, which take a moment to be drawn
+ * @param {number} limit milliseconds @param {boolean} [came] whether scripts or answers have come meanwhile, which take a moment to be drawn
  */
 async function settle(limit, came = false) {
   const start = now();
@@ -274,8 +262,7 @@ const MOST_PRESSED = 2;
 
 /**
  * Let the frames go by that the page has asked for when a button went down: some listen for its release only from then on.
- * @param {number} x
- * @param {number} y where the mouse is, CSS pixels of the view
+ * @param {number} x @param {number} y where the mouse is, CSS pixels of the view
  */
 async function pressed(x, y) {
   const hit = at(x, y);

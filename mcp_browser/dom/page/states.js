@@ -32,11 +32,7 @@ function secretFields() {
 }
 
 /** @param {HTMLSelectElement} select */
-function selectedText(select) {
-  let text = "";
-  for (const option of select.selectedOptions) text += `${text ? ", " : ""}${tidy(option.label || option.text)}`;
-  return text;
-}
+const selectedText = (select) => Array.from(select.selectedOptions, (option) => tidy(option.label || option.text)).filter(Boolean).join(", ");
 
 const FIRST_OPTIONS = 6;
 
@@ -72,15 +68,11 @@ function shortened(href) {
   href = href.replace(/([?&])(?:utm_[a-z]+|fbclid|gclid)=[^&#]*/g, "$1").replace(/[?&]+(?=#|$)/, "").replace(/([?&])&+/g, "$1");
   const { origin } = location;
   let whole = "";
-  if (MAYBE_SECRET.test(href)) {
-    try {
-      const { href: all, origin: at, username, password, pathname, search, hash } = new URL(href, document.baseURI);
-      const own = at === origin && origin !== "null" && !(/^[^?#]*@/.test(href) && (username || password));
-      whole = all;
-      href = own ? pathname + search + hash : all;
-    } catch {
-      // It is no address.
-    }
+  if (MAYBE_SECRET.test(href) && URL.canParse(href, document.baseURI)) {
+    const { href: all, origin: at, username, password, pathname, search, hash } = new URL(href, document.baseURI);
+    const own = at === origin && origin !== "null" && !(/^[^?#]*@/.test(href) && (username || password));
+    whole = all;
+    href = own ? pathname + search + hash : all;
   }
   if (origin !== "null" && href.startsWith(origin) && /^(?:[/?#]|$)/.test(href.slice(origin.length))) href = href.slice(origin.length) || "/";
   const scheme = /^https?:\/\//i.exec(href);
@@ -90,9 +82,10 @@ function shortened(href) {
   return href.length > LONGEST_TARGET ? `${href.slice(0, LONGEST_TARGET - 30)}…${href.slice(-28)}` : href;
 }
 
+const VALIDATED = set("input select textarea");
 /** Why the browser holds back a field's form, as `="Please fill out this field."`; it may repeat what was typed. @param {Element} field @param {string} tag */
 function complaint(field, tag) {
-  const message = !isSecret(field) && MESSAGES[tag] ? tidy(MESSAGES[tag].call(field)) : "";
+  const message = !isSecret(field) && VALIDATED.has(tag) ? tidy(/** @type {HTMLInputElement} */ (field).validationMessage) : "";
   return message && `=${quoted(cut(message, LONGEST_VALUE))}`;
 }
 
@@ -129,11 +122,9 @@ function statesOf(element, tag, role, name) {
     return states;
   }
 
-  if (tag !== "input") {
-    const checked = attribute(element, "aria-checked");
-    if (checked === "true") states.push("checked");
-    else if (checked === "mixed") states.push("checked=mixed");
-  }
+  const checked = tag === "input" ? null : attribute(element, "aria-checked");
+  if (checked === "true") states.push("checked");
+  else if (checked === "mixed") states.push("checked=mixed");
   const pressed = attribute(element, "aria-pressed");
   if (pressed === "true") states.push("pressed");
   else if (pressed === "mixed" || pressed === "false") states.push(`pressed=${pressed}`);
@@ -159,14 +150,12 @@ function statesOf(element, tag, role, name) {
   }
   if (attribute(element, "aria-required") === "true" || (attribute(element, "required") !== null && tag !== "a")) states.push("required");
   const invalid = attribute(element, "aria-invalid");
-  if (MESSAGES[tag] && matches(element, ":user-invalid")) states.push(`invalid${complaint(element, tag)}`);
+  if (VALIDATED.has(tag) && matches(element, ":user-invalid")) states.push(`invalid${complaint(element, tag)}`);
   else if (invalid && invalid !== "false") states.push("invalid");
   const popup = attribute(element, "aria-haspopup");
   if (popup && popup !== "false") states.push(popup === "true" ? "haspopup" : `haspopup=${popup}`);
-  if (role === "treeitem") {
-    const level = attribute(element, "aria-level");
-    if (level) states.push(`level=${level}`);
-  }
+  const level = role === "treeitem" && attribute(element, "aria-level");
+  if (level) states.push(`level=${level}`);
   if (attribute(element, "draggable") === "true") states.push("draggable");
   if (role === "link") linkState(element, name, states);
   return states;
@@ -218,9 +207,7 @@ function inputStates(input, role, states) {
     states.push("type=file");
     const files = input.files;
     if (input.multiple) states.push("multiple");
-    if (files && files.length) {
-      states.push(`value=${quoted(cut(Array.from(files, (file) => file.name).join(", "), LONGEST_VALUE))}`);
-    }
+    if (files && files.length) states.push(`value=${quoted(cut(Array.from(files, (file) => file.name).join(", "), LONGEST_VALUE))}`);
     return;
   }
   if (type === "button" || type === "submit" || type === "reset" || type === "image") return;
@@ -241,8 +228,6 @@ const DISABLEABLE = set("button input select textarea option optgroup fieldset")
 
 /** @param {Element} element */
 function isDisabled(element) {
-  if (attribute(element, "aria-disabled") === "true") return true;
   const tag = localName(element);
-  if (DISABLEABLE.has(tag) || tag.includes("-")) return matches(element, ":disabled");
-  return false;
+  return attribute(element, "aria-disabled") === "true" || ((DISABLEABLE.has(tag) || tag.includes("-")) && matches(element, ":disabled"));
 }

@@ -1,7 +1,7 @@
 /** What style sheets add or take away: text before and after, cursors, invisible ink. */
 
-/** What is collected: what gets text before or after it or a cursor, may be made invisible, is drawn or gets a hand under the mouse, is laid out late, may scroll or be fixed to the view, and lets the mouse through. */
-const COLLECTED = /** @type {const} */ (["before", "after", "hand", "trap", "hover", "handed", "lazy", "scroll", "fixed", "through"]);
+/** What is collected: what gets text before or after it or a cursor, may be made invisible, is drawn or gets a hand under the mouse, is shown while the mouse is over something else, is laid out late, may scroll or be fixed to the view, and lets the mouse through. */
+const COLLECTED = /** @type {const} */ (["before", "after", "hand", "trap", "hover", "handed", "shown", "lazy", "scroll", "fixed", "through"]);
 /** @typedef {Record<typeof COLLECTED[number], string[]>} Selectors */
 /** Those of a tree, for text each joined into one or null; `blind` where some sheet could not be read. @typedef {Omit<Selectors, "before" | "after"> & {before: string | null, after: string | null, blind: boolean}} Added */
 /** @type {WeakMap<Node, Added>} */
@@ -51,6 +51,7 @@ function addedBy(sheet) {
         if (mayHide(style)) found.trap.push(own);
         if (own.includes(":hover")) {
           if (Number(style.opacity) > 0) found.hover.push(own.replaceAll(":hover", ":is(*)"));
+          if (showsMore(style)) found.shown.push(...splitSelectors(own).filter((one) => one.includes(":hover") && !/:hover[^\s>+~]*$/.test(one)));
           if (style.cursor === "pointer") found.handed.push(own.replaceAll(":hover", ":is(*)"));
         }
         if (style.contentVisibility === "auto") found.lazy.push(own);
@@ -82,6 +83,9 @@ function mayHide(style) {
   const faint = /transparent|,\s*0(?:\.0\d*)?\)|\/\s*0%?\)|var\(/;
   return faint.test(style.color) || faint.test(style.getPropertyValue("-webkit-text-fill-color"));
 }
+
+/** Whether a rule may show what other rules hide. @param {CSSStyleDeclaration} style */
+const showsMore = (style) => (style.display && style.display !== "none") || style.visibility === "visible" || Number(style.opacity) > 0 || style.maxHeight || style.height;
 
 /** Whether the value of `content` may show letters or figures. @param {string} content */
 const saysSomething = (content) => /attr\(|counter|var\(|quote/.test(content) || /[\p{L}\p{N}]/u.test(written(content));

@@ -17,19 +17,16 @@ const ABOVE = '"';
 /** States for which an entry of a list or table is listed wherever it is. */
 const KEPT_STATES = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
 
-/**
- * @typedef {object} TableFacts
- * @property {boolean} grid its cells can be chosen one by one, as its role says
- * @property {boolean} listens it listens to clicks on behalf of its cells
- * @property {boolean} few each of its cells may have an index in its row's line
- * @property {Map<Node, string[]>} gaps what stands for cells that reach further, before the cell or at the end of the row
- * @property {number} whole the id of what holds this group of rows and another with the rest of their cells; 0 for none
- */
-
+/** What is known of a table, before it is asked. @typedef {typeof NO_TABLE} TableFacts */
+const NO_TABLE = {
+  grid: false, // its cells can be chosen one by one, as its role says
+  listens: false, // it listens to clicks on behalf of its cells
+  few: false, // each of its cells may have an index in its row's line
+  gaps: /** @type {Map<Node, string[]>} */ (new Map()), // what stands for cells that reach further, before the cell or at the end of the row
+  whole: 0, // the id of what holds this group of rows and another with the rest of their cells; 0 for none
+};
 /** Of the tables that are being read, by what their rows stand in. @type {WeakMap<Node, TableFacts>} */
 let tablesRead = new WeakMap();
-/** @type {TableFacts} */
-const NO_TABLE = { grid: false, listens: false, few: false, gaps: new Map(), whole: 0 };
 /** How far out two parts of a grid may stand side by side. */
 const MOST_UP_TO_WHOLE = 8;
 /** Among more brothers no group of rows is a part of a grid. */
@@ -44,19 +41,14 @@ function tableAround(row) {
   if (beside) return beside;
   const table = closest(row, TABLES);
   if (!group) return NO_TABLE;
-  if (!table) {
-    const facts = { ...NO_TABLE, whole: wholeOf(group) };
-    tablesRead.set(group, facts);
-    return facts;
-  }
-  const role = attribute(table, "role");
-  const grid = role === "grid" || role === "treegrid";
-  const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(node);
-  const few = queryAll(table, CELL).length <= MOST_CELLS;
-  const facts = { grid, few, listens: heard(table) || heard(group), gaps: gapsIn(table, group), whole: wholeOf(group) };
-  // Where there are controls the clicks may be theirs.
-  if (facts.listens && !grid && query(table, CONTROLS)) facts.listens = false;
+  const facts = { ...NO_TABLE, whole: wholeOf(group) };
   tablesRead.set(group, facts);
+  if (!table) return facts;
+  facts.grid = /^(?:tree)?grid$/.test(attribute(table, "role") || "");
+  facts.few = queryAll(table, CELL).length <= MOST_CELLS;
+  facts.gaps = gapsIn(table, group);
+  // Where there are controls the clicks may be theirs.
+  facts.listens = (listensItself(table) || (isElement(group) && listensItself(group))) && (facts.grid || !query(table, CONTROLS));
   return facts;
 }
 
@@ -83,11 +75,7 @@ function wholeOf(group) {
   return 0;
 }
 
-/**
- * Where cells of some rows reach over several columns or rows; where they only lay out, that says nothing.
- * @param {Element} table
- * @param {Node} group what the rows stand in
- */
+/** Where cells of some rows reach over several columns or rows; where they only lay out, that says nothing. @param {Element} table @param {Node} group what the rows stand in */
 function gapsIn(table, group) {
   /** @type {Map<Node, string[]>} */
   const gaps = new Map();
@@ -159,13 +147,12 @@ function hasOwnHand(element) {
   return !isElement(outer) || !HAND.has(styleOf(outer).cursor);
 }
 
-/**
- * Whether a cell can be acted on for itself: it says so, or what is around it listens for it.
- * @param {Element} element @param {string} role @param {Row} row
- */
+/** Whether a cell can be acted on for itself: it says so, or what is around it listens for it. @param {Element} element @param {string} role @param {Row} row */
 function isOwnCell(element, role, row) {
   const { grid, listens, few } = row.table;
   const heads = role === "columnheader" || role === "rowheader";
+  // Not that of what it stands in.
+  const hasOwn = () => (!surveyed || walk.shadows > 0 || pointing(element)) && hasHand(element);
   const means = traits(element);
   // A header's name may stand beside a control of its own, such as a filter.
   const isFree = () => !query(element, CONTROLS) || (heads && besideControls(element) !== "");
@@ -176,7 +163,7 @@ function isOwnCell(element, role, row) {
     hasHandler(element) ||
     (means & SPECIAL && grid && attribute(element, "tabindex") !== null) ||
     (means & OTHER && heads && attribute(element, "aria-sort") !== null) ||
-    (!row.clickable && ((listens && !heads) || hasHandOfItsOwn(element)) && !isBlank(textContent(element)));
+    (!row.clickable && ((listens && !heads) || hasOwn()) && !isBlank(textContent(element)));
   return !!asks && isFree();
 }
 
@@ -190,9 +177,6 @@ function besideControls(cell) {
   }
   return tidy(text);
 }
-
-/** Whether a hand as the cursor is the cell's own, and not that of what it stands in. @param {Element} element */
-const hasHandOfItsOwn = (element) => (!surveyed || walk.shadows > 0 || pointing(element)) && hasHand(element);
 
 /** @param {Element} element @param {Open} frame */
 function enterRow(element, frame) {
@@ -255,12 +239,8 @@ function closeRow(element, row, at, far, selected) {
     return;
   }
   const states = selected ? ["selected"] : [];
-  const own =
-    row.clickable || selected
-      ? newLine("interactive", element, keep(element), "row", text, states, far)
-      : cells.length === 1 && !inner.length
-        ? newLine("text", element, idOf(element), "", text, states, far)
-        : newLine("row", element, idOf(element), "row", text, states, far);
+  const kind = row.clickable || selected ? "interactive" : cells.length === 1 && !inner.length ? "text" : "row";
+  const own = newLine(kind, element, kind === "interactive" ? keep(element) : idOf(element), kind === "text" ? "" : "row", text, states, far);
   own.cells = row.nodes;
   if (parts.length) own.parts = parts;
   walk.lines.length = at;
@@ -308,14 +288,7 @@ function enterCell(element, tag, role, frame) {
       const line = pushControl(element, shownAs, name, states, far, element === walk.active);
       walk.row = row;
       if (own && !holds) return enterInside(name, frame);
-      if (own) {
-        const putBack = repeating(name, line);
-        frame.close = () => {
-          flush();
-          putBack();
-        };
-        return frame;
-      }
+      if (own) return whenRead(frame, repeating(name, line));
     }
   }
   const place = row.cells.length - 1;

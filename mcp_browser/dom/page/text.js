@@ -16,8 +16,7 @@ const visible = (text) => text.replace(INVISIBLE, "").replace(OUR_SIGNS, "");
 
 /**
  * One line of text: white space folded, what cannot be seen taken out, cut where it is huge.
- * @param {string} text
- * @param {boolean} referring whether it holds references of ours
+ * @param {string} text @param {boolean} referring whether it holds references of ours
  */
 function tidy(text, referring = false) {
   if (text.length > LONGEST_READ) text = text.slice(0, LONGEST_READ);
@@ -46,6 +45,13 @@ function isLigature(element, text) {
   return contentsOf(element).getBoundingClientRect().width <= parseFloat(fontSize) * 1.3 && isElement(outer) && styleOf(outer).fontFamily !== fontFamily;
 }
 
+/** The text of an element without that of the elements in it. @param {Element} element */
+function ownText(element) {
+  let text = "";
+  for (let node = firstChild(element); node; node = nextSibling(node)) if (nodeType(node) === 3) text += data(/** @type {Text} */ (node));
+  return text;
+}
+
 /** @param {string} text @param {number} limit */
 function cut(text, limit) {
   if (text.length <= limit) return text;
@@ -59,8 +65,7 @@ function cut(text, limit) {
 function isBlank(text) {
   const first = text.charCodeAt(0);
   // Most texts begin with a letter or, between tags, are nothing but white space.
-  if (first > 32 && first < 0x7f) return false;
-  return text.trim() === "";
+  return !(first > 32 && first < 0x7f) && text.trim() === "";
 }
 
 const WORDS = /[\p{L}\p{N}]/u;

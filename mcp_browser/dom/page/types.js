@@ -46,32 +46,5 @@ var learnt;
  *   | [Kind, number, number, string, string, string[], number, number, Array<unknown>]} WireLine
  *   kind, depth, id, role, name, states, is new, far, and of a row with parts these, as lines
  *
- * @typedef {object} Open an element whose children are being read
- * @property {Element} element
- * @property {string} tag
- * @property {ShadowRoot | null} root
- * @property {boolean} leaf no element is in it, light or in a shadow tree
- * @property {string | null} text all text in it, where that has been asked for
- * @property {Node[] | null} list the nodes that a slot shows, or null for ordinary children
- * @property {number} at position in `list`
- * @property {number} start how many lines there were before
- * @property {boolean} block
- * @property {boolean} muted its own text cannot be seen
- * @property {boolean} pointed whether it may have a cursor of its own
- * @property {boolean} row whether what stands in it belongs together
- * @property {boolean | undefined} hand whether the cursor is that of something to act on
- * @property {"" | "fields" | "hover" | "scroll"} faint whether it lies in what is not drawn: form controls there are used all
- *   the same, and what is drawn while the mouse is over it or once it is scrolled to
- * @property {boolean} suspect whether a style may make its text invisible
- * @property {number | null} far distance of the child measured last, where all of it is far off
- * @property {number} run how many children may be taken for as far off as that one
- * @property {number} guesses how many of them are left
- * @property {string} kind what they have in common
- * @property {number | null} zone distance from the view of all that is in it, null where lines differ
- * @property {Port} within what it is seen through itself
- * @property {Port} port what its children are seen through: the same, or itself where it scrolls
- * @property {((start: number) => void) | null} close
- * @property {(Line | Element)[] | null} entries by turns the first line of a child, and the child
- *
  * @typedef {{problem: string, [detail: string]: unknown}} Problem
  */

@@ -15,7 +15,7 @@ function isPartlyDrawn(box) {
   const start = (box === scroller() ? 0 : rectOf(box).top) - _scrollTop.call(box);
   let [first, last] = [Infinity, -Infinity];
   for (const element of inner) {
-    const own = childElementCount(element) ? Array.from(element.childNodes, (node) => (nodeType(node) === 3 ? data(/** @type {Text} */ (node)) : "")).join("") : textContent(element);
+    const own = childElementCount(element) ? ownText(element) : textContent(element);
     const { top, bottom, height: size } = rectOf(element);
     if (size < 1 || (isBlank(own) && !matches(element, PICTURED))) continue;
     first = Math.min(first, top);
@@ -28,11 +28,9 @@ function isPartlyDrawn(box) {
 function partlyDrawn() {
   ask("nodes");
   const boxes = allRoots().flatMap((root) => [...queryAll(root, "*")]).filter((box) => isSeen(box) && canScroll(box, false) && isPartlyDrawn(box));
+  const partOf = (/** @type {Element} */ box) => _scrollTop.call(box) / Math.max(1, _scrollHeight.call(box) - _clientHeight.call(box));
   return { doc: documentKey, frames: frameElements(), lists: boxes.map((box) => [keep(box), partOf(box)]) };
 }
-
-/** @param {Element} box */
-const partOf = (box) => _scrollTop.call(box) / Math.max(1, _scrollHeight.call(box) - _clientHeight.call(box));
 
 /** Scroll a box to a part of its length, or on by a view (-1); whether it moved, or stands at its start. @param {Element} box @param {number} part */
 function scrollToPart(box, part) {

@@ -25,12 +25,7 @@ function lineOf(node) {
   return element && isElement(/** @type {Node} */ (element)) && isConnected(/** @type {Node} */ (element)) ? wire(describe(element), false) : null;
 }
 
-/**
- * The layout shifts that count, see https://web.dev/articles/cls: the worst window of at most five seconds, whose
- * shifts follow each other within one.
- *
- * @param {any[]} shifts
- */
+/** The layout shifts that count, see https://web.dev/articles/cls: the worst window of at most five seconds, whose shifts follow each other within one. @param {any[]} shifts */
 function worstWindow(shifts) {
   /** @type {{value: number, shifts: any[]}} */
   let worst = { value: 0, shifts: [] };
@@ -49,14 +44,8 @@ function worstWindow(shifts) {
 
 /** The interactions, the longest first: an interaction is as long as its longest event. @param {any[]} events */
 function interactions(events) {
-  /** @type {Map<number, any>} */
-  const found = new Map();
-  for (const event of events) {
-    if (!event.interactionId) continue;
-    const known = found.get(event.interactionId);
-    if (!known || event.duration > known.duration) found.set(event.interactionId, event);
-  }
-  return [...found.values()].sort((a, b) => b.duration - a.duration);
+  const sorted = events.filter((event) => event.interactionId).sort((a, b) => b.duration - a.duration);
+  return sorted.filter((event, i) => i === sorted.findIndex((other) => other.interactionId === event.interactionId));
 }
 
 async function vitals() {

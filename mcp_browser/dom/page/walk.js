@@ -1,49 +1,6 @@
 /** What is known while the page is being read, and how a line is made. */
 
 /**
- * @typedef {object} Walk the reading that goes on
- * @property {Element | null} start where it began
- * @property {Document | null} tree the document, where it began there and not in a shadow tree
- * @property {Line[]} lines what has been read
- * @property {Open[]} open the elements whose children are being read
- * @property {Open[]} frames what is kept of an element while it is open, by its depth, to be used again
- * @property {number} depth
- * @property {number} rects how many boxes may yet be measured one by one
- * @property {number} checks how many elements and texts may yet be asked whether a style keeps them from being seen
- * @property {number} scrolls how many elements may yet be asked whether they scroll where style sheets do not say it
- * @property {Port} port the view
- * @property {string} run text being gathered
- * @property {Element | null} runHolder the element that holds its beginning
- * @property {boolean} runSuspect whether a style may make that beginning invisible
- * @property {Port} runPort what that beginning is seen through
- * @property {Line[]} links links within the gathered text, which holds references to them
- * @property {Group[]} groups elements that have many children with lines, the innermost first
- * @property {Element[]} edges inline elements whose edge lies between the gathered text and the next
- * @property {string | null} inside the name that what is being read adds nothing to, where it only repeats it
- * @property {Line | Element | null} bearer the line that shows this name, or the element whose line does
- * @property {Map<Line, Line | Element>} echoes texts that are left out if what shows them has a line in the end, and that
- * @property {number} heading level of the heading that is being read, or 0
- * @property {Map<string, Line>} rows the first parts of rows in several parts, by what holds them and their place
- * @property {Element | null} joined the row that was put to its first part last
- * @property {Row | null} row the table row that is being read
- * @property {Element | null} surface what a code editor draws, where the field that takes its keys has been read
- * @property {boolean} parted whether it is in an item that may have an icon of its own to act on, such as a tab's to close it
- * @property {Set<Element>} listed form controls that have a line, their own or their label's
- * @property {boolean} thorough whether each cell of a table and what is in an editor's text is listed as an element
- * @property {boolean} inert
- * @property {Element | null} ignoredHand
- * @property {Element | null} active the focused element
- * @property {boolean} through whether something in the document may let the mouse through
- * @property {boolean} styled whether style sheets of the document add text
- * @property {number} shadows how many shadow trees deep it is: each has style sheets of its own
- * @property {number} width of the view
- * @property {number} height of the view
- * @property {number} margin what lies further off than this is not measured one by one
- * @property {number} offX how far the page is scrolled
- * @property {number} offY
- * @property {number} shift how much lower the view's content lies while all is laid out
- * @property {boolean} leftward whether the page is scrolled to the left
- *
  * @typedef {object} Row
  * @property {string[]} cells the text of each, with references to the controls in it
  * @property {(Element | null)[]} nodes the cells; none where one of another place reaches to
@@ -68,49 +25,49 @@ const SCROLL_CHECKS = 8000;
 /** @type {Port} */
 const NO_PORT = { id: 0, left: 0, top: 0, right: 0, bottom: 0, far: 0, outer: null };
 
-/** @returns {Walk} */
+/** The state of a reading, before it begins. @typedef {ReturnType<typeof standing>} Walk */
 const standing = () => ({
-  start: null,
-  tree: null,
-  lines: [],
-  open: [],
-  frames: [],
+  start: /** @type {Element | null} */ (null), // where it began
+  tree: /** @type {Node | null} */ (null), // the document, where it began there and not in a shadow tree
+  lines: /** @type {Line[]} */ ([]), // what has been read
+  open: /** @type {Open[]} */ ([]), // the elements whose children are being read
+  frames: /** @type {Open[]} */ ([]), // what is kept of an element while it is open, by its depth, to be used again
   depth: 0,
-  rects: EXACT_RECTS,
-  checks: TRAP_CHECKS,
-  scrolls: SCROLL_CHECKS,
-  port: NO_PORT,
-  run: "",
-  runHolder: null,
-  runSuspect: false,
-  runPort: NO_PORT,
-  links: [],
-  edges: [],
-  groups: [],
-  inside: null,
-  bearer: null,
-  echoes: new Map(),
-  heading: 0,
-  rows: new Map(),
-  joined: null,
-  row: null,
-  surface: null,
-  listed: new Set(),
-  parted: false,
-  thorough: false,
+  rects: EXACT_RECTS, // how many boxes may yet be measured one by one
+  checks: TRAP_CHECKS, // how many elements and texts may yet be asked whether a style keeps them from being seen
+  scrolls: SCROLL_CHECKS, // how many elements may yet be asked whether they scroll where style sheets do not say it
+  port: NO_PORT, // the view
+  run: "", // text being gathered
+  runHolder: /** @type {Element | null} */ (null), // the element that holds its beginning
+  runSuspect: false, // whether a style may make that beginning invisible
+  runPort: NO_PORT, // what that beginning is seen through
+  links: /** @type {Line[]} */ ([]), // links within the gathered text, which holds references to them
+  edges: /** @type {Element[]} */ ([]), // inline elements whose edge lies between the gathered text and the next
+  groups: /** @type {Group[]} */ ([]), // elements that have many children with lines, the innermost first
+  inside: /** @type {string | null} */ (null), // the name that what is being read adds nothing to, where it only repeats it
+  bearer: /** @type {Line | Element | null} */ (null), // the line that shows this name, or the element whose line does
+  echoes: /** @type {Map<Line, Line | Element>} */ (new Map()), // texts that are left out if what shows them has a line in the end, and that
+  heading: 0, // level of the heading that is being read
+  rows: /** @type {Map<string, Line>} */ (new Map()), // the first parts of rows in several parts, by what holds them and their place
+  joined: /** @type {Element | null} */ (null), // the row that was put to its first part last
+  row: /** @type {Row | null} */ (null), // the table row that is being read
+  surface: /** @type {Element | null} */ (null), // what a code editor draws, where the field that takes its keys has been read
+  listed: /** @type {Set<Element>} */ (new Set()), // form controls that have a line, their own or their label's
+  parted: false, // whether it is in an item that may have an icon of its own to act on, such as a tab's to close it
+  thorough: false, // whether each cell of a table and what is in an editor's text is listed as an element
   inert: false,
-  ignoredHand: null,
-  active: null,
-  through: false,
-  styled: false,
-  shadows: 0,
-  width: 0,
+  ignoredHand: /** @type {Element | null} */ (null),
+  active: /** @type {Element | null} */ (null), // the focused element
+  through: false, // whether something in the document may let the mouse through
+  styled: false, // whether style sheets of the document add text
+  shadows: 0, // how many shadow trees deep it is: each has style sheets of its own
+  width: 0, // of the view
   height: 0,
-  margin: 0,
-  offX: 0,
+  margin: 0, // what lies further off than this is not measured one by one
+  offX: 0, // how far the page is scrolled
   offY: 0,
-  shift: 0,
-  leftward: false,
+  shift: 0, // how much lower the view's content lies while all is laid out
+  leftward: false, // whether the page is scrolled to the left
 });
 
 /** Whether the last reading has an editor's text as one value. */
