@@ -8,14 +8,11 @@ from typing import Any
 
 from mcp_browser.dom.deadlines import extra_seconds, within
 from mcp_browser.dom.models import DomChange, SettleState
-from mcp_browser.dom.references import DEPTH, FAR, KIND, NAME, PARTS, ROLE, STATES
+from mcp_browser.dom.references import DEPTH, FAR, ID, KIND, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
 FRAME_SECONDS = 3.0
 SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
-
-QUIET = {"quiet": True, "timers": 0, "animations": False, "mutations": False, "waited": 0, "unanswered": 0}
-"""The state of a page that was not waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +62,16 @@ class FrameState:
         is_empty = owner in self.read.stands and (child is None or not child.read.count)
         return "loading" if owner in self.unfound or (is_empty and self.read.loading) else ""
 
-    @property
     def deadline(self) -> float:
         """How long an answer is waited for, in seconds, where the page goes on without it."""
         return (SILENT_SECONDS if self.silent else FRAME_SECONDS) + extra_seconds(self.world.elements)
 
-    @property
     def deadline_within(self) -> float:
         """The same for the frame and all within it."""
-        return max([self.deadline, *(child.deadline_within for child in self.children.values())])
+        return max([self.deadline(), *(child.deadline_within() for child in self.children.values())])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Reading:
     """What one frame has answered, and the frames within it."""
 
@@ -127,14 +122,9 @@ def state_of(state: dict[str, Any]) -> SettleState:
 
 def settled(reading: Reading) -> SettleState:
     """What all frames together say of their rest."""
-    if not reading.within and "state" in reading.answer:
-        return state_of(reading.answer["state"])
     states = [state_of(inner.answer["state"]) for inner in all_readings(reading) if "state" in inner.answer]
     return SettleState(
         quiet=all(state.quiet for state in states),
-        timers=sum(state.timers for state in states),
-        animations=any(state.animations for state in states),
-        mutations=any(state.mutations for state in states),
         waited=max((state.waited for state in states), default=0.0),
         unanswered=sum(state.unanswered for state in states),
     )
@@ -170,7 +160,7 @@ def part_of(shown: list[Shown], room: int, part: int) -> list[Shown]:
     number = 1
     chosen: list[Shown] = []
     for item in sorted(shown, key=lambda item: (item.far, item.place)):
-        cost = cost_of(item)
+        cost = item.depth * 2 + _cost(item.line)
         if used + cost > room and used:
             number += 1
             used = 0
@@ -182,12 +172,8 @@ def part_of(shown: list[Shown], room: int, part: int) -> list[Shown]:
     return sorted(chosen, key=lambda item: item.place)
 
 
-def cost_of(item: Shown) -> int:
-    """Characters of a line, about as the page script counts them."""
-    return item.depth * 2 + _cost(item.line)
-
-
 def _cost(line: list[Any]) -> int:
+    """Characters of a line, about as the page script counts them."""
     states = sum(len(state) + 1 for state in line[STATES])
     return (
         line[DEPTH] * 2
@@ -259,23 +245,30 @@ class Frames:
         return self._main
 
     async def each(
-        self, method: str, *args: Any, missed: list[Missed] | None = None
+        self,
+        method: str,
+        *args: Any,
+        missed: list[Missed] | None = None,
+        first: tuple[FrameState, dict[str, Any]] | None = None,
     ) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
         """The answers of all frames that can be seen, each frame before those within it.
 
-        Frames that gave none are added to `missed`.
+        Frames that gave none are added to `missed`. `first` is a frame that has answered: those within it
+        are asked.
 
         Raises:
             FrameGone: the page goes to other addresses while it is asked.
         """
         missed = [] if missed is None else missed
-        main = await self.main()
-        answer = await main.world.run(method, *args)
-        main.silent = False
-        yield main, answer
-        stands = _stands(answer)
-        await self.meet(main, stands)
-        rest = [(main, owner, 1) for owner in stands]
+        if first is None:
+            main = await self.main()
+            first = main, await main.world.run(method, *args)
+            main.silent = False
+        yield first
+        frame, answer = first
+        stands = stands_of(answer)
+        await self.meet(frame, stands)
+        rest = [(frame, owner, 1) for owner in stands]
         while rest:
             parent, owner, depth = rest.pop(0)
             if depth > MOST_NESTED_FRAMES:
@@ -290,7 +283,7 @@ class Frames:
                 missed.append(Missed(parent, owner, "does not answer: its script is busy"))
                 continue
             yield frame, answer
-            stands = _stands(answer)
+            stands = stands_of(answer)
             if stands and depth < MOST_NESTED_FRAMES:
                 with contextlib.suppress(FrameGone):
                     await self.meet(frame, stands)
@@ -304,9 +297,8 @@ class Frames:
             frame = await self.child(parent, owner)
             if frame is None:
                 break
-            asked = frame.world.run(method, *args)
             try:
-                answer: dict[str, Any] = await within(asked, _deadline_of(frame))
+                answer: dict[str, Any] = await within(frame.world.run(method, *args), frame.deadline)
             except TimeoutError:
                 frame.silent = True
                 raise
@@ -317,13 +309,34 @@ class Frames:
             return frame, answer
         raise FrameGone
 
+    async def inward(
+        self, method: str, *args: Any, point: tuple[float, ...] = ()
+    ) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
+        """The answers from the main frame's on to that of the one with the keyboard, or with a point.
+
+        Each says by `frame` whether it leads on, and by `node` where to; the last, too, where the frame there
+        cannot be asked. `point`, in CSS pixels of each frame in turn, comes first among the arguments.
+        """
+        frame = await self.main()
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run(method, *point, *args)
+            yield frame, answer
+            inner = await self.child(frame, answer["node"][ID]) if answer.get("frame") else None
+            if inner is None:
+                return
+            if point:
+                at = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
+                if "problem" in at:
+                    return
+                x, y = point
+                point = ((x - at["x"]) / at["scale"], (y - at["y"]) / at["scale"])
+            frame = inner
+
     async def read_part(self, world: World, answer: dict[str, Any], *how: Any) -> Reading:
         """What a part of a page was read as, with all of the frames that stand in it."""
         reading = Reading(FrameState(world=world, read=known(answer)), answer)
-        frame = next((frame for frame, _ in self.known() if frame.world is world), None)
-        for owner in _stands(answer):
-            if frame is None:
-                break
+        frame = self.of(world)
+        for owner in stands_of(answer):
             with contextlib.suppress(FrameGone, TimeoutError):
                 child, inner = await self._ask_within(frame, owner, "part", (0, *how))
                 reading.within[owner] = await self.read_part(child.world, inner, *how)
@@ -352,21 +365,23 @@ class Frames:
             yield frame, way
             rest += [(child, [*way, (frame, owner)]) for owner, child in frame.children.items()]
 
+    def of(self, world: World) -> FrameState:
+        """The frame of a world; one of which nothing is known where it has not been met."""
+        return next((frame for frame, _ in self.known() if frame.world is world), FrameState(world))
+
     def way_to(self, world: World) -> Way:
         """The way to a world that has been met."""
-        for frame, way in self.known():
-            if frame.world is world:
-                return way
-        return []
+        return next((way for frame, way in self.known() if frame.world is world), Way())
+
+    async def paths_to(self, world: World) -> tuple[str, ...]:
+        """The CSS paths of the frames around a world, from the outermost on."""
+        around = [await parent.world.run("record", owner) for parent, owner in self.way_to(world)]
+        return tuple(answer.get("path", "") for answer in around)
 
 
-def _stands(answer: dict[str, Any]) -> list[int]:
+def stands_of(answer: dict[str, Any]) -> list[int]:
     """The elements that an answer says frames stand in."""
     return [owner for owner, *_ in answer.get("frames", [])]
-
-
-def _deadline_of(frame: FrameState) -> Callable[[], float]:
-    return lambda: frame.deadline
 
 
 def insert_within(changes: list[DomChange], inner: list[DomChange]) -> None:

@@ -38,10 +38,7 @@ class PersonReports:
         """Find the frames that have come. Raises FrameGone: the page goes to other addresses meanwhile."""
         async for frame, answer in self._frames.each("recordPerson", self._name):
             if answer["doc"] not in self._places:
-                paths: list[str] = []
-                for parent, owner in self._frames.way_to(frame.world):
-                    paths.append((await parent.world.run("record", owner)).get("path", ""))
-                self._places[answer["doc"]] = frame.world, tuple(paths)
+                self._places[answer["doc"]] = frame.world, await self._frames.paths_to(frame.world)
 
     async def leave(self) -> None:
         """Report nothing more."""
@@ -58,14 +55,13 @@ class PersonReports:
         """The element of a report, with an index. Raises FrameGone: it is not known which frame reports."""
         element, document = report["element"], report["doc"]
         if report["top"]:
-            place = (await self._frames.main()).world, ()
+            world, frames = (await self._frames.main()).world, ()
         else:
             if document not in self._places:
                 await self.meet()
-            place = self._places.get(document)
-        if place is None:
-            raise FrameGone
-        world, frames = place
+            if document not in self._places:
+                raise FrameGone
+            world, frames = self._places[document]
         return element_record(self._references.index(element["id"], world, document), element, frames)
 
     async def files(self, index: int, count: int) -> list[str]:

@@ -4,19 +4,19 @@ import asyncio
 import contextlib
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from playwright.async_api import CDPSession, Frame, Page
+from playwright.async_api import CDPSession, Frame, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import evaluate, send
 from mcp_browser.dom.deadlines import SMALL, extra_seconds, seconds
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
 from mcp_browser.dom.scripts import page_script
-from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.errors import ActionError, DeadlineExceeded
 
 WORLD_NAME = "mcp-browser"
@@ -37,6 +37,52 @@ SILENCE_SECONDS = 1.0
 
 MOST_ORIGINS = 20
 """Of how many origins it is kept which waits changed nothing, about 10 kB each."""
+
+MOST_KEPT = 20
+"""How many addresses and pairs of a page are kept: it may make as many forms as it likes."""
+
+MOST_PAIRS = 100
+"""How many pairs of a name and a secret value are heard of from a document, and reported of a page."""
+
+
+class SentSecrets:
+    """Reports each name with its value that a page's forms have written into an address, as they stand there.
+
+    The page script says what forms gather; a page that has no secret field is not asked.
+    """
+
+    def __init__(self, page: Page, notify: Callable[[str], None]) -> None:
+        self._notify = notify
+        self._notified: set[str] = set()
+        self._pairs: deque[str] = deque(maxlen=MOST_KEPT)
+        self._addresses: deque[str] = deque(maxlen=MOST_KEPT)
+        self._hearing: set[asyncio.Task[None]] = set()
+        page.on("request", self._on_request)
+
+    def hear(self, cdp: CDPSession, context: int, call: str) -> None:
+        """Wait, beside all else, for what forms gather in a document; `call` asks its page script for it."""
+        task = asyncio.create_task(self._hear(cdp, context, call))
+        self._hearing.add(task)
+        task.add_done_callback(self._hearing.discard)
+
+    async def _hear(self, cdp: CDPSession, context: int, call: str) -> None:
+        # The document goes, or its page script is none.
+        with contextlib.suppress(PlaywrightError, KeyError):
+            for _ in range(MOST_PAIRS):
+                answer = await evaluate(cdp, context, call)
+                self._pairs.extend(json.loads(answer["result"]["value"])["pairs"])
+                self._compare()
+
+    def _on_request(self, request: Request) -> None:
+        if "=" in request.url and request.is_navigation_request():
+            self._addresses.append(request.url)
+            self._compare()
+
+    def _compare(self) -> None:
+        for pair in set(self._pairs) - self._notified:
+            if len(self._notified) < MOST_PAIRS and any(pair in address for address in self._addresses):
+                self._notified.add(pair)
+                self._notify(pair)
 
 
 class WorldLost(Exception):
@@ -84,15 +130,12 @@ class World:
                 return
         raise FrameGone
 
-    async def object_of(self, backend_node: int) -> int:
-        """The page script's id of a node that CDP knows. Raises FrameGone: it has left the document."""
-        try:
-            return int((await self._call_on(backend_node, "idOf"))["value"])
-        except KeyError as error:
-            raise FrameGone from error
+    async def call_on(self, backend_node: int, method: str) -> dict[str, Any]:
+        """What a method of the page script's API returns for a node that CDP knows.
 
-    async def _call_on(self, backend_node: int, method: str) -> dict[str, Any]:
-        """What a method of the page script's API returns for a node that CDP knows. Raises KeyError."""
+        Raises:
+            KeyError, PlaywrightError: the node has left the document.
+        """
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
@@ -110,8 +153,7 @@ class World:
 
         Only CDP knows of closed roots that came with the HTML.
         """
-        found = await asyncio.gather(*(self._closed_root(element_id) for element_id in ids))
-        return any(found)
+        return any(await asyncio.gather(*map(self._closed_root, ids)))
 
     async def _closed_root(self, element_id: int) -> bool:
         try:
@@ -123,7 +165,7 @@ class World:
                 if root["shadowRootType"] == "closed"
             ]
             for root in roots:
-                await self._call_on(root, "adopt")
+                await self.call_on(root, "adopt")
         except (PlaywrightError, KeyError):
             return False  # The element or its document went away meanwhile.
         return bool(roots)
@@ -193,9 +235,8 @@ class World:
         self._heard = False
 
     async def _send(self, expression: str) -> Any:
-        limit = LONGEST_ANSWER + (extra_seconds(self.elements) if self.elements > SMALL else 0.0)
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(LONGEST_ANSWER + extra_seconds(self.elements)):
                 answer = await evaluate(self.session, self._context, expression)
         except TimeoutError as error:
             failure = unanswered(self.elements, reading=self.reading)
@@ -322,8 +363,8 @@ class Worlds:
         """The id of the element that a frame stands in; None where either is gone."""
         try:
             owner = await send(parent.session, "DOM.getFrameOwner", frameId=frame_id)
-            return await parent.object_of(owner["backendNodeId"])
-        except (PlaywrightError, FrameGone):
+            return int((await parent.call_on(owner["backendNodeId"], "idOf"))["value"])
+        except (PlaywrightError, KeyError):
             return None
 
     def _world(self, session: CDPSession, frame_id: str) -> World:
