@@ -83,6 +83,12 @@ class Reading:
     def total(self) -> int:
         return int(self.answer["count"]) + sum(inner.total for inner in self.within.values())
 
+    @property
+    def placed(self) -> list[tuple[int, "Reading"]]:
+        """The frames within in reading order, each with the place of the line that it stands at."""
+        placed = [(self.state.read.stands[owner][0], inner) for owner, inner in self.within.items()]
+        return sorted(placed, key=lambda one: one[0])
+
 
 @dataclass(slots=True)
 class Shown:
@@ -98,14 +104,8 @@ class Shown:
 def known(answer: dict[str, Any]) -> Known:
     """What is kept of an answer."""
     stands = {owner: (place, depth, far) for owner, place, depth, far in answer["frames"]}
-    return Known(
-        answer["number"],
-        answer["doc"],
-        answer["count"],
-        stands,
-        answer["title"],
-        answer.get("loading", False),
-    )
+    loading = answer.get("loading", False)
+    return Known(answer["number"], answer["doc"], answer["count"], stands, answer["title"], loading)
 
 
 def all_readings(reading: Reading) -> Iterator[Reading]:
@@ -135,23 +135,16 @@ def shown_lines(reading: Reading, base: int, depth: int, far: float) -> Iterator
     answer = reading.answer
     places = answer["places"] or range(len(answer["lines"]))
     before = base
-    within = sorted((stand[0], owner) for owner, stand in reading.state.read.stands.items())
-    pending = [(place, owner) for place, owner in within if owner in reading.within]
+    pending = reading.placed
     for place, line in zip(places, answer["lines"], strict=True):
         while pending and pending[0][0] < place:
-            before += reading.within[pending.pop(0)[1]].total
-        own_far = max(distance(line[FAR]), far)
+            before += pending.pop(0)[1].total
+        # What is above counts for more than what is below.
+        own_far = max(line[FAR], line[FAR] * -1.5, far)
         yield Shown(line, reading.state, before + place, depth, own_far)
         if pending and pending[0][0] == place and line[KIND] != "fold":
-            owner = pending[0][1]
-            yield from shown_lines(
-                reading.within[owner], before + place + 1, depth + line[DEPTH] + 1, own_far
-            )
-
-
-def distance(far: int) -> float:
-    """How far a line counts as being; what is above counts for more than what is below."""
-    return -far * 1.5 if far < 0 else far
+            inner_depth = depth + line[DEPTH] + 1
+            yield from shown_lines(pending[0][1], before + place + 1, inner_depth, own_far)
 
 
 def part_of(shown: list[Shown], room: int, part: int) -> list[Shown]:
@@ -193,10 +186,8 @@ def frames_in(
 ) -> Iterator[tuple[Reading, Placing, Placing, int]]:
     """Each frame, two functions from a line's place in it (now, before) to that among all, and its depth."""
     frame = reading.state
-    now = sorted(
-        (stand[0], reading.within[o].total) for o, stand in frame.read.stands.items() if o in reading.within
-    )
-    then = sorted((stand[0], frame.reported_within.get(o, 0)) for o, stand in frame.reported.stands.items())
+    now = [(place, inner.total) for place, inner in reading.placed]
+    then = [(stand[0], frame.reported_within.get(o, 0)) for o, stand in frame.reported.stands.items()]
     place_now, place_then = placing(at, now), placing(was, then)
     yield reading, place_now, place_then, depth
     for owner, child in reading.within.items():
@@ -210,11 +201,6 @@ def frames_in(
 def placing(base: int, sizes: list[tuple[int, int]]) -> Placing:
     """From a line's place in its frame to its place among all, given where frames stand and their sizes."""
     return lambda place: base + place + sum(size for stand, size in sizes if stand < place)
-
-
-def lines_reported(frame: FrameState) -> int:
-    """How many lines of a frame and those within it were reported, once their `reported_within` is set."""
-    return frame.reported.count + sum(frame.reported_within.values())
 
 
 MOST_NESTED_FRAMES = 6

@@ -1,19 +1,16 @@
 """Elements by what they can be found again by, on a page that may have changed since."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from mcp_browser.dom.frames import Frames
+from mcp_browser.dom.frames import Frames, FrameState
 from mcp_browser.dom.models import DomNode, Frozen
 from mcp_browser.dom.references import References
 from mcp_browser.errors import NotFound
 from mcp_browser.text import quoted
-
-if TYPE_CHECKING:
-    from mcp_browser.dom.frames import FrameState
 
 MatchLevel = Literal["exact", "attributes", "role", "text"]  # By what an element was found again
 LEVELS: tuple[MatchLevel, ...] = get_args(MatchLevel)

@@ -64,6 +64,8 @@ class DomNode(Frozen):
     def __str__(self) -> str:
         # Cleaned first: a character that goes may keep a text from being known as what looks like an element.
         name = clean_text(self.name)
+        mark = "*" if self.is_new else ""
+        index = f"{mark}[{self.index}] " if self.index is not None else ""
         match self.kind:
             case "text" if self.index is None:
                 return plain_lines(name)
@@ -71,9 +73,8 @@ class DomNode(Frozen):
                 level = next((state[6:] for state in self.states if state.startswith("level=")), "2")
                 return f"{'#' * int(level)} {name}"
             case _ if self.role == "row" and self.kind in ("row", "interactive"):
-                mark = "*" if self.is_new else ""
-                index = f"{mark}[{self.index}] row " if self.index is not None else ""
-                return f"{index}| {name} |" + "".join(f" {state}" for state in self.states)
+                row = f"{index}row " if index else ""
+                return f"{row}| {name} |" + "".join(f" {state}" for state in self.states)
             case "image" if self.index is None:
                 return f'{self.role or "img"} "{name.translate(_ESCAPES)}"'
             case "fold":
@@ -83,10 +84,8 @@ class DomNode(Frozen):
                     what = f"behind it: {counted(count, 'element')}"
                 return f"{what} (get_state index={self.index})"
             case _:
-                mark = "*" if self.is_new else ""
-                index = f"[{self.index}] " if self.index is not None else ""
                 states = "".join(f" {clean_text(state)}" for state in self.states)
-                return f'{mark}{index}{self.role or self.kind} "{name.translate(_ESCAPES)}"{states}'
+                return f'{index or mark}{self.role or self.kind} "{name.translate(_ESCAPES)}"{states}'
 
 
 class Size(Frozen):

@@ -34,17 +34,15 @@ def sides(reading: Reading, cut: tuple[Reading, int] | None = None) -> Iterator[
     """
     answer = reading.answer
     runs: list[tuple[int, int, int]] = [*answer["runs"], (answer["count"], 0, 0)]
-    stands = reading.state.read.stands
-    within = sorted((stands[owner][0], owner) for owner in reading.within)
+    within = reading.placed
     for (place, port, sign), (end, _, _) in pairwise(runs):
         by, through = cut if cut and not port else (reading, port)
         side = (sign, through, by) if sign else SEEN
         begin = place
         while within and within[0][0] < end:
-            stand, owner = within.pop(0)
+            stand, inner = within.pop(0)
             yield side, stand + 1 - begin
             begin = stand + 1
-            inner = reading.within[owner]
             # What stands in a frame that is out of view is where that is.
             yield from [(side, inner.total)] if sign else sides(inner, _cut(inner, reading, cut))
         yield side, end - begin

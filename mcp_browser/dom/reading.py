@@ -22,7 +22,6 @@ from mcp_browser.dom.frames import (
     frames_in,
     insert_within,
     known,
-    lines_reported,
     part_of,
     settled,
     shown_lines,
@@ -286,7 +285,7 @@ class PageReader:
             # Of a frame that did not answer nothing was reported: it is reported whole once it does.
             frame.reported = NOTHING if frame.silent else frame.read
             frame.reported_within = {
-                owner: lines_reported(child)
+                owner: child.reported.count + sum(child.reported_within.values())
                 for owner, child in frame.children.items()
                 if owner in frame.reported.stands
             }

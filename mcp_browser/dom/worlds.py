@@ -5,7 +5,7 @@ import contextlib
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
@@ -96,11 +96,10 @@ class FrameGone(Exception):
 class World:
     """The page script in one frame."""
 
-    def __init__(self, session: CDPSession, frame_id: str, channel: str, owner: "Worlds") -> None:
+    def __init__(self, session: CDPSession, frame_id: str, owner: "Worlds") -> None:
         """Run in the frame `frame_id` of the process that `session` talks to."""
         self.session = session
         self.frame_id = frame_id
-        self._channel = channel
         self._owner = owner
         self._context: int | None = None
         self._heard = False  # Whether it is heard what forms send in the document
@@ -187,7 +186,7 @@ class World:
         if is_new:
             await self._enter()
             # A document that comes back from the history has the script already.
-            given = json.dumps([self._channel, self._owner.learnt_before(self)])
+            given = json.dumps([self._owner.channel, self._owner.learnt_before(self)])
             install = f"globalThis.{API} = {API}Install(...{given})"
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
         if is_new or self._was_slow or self.elements > SMALL:
@@ -259,42 +258,6 @@ class World:
         return answer["result"]["value"]
 
 
-class Listening:
-    """Takes what the page script reports by itself, in documents that are still to come, too."""
-
-    def __init__(self, name: str, take: Callable[[str], None], channel: str) -> None:
-        self._name = name
-        self._take = take
-        install = f"globalThis.{API} ??= {page_script()}(...{json.dumps([channel, ''])})"
-        self._script = f"{install}; {API}.run('recordPerson', {json.dumps([name])})"
-        self._begun: list[tuple[CDPSession, str]] = []
-
-    async def begin(self, session: CDPSession) -> None:
-        """Listen to the frames that a session speaks for."""
-        session.on("Runtime.bindingCalled", self._on_call)
-        await send(session, "Page.enable")
-        # Else the function is in no document that comes.
-        await send(session, "Runtime.enable")
-        await send(session, "Runtime.addBinding", name=self._name, executionContextName=WORLD_NAME)
-        added = await send(
-            session, "Page.addScriptToEvaluateOnNewDocument", source=self._script, worldName=WORLD_NAME
-        )
-        self._begun.append((session, added["identifier"]))
-
-    async def end(self) -> None:
-        """Listen no more."""
-        for session, identifier in self._begun:
-            session.remove_listener("Runtime.bindingCalled", self._on_call)
-            with contextlib.suppress(PlaywrightError):
-                await send(session, "Page.removeScriptToEvaluateOnNewDocument", identifier=identifier)
-                await send(session, "Runtime.removeBinding", name=self._name)
-                await send(session, "Runtime.disable")
-
-    def _on_call(self, event: dict[str, Any]) -> None:
-        if event["name"] == self._name:
-            self._take(event["payload"])
-
-
 class Worlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
@@ -303,12 +266,12 @@ class Worlds:
     ) -> None:
         self._page = page
         self._learnt = {} if learnt is None else learnt
-        self._channel = channel
+        self.channel = channel
         self.sent = sent
         self._main: World | None = None
         self._by_frame: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}
-        self._listening: Listening | None = None
+        self.on_session: Callable[[CDPSession], Awaitable[None]] | None = None
         page.on("framedetached", self._on_detached)
 
     async def main(self) -> World:
@@ -320,19 +283,13 @@ class Worlds:
             self._main.is_main = True
         return self._main
 
-    async def listen(self, name: str, take: Callable[[str], None]) -> None:
-        """Hear what the page script reports of a person, by a function of its world with this random name."""
+    async def each_session(self, begin: Callable[[CDPSession], Awaitable[None]]) -> None:
+        """Begin something with each session that speaks for frames, with those to come by `on_session`."""
         main = await self.main()
-        self._listening = Listening(name, take, self._channel)
+        self.on_session = begin
         for session in (main.session, *self._sessions.values()):
             with contextlib.suppress(PlaywrightError):
-                await self._listening.begin(session)
-
-    async def listen_no_more(self) -> None:
-        """End what `listen` has begun."""
-        listening, self._listening = self._listening, None
-        if listening is not None:
-            await listening.end()
+                await begin(session)
 
     def learnt_before(self, world: World) -> str:
         """What the hook had learnt in earlier documents of the page's origin, as it said it."""
@@ -370,7 +327,7 @@ class Worlds:
     def _world(self, session: CDPSession, frame_id: str) -> World:
         world = self._by_frame.get(frame_id)
         if world is None or world.session is not session:
-            world = self._by_frame[frame_id] = World(session, frame_id, self._channel, self)
+            world = self._by_frame[frame_id] = World(session, frame_id, self)
         return world
 
     async def _children(self, parent: World) -> dict[str, CDPSession]:
@@ -391,8 +348,8 @@ class Worlds:
             if session is None:
                 # One that shares its parent's process has none.
                 session = self._sessions[frame] = await self._page.context.new_cdp_session(frame)
-                if self._listening is not None:
-                    await self._listening.begin(session)
+                if self.on_session is not None:
+                    await self.on_session(session)
             return (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"], session
         except PlaywrightError:
             self._sessions.pop(frame, None)  # It has gone over to another process.

@@ -13,7 +13,7 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, ElementQuery
 from mcp_browser.dom.scripts import hook_script, page_script
 from mcp_browser.dom.service import DomService
-from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
+from mcp_browser.errors import InvalidArguments, NotFound, StaleElement
 from tests.dom.conftest import Show
 from tests.support.in_page import in_page
 from tests.support.site import Site
@@ -55,25 +55,6 @@ async def test_a_thrown_away_reading_is_told_again(show: Show, page: Page) -> No
 
     assert isinstance(told, DomChanges)
     assert [change.node.name for change in told.changes] == ["Two"]
-
-
-VEIL = "<div role=dialog aria-label=Ask style='position:fixed;inset:0'></div>"
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("<button disabled>B</button>", "disabled"),
-        ("<button style='pointer-events:none'>B</button>", "mouse through"),
-        (f"<button>B</button>{VEIL}", r"covered by \[\d+\] dialog \"Ask\""),
-    ],
-)
-async def test_what_is_in_the_way_is_named(show: Show, body: str, words: str) -> None:
-    dom = await show(body)
-    index = index_of(await dom.snapshot(folded=False), "B")
-
-    with pytest.raises(NotActionable, match=words):
-        await dom.ready(index, for_="click")
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,12 @@ def elements(folder: Path) -> list[Step]:
     ]
 
 
+READING = (
+    "extract_article list_files get_console_messages get_network_requests list_routes get_cookies"
+    " get_storage export_script audit_accessibility list_page_tools"
+).split()
+
+
 def pages(site: Site) -> list[Step]:
     """All other actions, on the page as a whole."""
     at, there = "20,15@1280x720", "400,300@1280x720"
@@ -117,16 +123,14 @@ def pages(site: Site) -> list[Step]:
         ("wait_for", {"selector": "#nothing", "timeout": 0.2}),
         ("wait_for", {"seconds": 0.1}),
         ("extract_content", {"links": True}),
-        ("extract_article", {}),
         ("extract_tables", {"format": "json"}),
         ("extract_data", {"output_schema": {"type": "object", "properties": {"a": {"type": "string"}}}}),
         ("get_html", {"scripts": True}),
+        *((name, {}) for name in READING),
         ("save_pdf", {"name": "bench"}),
         ("save_page", {"format": "mhtml", "name": "bench"}),
-        ("list_files", {}),
         ("read_file", {"file": "bench.pdf"}),
         ("wait_for_download", {"timeout": 0.2}),
-        ("get_console_messages", {}),
         ("mouse_move", {"at": at}),
         ("mouse_click", {"at": there}),
         ("mouse_drag", {"start": at, "end": there}),
@@ -145,27 +149,20 @@ def pages(site: Site) -> list[Step]:
         ("evaluate_script", {"script": "document.title", "timeout": 2}),
         ("evaluate_script", {"index": "Go on", "script": "element => element.id", "timeout": 2}),
         ("evaluate_script", {"script": "return [...document.querySelectorAll('*')].length", "timeout": 2}),
-        ("get_network_requests", {}),
         ("get_network_request", {"id": 1}),
         ("wait_for_response", {"url": "*/nothing", "timeout": 0.2}),
         ("export_har", {"name": "bench", "url": "*/page/*"}),
         ("mock_route", {"url": "*/mocked", "body": "x"}),
         ("block_route", {"url": "*/blocked"}),
-        ("list_routes", {}),
         ("remove_route", {}),
         ("set_cookie", {"name": "a", "value": "b"}),
-        ("get_cookies", {}),
         ("delete_cookies", {"name": "a"}),
         ("set_storage", {"items": {"a": "b"}}),
-        ("get_storage", {}),
         ("save_storage_state", {"name": "bench"}),
         ("load_storage_state", {"file": "bench"}),
         ("clear_site_data", {}),
         ("expect_url", {"url": "*", "timeout": 0.2}),
         ("expect_count", {"selector": "table", "count": 1, "timeout": 0.2}),
-        ("export_script", {}),
-        ("audit_accessibility", {}),
-        ("list_page_tools", {}),
         ("call_page_tool", {"name": "nothing", "timeout": 1}),
         ("start_recording", {"kind": "video"}),
         ("stop_recording", {}),
