@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, groupby, pairwise, repeat, starmap
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -120,13 +120,13 @@ class SeenParts:
     parts: tuple[tuple[SeenLine, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Repeated:
     """What is as it was: the places of the lines that say so, of those left out, and kept indexes."""
 
-    heads: frozenset[int] = frozenset()
-    left_out: frozenset[int] = frozenset()
-    kept: tuple[tuple[int, int], ...] = ()  # An element's id, and the index it keeps
+    heads: set[int] = field(default_factory=set[int])
+    left_out: set[int] = field(default_factory=set[int])
+    kept: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # Elements' ids and indexes
 
 
 def parts_of(shown: Sequence[Shown]) -> list[list[Shown]]:
@@ -166,14 +166,12 @@ def seen_parts(reading: Reading, shown: Sequence[Shown], nodes: Sequence[DomNode
 
 def repeated_parts(reading: Reading, shown: Sequence[Shown], seen: SeenParts) -> Repeated:
     """The parts of a page that are as they were on the one reported before it."""
+    repeated = Repeated()
     url: str = reading.answer["url"]
     is_of_site = urlsplit(seen.url)[:2] == urlsplit(url)[:2]
     if not seen.parts or not is_of_site or seen.document == reading.answer["doc"]:
-        return Repeated()
+        return repeated
     rest = list(seen.parts)
-    heads: set[int] = set()
-    left_out: set[int] = set()
-    kept: list[tuple[int, int]] = []
     for part in parts_of(shown):
         head = part[0]
         signs = [_sign(item, head) for item in part]
@@ -184,19 +182,17 @@ def repeated_parts(reading: Reading, shown: Sequence[Shown], seen: SeenParts) ->
         same: set[int] = set()
         stay: list[tuple[int, int]] = []
         for item, line in zip(part, known, strict=True):
-            is_link = (
-                item.line[ROLE] == "link" and line.target != "" and line.target == _target(item.line, url)
-            )
+            is_link = item.line[ROLE] == "link" and "" != line.target == _target(item.line, url)
             if line.index is not None and (item is head or is_link):
                 stay.append((item.line[ID], line.index))
             stays = is_link or item.line[KIND] != "interactive"
             if item is not head and stays and _states(item.line) == line.states:
                 same.add(item.place)
         if len(same) >= LEAST_LINES:
-            heads.add(head.place)
-            left_out |= same
-            kept += stay
-    return Repeated(frozenset(heads), frozenset(left_out), tuple(kept))
+            repeated.heads.add(head.place)
+            repeated.left_out |= same
+            repeated.kept += stay
+    return repeated
 
 
 def _deep(item: Shown) -> int:

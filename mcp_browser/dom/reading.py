@@ -255,13 +255,8 @@ class PageReader:
     async def _ask_frame(
         self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
     ) -> dict[str, Any]:
-        wish = {
-            **wish,
-            "base": frame.reported.number,
-            "of": frame.reported.document,
-            "strict": deep > 0,
-            "seen": frame.seen,
-        }
+        base, strict = frame.reported, deep > 0
+        wish = wish | {"base": base.number, "of": base.document, "strict": strict, "seen": frame.seen}
         if settle > 0:
             answer = await frame.world.run("settleAndObserve", settle * 1000, wish)
         else:
