@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -61,10 +61,12 @@ class Premises:
         """Describe the elements before the first action: alone, some are described otherwise."""
         tab = self._session.current_tab
         for index in self._indexes if not tab.held else ():
-            shown = self._shown.get((tab.id, index))
+            if (shown := self._shown.get((tab.id, index))) is None:
+                continue
             with contextlib.suppress(NotFound, StaleElement, FrameGone):
                 node = await tab.ask(tab.dom.describe(index))
-                if shown is not None and _is_same(shown, node):
+                before, now = (one.name.casefold().removesuffix("…") for one in (shown, node))
+                if before in now or now in before:  # Both may describe the same element.
                     self._shown[tab.id, index] = node
 
     async def check(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -118,18 +120,12 @@ class Premises:
             self._changed = _changed(observation)
 
 
-def _is_same(shown: DomNode, node: DomNode) -> bool:
-    """Whether both descriptions may be of the same element."""
-    before, now = (one.name.casefold().removesuffix("…") for one in (shown, node))
-    return before in now or now in before
-
-
 def _changed(observation: Observation) -> str | None:
     """Why the remaining actions may no longer fit; None if they do."""
     if observation.snapshot is not None:
         return "The page is another one now."
     changes = observation.changes or DomChanges()
-    if changes.new_page or changes.omitted:
+    if changes.omitted:
         return "The page has changed."
     added = (change.node for change in changes.changes if change.op == "added")
     new = next((node for node in added if node.kind == "interactive"), None)
@@ -221,15 +217,15 @@ class Batch:
                 if self.outcomes:
                     need.paused, self._paused_at = self, _place(session)
                 raise
-            except (BrowserUnavailable, DialogOpen, Refused) as error:
-                if not self.outcomes and (isinstance(error, BrowserUnavailable) or not self.strict):
-                    raise
-                self._failed(entry, error)
             except ActionError as error:
+                ends = BrowserUnavailable if self.strict else (BrowserUnavailable, DialogOpen, Refused)
+                if isinstance(error, ends) and not self.outcomes:
+                    raise
                 self._failed(entry, error)
             else:
                 self.results[len(self.outcomes)] = result
-                self._add(entry, result.error, _text(result))
+                data = json.dumps(result.data, ensure_ascii=False) if result.data else "Done."
+                self._add(entry, result.error, result.error or result.extracted_content or data)
                 if self.premises is not None:
                     self.premises.note(result.observation)
             finally:
@@ -244,11 +240,11 @@ class Batch:
         text = self.whole.expansion.summary(outcomes)
         failed = any(one.outcome != "done" for one in outcomes)
         results = [*self.results.values()]
-        read = [
-            f"{self.outcomes[at].position}. {self.outcomes[at].action}:\n{_content(one)}"
-            for at, one in self.results.items()
-            if one.page_content is not None
-        ]
+        read: list[str] = []
+        for at, one in self.results.items():
+            if (content := one.page_content) is not None:
+                content = content if one.page_lines else plain_lines(clean_text(content))
+                read.append(f"{self.outcomes[at].position}. {self.outcomes[at].action}:\n{content}")
         return ActionResult(
             error=text if failed else None,
             extracted_content=None if failed else text,
@@ -260,11 +256,6 @@ class Batch:
             outcomes=outcomes if self.strict else (),
             observation=results[-1].observation if results and not failed else None,
         )
-
-    @property
-    def has_shown_the_page(self) -> bool:
-        """Whether an action has read the page anew, so that earlier changes are not known any more."""
-        return any(one.observation is not None for one in self.results.values())
 
     def _go_on(self, session: BrowserSession) -> None:
         """Resume after a pause; fail the next action if the person refused or the document is another one."""
@@ -281,9 +272,8 @@ class Batch:
         self._add(entry, error, " ".join(" ".join((str(error), *error.notices)).split()))
 
     def _add(self, entry: ListedAction, error: ActionError | str | None, text: str) -> None:
-        outcome: Literal["done", "failed"] = "failed" if error else "done"
-        given = {"position": entry.position, "action": entry.action.name, "outcome": outcome, "text": text}
-        self.outcomes.append(Outcome.model_validate(given))
+        done, name = "failed" if error else "done", entry.action.name
+        self.outcomes.append(Outcome(position=entry.position, action=name, outcome=done, text=text))
         here = len(self.outcomes)
         more = entry.lenient and here < len(self.entries) and self.entries[here].position == entry.position
         # Lenient actions of one position are all tried.
@@ -400,17 +390,6 @@ def _wrong(position: int, name: str, error: ActionError) -> ActionError:
         f"Action {position}{f' ({name})' if name else ''}: {error.message.removeprefix(f'{name}: ')}",
         hint=f"{error.hint} Nothing was done.".lstrip(),
     )
-
-
-def _text(result: ActionResult) -> str:
-    """An action's own text, without page content."""
-    text = result.error or result.extracted_content
-    return text or (json.dumps(result.data, ensure_ascii=False) if result.data else "Done.")
-
-
-def _content(result: ActionResult) -> str:
-    content = result.page_content or ""
-    return content if result.page_lines else plain_lines(clean_text(content))
 
 
 def _place(session: BrowserSession) -> tuple[int, int] | None:

@@ -1,11 +1,12 @@
 """The steps of a call; `STEPS` lists them in order."""
 
+import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
@@ -81,12 +82,8 @@ class Execution:
 Next = Callable[[Execution], Awaitable[ActionResult]]
 
 
-class Step(Protocol):
-    """One step: runs before and after the steps that follow."""
-
-    def __call__(self, call: Execution, next: Next) -> Awaitable[ActionResult]:
-        """Return the result of the call, from `next` unless the step ends it."""
-        ...
+Step = Callable[..., Awaitable[ActionResult]]
+"""Takes the call and the steps that follow, `next`, which give the result unless the step ends the call."""
 
 
 async def watched(call: Execution, next: Next) -> ActionResult:
@@ -260,10 +257,23 @@ async def pictured(call: Execution, next: Next) -> ActionResult:
     result = await next(call)
     setting = call.rules.settings.screenshots.screenshots
     parts = [(call.action, call.params)] if call.batch is None else call.batch.parts
-    pictured = any(action.is_pictured(params) for action, params in parts)
-    if pictured or setting == "always":
-        ctx = ActionContext(call.session, call.rules.settings)
-        return await _with_picture(result, ctx, setting, pictured=pictured)
+    wanted = any(action.is_pictured(params) for action, params in parts)
+    if not wanted and setting != "always":
+        return result
+    ctx = ActionContext(call.session, call.rules.settings)
+    has_one = any(attachment.kind == "image" for attachment in result.attachments)
+    picture: Screenshot | None = None
+    if setting != "never" and not has_one and ctx.tab.dialog is None:
+        try:
+            picture = await take_screenshot(ctx, cursor=wanted)
+        except (PlaywrightError, ActionError):
+            # The action is done: a page that cannot be pictured now must not turn it into a failure.
+            logger.warning("No screenshot could be taken", exc_info=True)
+    if picture is not None:
+        result = result.model_copy(update={"attachments": (*result.attachments, picture.attachment)})
+    if wanted and not ctx.tab.held and result.error is None:
+        view = await describe_view(ctx.tab, picture.size if picture is not None else None)
+        result = result.model_copy(update={"extracted_content": f"{result.extracted_content} {view}"})
     return result
 
 
@@ -271,16 +281,13 @@ async def observed(call: Execution, next: Next) -> ActionResult:
     """Wait until all that the action started has ended; add what changed, new files, and notices."""
     session = call.session
     try:
-        result = await next(call)
-        if result.observation is None:
-            observation = await session.observe(call.scope)
-            if call.batch is not None and result.stands_for_page:
-                observation = observation.without_page()
-            result = result.model_copy(update={"observation": observation})
-    except (PlaywrightError, FrameGone) as error:
-        failure = _as_action_error(error, doing=call.action.name)
-        failure.notices = _happened_since(call, failure)
-        raise failure from error
+        with _as_action_errors(call.action.name):
+            result = await next(call)
+            if result.observation is None:
+                observation = await session.observe(call.scope)
+                if call.batch is not None and result.stands_for_page:
+                    observation = observation.without_page()
+                result = result.model_copy(update={"observation": observation})
     except ActionError as error:
         error.notices = _happened_since(call, error)
         raise
@@ -301,12 +308,10 @@ async def observed(call: Execution, next: Next) -> ActionResult:
 
 async def settled(call: Execution, next: Next) -> ActionResult:
     """In a list: wait until all that the action started has ended; the last action is observed instead."""
-    try:
+    with _as_action_errors(call.action.name):
         result = await next(call)
         if not call.is_last:
             await call.session.settle(call.scope)
-    except (PlaywrightError, FrameGone) as error:
-        raise _as_action_error(error, doing=call.action.name) from error
     return result
 
 
@@ -322,10 +327,8 @@ async def looked(call: Execution) -> ActionResult:
     """The last step of a look: read something instead of the action."""
     assert call.look is not None
     await call.session.refuse_blocked()
-    try:
+    with _as_action_errors("reading the page"):
         result = await call.scope.run(call.look(ActionContext(call.session, call.rules.settings)))
-    except (PlaywrightError, FrameGone) as error:
-        raise _as_action_error(error, doing="reading the page") from error
     await call.session.refuse_blocked()
     return result
 
@@ -352,7 +355,8 @@ async def listed(call: Execution, carry_out: Next) -> ActionResult:
 
     await batch.run(do, session)
     result = batch.result()
-    if result.observation is None and batch.has_shown_the_page:
+    # An action has read the page anew: earlier changes are not known any more.
+    if result.observation is None and any(one.observation is not None for one in batch.results.values()):
         result = result.model_copy(update={"observation": await session.full_observation()})
     return result
 
@@ -382,31 +386,16 @@ def pipeline(steps: tuple[Step, ...], end: Next, rules: Rules) -> Next:
     return end
 
 
-async def _with_picture(
-    result: ActionResult, ctx: ActionContext, setting: str, *, pictured: bool
-) -> ActionResult:
-    has_one = any(attachment.kind == "image" for attachment in result.attachments)
-    picture: Screenshot | None = None
-    if setting != "never" and not has_one and ctx.tab.dialog is None:
-        try:
-            picture = await take_screenshot(ctx, cursor=pictured)
-        except (PlaywrightError, ActionError):
-            # The action is done: a page that cannot be pictured now must not turn it into a failure.
-            logger.warning("No screenshot could be taken", exc_info=True)
-    if picture is not None:
-        result = result.model_copy(update={"attachments": (*result.attachments, picture.attachment)})
-    if pictured and not ctx.tab.held and result.error is None:
-        view = await describe_view(ctx.tab, picture.size if picture is not None else None)
-        result = result.model_copy(update={"extracted_content": f"{result.extracted_content} {view}"})
-    return result
-
-
-def _as_action_error(error: PlaywrightError | FrameGone, *, doing: str) -> ActionError:
-    if isinstance(error, PlaywrightError):
-        return as_action_error(error, doing=doing)
-    return ActionError(
-        f"The page went to another address during {doing}.", hint="Look with get_state, then try again."
-    )
+@contextlib.contextmanager
+def _as_action_errors(doing: str) -> Generator[None]:
+    try:
+        yield
+    except PlaywrightError as error:
+        raise as_action_error(error, doing=doing) from error
+    except FrameGone as error:
+        raise ActionError(
+            f"The page went to another address during {doing}.", hint="Look with get_state, then try again."
+        ) from error
 
 
 def _happened_since(call: Execution, error: ActionError) -> tuple[str, ...]:

@@ -28,8 +28,8 @@ from types import MappingProxyType
 from typing import Any
 
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.observation import DialogInfo, Observation
-from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Frozen, Gap, Scroll
+from mcp_browser.browser.observation import Observation
+from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Frozen
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.settings import Settings
@@ -48,7 +48,6 @@ MOST_MOVED = 4  # So many lines, or runs of lines, that moved are shown
 SHOWN_MOVED = 60  # How much of a line that moved is shown, characters
 LEAST_RUN = 4  # Of so many indexes in a row only the first and the last are printed
 MOST_GAPS = 6  # So many places where lines are left out between others are shown, the longest
-_BESIDE = frozenset({"replaced", "unlisted", "moved"})  # What does not change what the page says
 LEAST_SCREENS = 0.05  # Less than this is printed as 0.0
 
 _FRAME = re.compile(r"<(?=\s*+(?:/\s*+)?page\b)", re.IGNORECASE)
@@ -211,7 +210,7 @@ def _page(observation: Observation | None, bounded: Bounded, *, beside: bool) ->
         case DomSnapshot() as snapshot, _:
             title, status = snapshot.title, snapshot.status
             lines.append(bounded(render_snapshot(snapshot)))
-        case None, DomChanges() as changes if changes != DomChanges(new_page=changes.new_page):
+        case None, DomChanges() as changes if changes != DomChanges():
             title = changes.title
             lines.append(bounded(render_changes(changes)))
         case None, DomChanges() if not beside:
@@ -226,14 +225,10 @@ def _beside(observation: Observation | None) -> Iterator[str]:
     """What happened beside the page: a dialog, notices."""
     if observation is None:
         return
-    if observation.dialog is not None:
-        yield _dialog(observation.dialog)
+    if (dialog := observation.dialog) is not None:
+        default = f" (preset: {quoted(dialog.default_value)})" if dialog.default_value else ""
+        yield _escaped(f"{dialog}{default}. Answer it with handle_dialog.")
     yield from _notes(observation.notices)
-
-
-def _dialog(dialog: DialogInfo) -> str:
-    default = f" (preset: {quoted(dialog.default_value)})" if dialog.default_value else ""
-    return _escaped(f"{dialog}{default}. Answer it with handle_dialog.")
 
 
 def _notes(notices: tuple[str, ...]) -> Iterator[str]:
@@ -264,9 +259,10 @@ def render_snapshot(snapshot: DomSnapshot) -> str:
         lines.append(render_node(node))
     lines += gaps.get(len(snapshot.nodes), ())
     if not gaps and max(above, below) >= LEAST_SCREENS:
-        lines.append(
-            _position(scroll, above, below, {node.role for node in snapshot.nodes if node.kind == "fold"})
-        )
+        at = f"scrolled {above:.1f} screens down, " if scroll.y else ""
+        folds = {node.role for node in snapshot.nodes if node.kind == "fold"}
+        scope = "; all is listed, long lists in short" if folds else "; everything is listed"
+        lines.append(f"({at}{below:.1f} screens below the view{scope if 'behind' not in folds else ''})")
     if not lines:
         lines.append("(The page shows nothing.)")
     return "\n".join(lines)
@@ -291,8 +287,7 @@ def render_changes(changes: DomChanges) -> str:
                 pass
     if changes.behind:
         lines.append(f"= behind it: {counted(changes.behind, 'element')}")
-    if changes.looks or any(change.op in _BESIDE for change in changes.changes):
-        lines += _beside_lines(changes)
+    lines += _beside_lines(changes)
     if changes.omitted:
         lines.append(f"… {changes.omitted:,} more changes: look with get_state.")
     return "\n".join(lines) or (NO_CHANGE if changes.title is None else ONLY_TITLE)
@@ -353,7 +348,9 @@ def _gap_lines(snapshot: DomSnapshot) -> dict[int, list[str]]:
     for gap in snapshot.gaps:
         if gap in unsaid:
             continue
-        line = f"… {counted(gap.lines, 'more line')}{_side(gap, end)}"
+        where = gap.where or ("above" if gap.at == 0 else "below" if gap.at == end else "")
+        side = f" to the {where}" if where in ("left", "right") else f" {where}".rstrip()
+        line = f"… {counted(gap.lines, 'more line')}{side}"
         if gap.screens >= LEAST_SCREENS:
             line += f" ({gap.screens:.1f} screens)"
         scroll = "scroll" if gap.index is None else f"scroll index={gap.index}"
@@ -365,21 +362,6 @@ def _gap_lines(snapshot: DomSnapshot) -> dict[int, list[str]]:
             scrolled.add(gap.index)
         lines.setdefault(gap.at, []).append(line)
     return lines
-
-
-def _side(gap: Gap, end: int) -> str:
-    if gap.where in ("left", "right"):
-        return f" to the {gap.where}"
-    where = gap.where or ("above" if gap.at == 0 else "below" if gap.at == end else "")
-    return f" {where}" if where else ""
-
-
-def _position(scroll: Scroll, above: float, below: float, folds: set[str]) -> str:
-    at = f"scrolled {above:.1f} screens down, " if scroll.y else ""
-    if "behind" in folds:
-        return f"({at}{below:.1f} screens below the view)"
-    scope = "all is listed, long lists in short" if folds else "everything is listed"
-    return f"({at}{below:.1f} screens below the view; {scope})"
 
 
 def _gone(node: DomNode) -> str:

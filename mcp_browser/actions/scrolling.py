@@ -81,25 +81,19 @@ async def scroll_to_text(ctx: ActionContext, params: ScrollToTextParams) -> Acti
     """Scroll to where a text stands."""
     asked = ctx.tab.dom.scroll_to_text
     try:
-        found = await ctx.tab.ask(asked(params.text, nth=params.nth))
+        context, count = await ctx.tab.ask(asked(params.text, nth=params.nth))
     except NotFound:
         if params.nth > 1 or not await seek(ctx.tab, params.text):
             raise
-        found = await ctx.tab.ask(asked(params.text))
-    which = f"match {params.nth} of {found.count}" if found.count > 1 else "the only match"
-    return ActionResult(
-        extracted_content=f"Scrolled to {which}:", page_content=found.context, page_lines=True
-    )
+        context, count = await ctx.tab.ask(asked(params.text))
+    which = f"match {params.nth} of {count}" if count > 1 else "the only match"
+    return ActionResult(extracted_content=f"Scrolled to {which}:", page_content=context, page_lines=True)
 
 
 def _describe(scrolled: Scrolled, *, horizontal: bool, direction: Direction) -> str:
     what = str(scrolled.node) if scrolled.node else "the page"
-    moved = scrolled.moved_x if horizontal else scrolled.moved_y
-    at, view, whole = (
-        (scrolled.left, scrolled.view_width, scrolled.width)
-        if horizontal
-        else (scrolled.top, scrolled.view_height, scrolled.height)
-    )
+    pairs = (scrolled.moved, scrolled.position, scrolled.seen, scrolled.size)
+    moved, at, view, whole = (across if horizontal else down for across, down in pairs)
     side = {"top": "up", "bottom": "down"}.get(direction, direction)
     if whole <= view + 1:
         return f"Nothing to scroll {side}: {what} shows all of its content."

@@ -427,6 +427,6 @@ def _has_changed(observation: Observation | None) -> bool | None:
         case Observation(changes=None, snapshot=None, dialog=None, notices=()):
             return None
         case Observation(changes=DomChanges() as changes, notices=(), dialog=None):
-            return bool(changes.changes or changes.omitted or changes.new_page or changes.looks)
+            return bool(changes.changes or changes.omitted or changes.looks)
         case _:
             return True

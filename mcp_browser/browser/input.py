@@ -238,10 +238,10 @@ class Input:
         """Check the target of keys with the gate, and return it, if a rule needs it and it is known."""
         if not self._is_ruled:
             return None
-        found = await self._tab.ask(self._tab.dom.targets.of_keys(enter=enter, letter=letter))
+        targets, place = await self._tab.ask(self._tab.dom.targets.of_keys(enter=enter, letter=letter))
         if (gate := self._services.gate) is not None:
-            gate.check(found.targets)
-        return found.place
+            gate.check(targets)
+        return place
 
     async def check_elements(
         self, *indexes: int, enter: bool = False, also: Sequence[tuple[str, str]] = ()
@@ -338,11 +338,11 @@ class Input:
         await self._tab.ask(keys.release(hold))
         put = self._tab.ask(keys.put(place, text, exactly=not confidential, secret=secret or confidential))
         await self._act(asyncio.sleep(0))  # A script puts it in, but it is input like any other.
-        result = await put
-        if result.done < len(text):
-            if not result.moved:
+        done, moved = await put
+        if done < len(text):
+            if not moved:
                 raise NotActionable("What has the keyboard takes no text.", hint=HINT)
-            raise _moved(before + result.done)
+            raise _moved(before + done)
 
     async def _strike(self, text: str) -> None:
         """Press and release the key of each character, without waiting for the page in between."""

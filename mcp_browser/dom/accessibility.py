@@ -23,7 +23,7 @@ class Violation:
     impact: str
     help: str
     url: str
-    tags: tuple[str, ...]
+    tags: list[str]
     count: int = 0
     nodes: list[tuple[DomNode | None, str]] = field(default_factory=list[tuple[DomNode | None, str]])
 
@@ -50,16 +50,9 @@ class AccessibilityAudit:
         """Add what one frame answers; `shown` gives a line an index."""
         for name, into in (("violations", self.violations), ("unsure", self.unsure)):
             for found in answer[name]:
-                rule = into.setdefault(
-                    found["rule"],
-                    Violation(
-                        found["rule"],
-                        found["impact"] or IMPACTS[-1],
-                        found["help"],
-                        found["url"],
-                        tuple(found["tags"]),
-                    ),
-                )
+                impact = found["impact"] or IMPACTS[-1]
+                new = Violation(found["rule"], impact, found["help"], found["url"], found["tags"])
+                rule = into.setdefault(new.rule, new)
                 rule.count += found["count"]
                 rule.nodes += [
                     (shown(part["node"]) if part["node"] else None, "; ".join(part["why"]))

@@ -1,12 +1,9 @@
 """The Chrome DevTools Protocol, with types."""
 
 import base64
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
-from playwright.async_api import CDPSession
-
-if TYPE_CHECKING:
-    from playwright.async_api import FloatRect
+from playwright.async_api import CDPSession, FloatRect
 
 
 async def send(cdp: CDPSession, method: str, **parameters: Any) -> dict[str, Any]:
@@ -26,7 +23,7 @@ async def capture(
     *,
     quality: int | None = None,
     full_page: bool = False,
-    clip: "FloatRect | None" = None,
+    clip: FloatRect | None = None,
 ) -> bytes:
     """A picture of the view, the full page or a rectangle of either in CSS pixels, at device pixels."""
     parameters: dict[str, Any] = {"format": kind, **({"quality": quality} if quality is not None else {})}

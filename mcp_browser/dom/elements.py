@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from mimetypes import guess_type
 from pathlib import Path
 from secrets import token_hex
@@ -14,13 +14,11 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, FrameState
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.keys import KeyHolder, KeyPlace, TargetReader, key_place
 from mcp_browser.dom.models import DomNode, PointHit, ReadyElement, WindowState
 from mcp_browser.dom.person import PersonReports
 from mcp_browser.dom.reading import PageReader
-from mcp_browser.dom.references import ID
 from mcp_browser.dom.worlds import FrameGone, World, answers, break_off
 from mcp_browser.errors import NotActionable
 
@@ -101,25 +99,8 @@ class PageElements(PageReader):
         node = self._references.shown(answer["node"], ref.world, ref.document)
         if "problem" in answer:
             raise self._refusal(node, answer, for_, ref.world, ref.document)
-        x, y = answer["x"], answer["y"]
-        if not ref.world.is_main:
-            x, y = await self._in_page(ref.world, x, y, node, for_)
-        return ReadyElement(
-            node=node,
-            tag=answer["tag"],
-            type=answer["type"],
-            kind=answer["kind"],
-            x=x,
-            y=y,
-            width=answer["width"],
-            height=answer["height"],
-            checked=answer["checked"],
-            multiple=answer["multiple"],
-            secret=answer["secret"],
-            code=answer["code"],
-            focused=answer["focused"],
-            reached=answer.get("reached", True),
-        )
+        x, y = await self._in_page(ref.world, answer["x"], answer["y"], node, for_)
+        return ReadyElement.model_validate({**answer, "node": node, "x": x, "y": y})
 
     async def call(self, index: int, function: str, *args: JsonValue) -> Any:
         """Run a helper of the page script on an element: focus, setValue, text, …; raises StaleElement."""
@@ -145,14 +126,13 @@ class PageElements(PageReader):
         Raises:
             StaleElement: it is gone.
         """
-        if index is None:
-            return (await self._frames.main()).world.session, None
-        ref = self.resolve(index)
-        await self._ask(ref, "describe", ref.id)
+        world, element_id = await self._standing(index)
+        if index is None or element_id is None:
+            return world.session, None
         try:
-            return ref.world.session, await ref.world.object_in_page(ref.id)
+            return world.session, await world.object_in_page(element_id)
         except (KeyError, PlaywrightError) as error:
-            raise await self._stale(ref) from error
+            raise await self._stale(self.resolve(index)) from error
 
     async def set_files(self, index: int, paths: Sequence[Path], *, by_content: bool) -> None:
         """Give files to a file input; `by_content` where paths cannot be read. Raises StaleElement."""
@@ -182,22 +162,19 @@ class PageElements(PageReader):
         Playwright dispatches an event of a random name to each, which the page script listens for. A page
         that interferes has another of its own elements returned, described as what that is.
         """
+        name = token_hex(12)
+        nodes: list[DomNode | None] = [None] * len(handles[:most])
         try:
-            return await self._nodes_of(handles[:most])
+            worlds = [frame.world async for frame, _ in self._frames.each("listenFor", name, len(nodes))]
+            for number, handle in enumerate(handles[:most]):
+                await handle.dispatch_event(f"{name}{number}")
+            for world in worlds:
+                with contextlib.suppress(FrameGone):
+                    answer = await world.run("heard")
+                    for number, line in answer["found"]:
+                        nodes[number] = self._references.shown(line, world, answer["doc"])
         finally:
             await asyncio.gather(*(handle.dispose() for handle in handles), return_exceptions=True)
-
-    async def _nodes_of(self, handles: Sequence[ElementHandle]) -> list[DomNode | None]:
-        name = token_hex(12)
-        worlds = [frame.world async for frame, _ in self._frames.each("listenFor", name, len(handles))]
-        nodes: list[DomNode | None] = [None] * len(handles)
-        for number, handle in enumerate(handles):
-            await handle.dispatch_event(f"{name}{number}")
-        for world in worlds:
-            with contextlib.suppress(FrameGone):
-                answer = await world.run("heard")
-                for number, line in answer["found"]:
-                    nodes[number] = self._references.shown(line, world, answer["doc"])
         return nodes
 
     async def at_point(self, x: float, y: float) -> PointHit | None:
@@ -205,49 +182,30 @@ class PageElements(PageReader):
 
         None where nothing is.
         """
-        frame = await self._frames.main()
         hit: PointHit | None = None
-        for _ in range(MOST_NESTED_FRAMES):
-            answer = await frame.world.run("atPoint", x, y)
-            if answer["node"] is None:
-                return hit
-            node = self._references.shown(answer["node"], frame.world, answer["doc"])
-            hit = PointHit(node=node, actable=answer["actable"])
-            inner = await self._within(frame, answer)
-            if inner is None:
-                return hit
-            origin = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
-            x, y = (x - origin["x"]) / origin["scale"], (y - origin["y"]) / origin["scale"]
-            frame = inner
+        async for frame, answer in self._frames.inward("atPoint", point=(x, y)):
+            if answer["node"] is not None:
+                node = self._references.shown(answer["node"], frame.world, answer["doc"])
+                hit = PointHit(node=node, actable=answer["actable"])
         return hit
 
     async def focused(self) -> DomNode | None:
         """The element that has the keyboard, in frames too; None where none has."""
         node: DomNode | None = None
-        async for frame, answer in self._to_keyboard():
+        async for frame, answer in self._frames.inward("focused"):
             if answer["node"] is not None:
                 node = self._references.shown(answer["node"], frame.world, answer["doc"])
         return node
-
-    async def _to_keyboard(self) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
-        """The frames from the page's own to the one that has the keyboard, each with what has it there."""
-        frame: FrameState | None = await self._frames.main()
-        for _ in range(MOST_NESTED_FRAMES):
-            if frame is None:
-                return
-            answer = await frame.world.run("focused")
-            yield frame, answer
-            frame = await self._within(frame, answer)
 
     async def typed_at(self, index: int | None = None) -> KeyPlace:
         """What gets typed text: an element, or what has the keyboard; raises NotActionable, StaleElement."""
         if index is not None:
             ref = self.resolve(index)
             return key_place(ref.world, await self._ask(ref, "keyPlaceOf", ref.id))
-        found = (await self.targets.of_keys(enter=False)).place
-        if found is None:
-            raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
-        return found
+        _, place = await self.targets.of_keys(enter=False)
+        if place is None:
+            raise _keyboard_unknown()
+        return place
 
     async def use_clipboard(
         self, command: str, key: Mapping[str, Any], data: Mapping[str, str]
@@ -265,15 +223,10 @@ class PageElements(PageReader):
         Raises:
             NotActionable: the frame that has the keyboard cannot be asked.
         """
-        return await (await self._with_keyboard()).run("useClipboard", command, key, data)
-
-    async def _with_keyboard(self) -> World:
-        """The frame that gets what is typed."""
-        worlds = [(frame.world, answer["frame"]) async for frame, answer in self._to_keyboard()]
-        world, leads_on = worlds[-1]
-        if not leads_on:
-            return world
-        raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
+        *_, (frame, answer) = [given async for given in self._frames.inward("focused")]
+        if answer["frame"]:
+            raise _keyboard_unknown()
+        return await frame.world.run("useClipboard", command, key, data)
 
     async def break_off(self, index: int | None = None) -> bool:
         """Stop the script that keeps the page busy, or the frame of an element; False where none does."""
@@ -285,23 +238,15 @@ class PageElements(PageReader):
 
     async def pressed(self, x: float, y: float) -> None:
         """Let the page get ready for the release of the mouse's button, which went down at this point."""
-        main = await self._frames.main()
-        await main.world.run("pressed", x, y)
-
-    def _refusal(
-        self, node: DomNode, answer: dict[str, Any], for_: Purpose, world: World, document: str
-    ) -> NotActionable:
-        named = (answer.get(part) for part in ("by", "close"))
-        by, close = (line and self._references.shown(line, world, document) for line in named)
-        return not_actionable(node, answer, for_, by, close)
+        await (await self._frames.main()).world.run("pressed", x, y)
 
     async def _in_page(
         self, world: World, x: float, y: float, node: DomNode, for_: Purpose
     ) -> tuple[float, float]:
         """A point of a frame as one of the page; scrolls the frame into view and checks what covers it."""
         way = self._frames.way_to(world)
-        if not way and world is not (await self._frames.main()).world:
-            raise not_actionable(node, {"problem": "hidden", "how": "its frame is not shown"}, for_)
+        if not way and not world.is_main:
+            raise self._refusal(node, {"problem": "hidden", "how": "its frame is not shown"}, for_, world, "")
         for parent, owner in reversed(way):
             answer = await parent.world.run("framePoint", owner, x, y, for_)
             if answer.get("problem") in ("covered", "hidden"):
@@ -311,48 +256,40 @@ class PageElements(PageReader):
             x, y = answer["x"], answer["y"]
         return x, y
 
-    async def _within(self, frame: FrameState, answer: dict[str, Any]) -> FrameState | None:
-        """The frame that an answer about one of its parent's elements leads into."""
-        return await self._frames.child(frame, answer["node"][ID]) if answer["frame"] else None
+    def _refusal(
+        self, node: DomNode, answer: dict[str, Any], for_: Purpose, world: World, document: str
+    ) -> NotActionable:
+        """The error for a problem that the page script has named in an answer."""
+        match answer["problem"]:
+            case "covered":
+                # What covers it, and the button by which that may be closed.
+                by, close = (
+                    line and _plain(self._references.shown(line, world, document))
+                    for line in (answer.get("by"), answer.get("close"))
+                )
+                said = f"cannot {_TAKES[for_]}: it is covered by {by or 'another element'}."
+                hint = "Close or answer what covers it first."
+                if close is not None:
+                    hint = f"Close it first: click {close}."
+                elif answer.get("layer"):
+                    hint = 'Answer it, or close it with send_keys "Escape" or a click beside it.'
+            case "hidden":
+                said = f"is hidden ({answer['how']})."
+                hint = "It may show after another action; look with get_state."
+            case "not-editable" if node.role in ("slider", "spinbutton"):
+                said = "takes no text: it is no native control."
+                hint = (
+                    "Press keys on it: send_keys with its index and ArrowRight, ArrowLeft, Home or End. "
+                    "Or drag its handle with drag_element."
+                )
+            case problem:
+                said, hint = _PROBLEMS[problem]
+        return NotActionable(f"{_plain(node)} {said}", hint=hint)
 
 
-def not_actionable(
-    node: DomNode,
-    answer: dict[str, Any],
-    purpose: str,
-    by: DomNode | None = None,
-    close: DomNode | None = None,
-) -> NotActionable:
-    """The error for a problem that the page script has named.
+def _plain(node: DomNode) -> DomNode:
+    return node.model_copy(update={"states": (), "is_new": False, "depth": 0})
 
-    Args:
-        node: the element.
-        answer: what the page script said.
-        purpose: what was to be done with the element.
-        by: what covers it.
-        close: the button by which that may be closed.
-    """
-    what = node.model_copy(update={"states": (), "is_new": False, "depth": 0})
-    problem = answer["problem"]
-    if problem == "covered":
-        cover = by.model_copy(update={"states": (), "is_new": False, "depth": 0}) if by else "another element"
-        if close is not None:
-            hint = f"Close it first: click {close.model_copy(update={'states': (), 'depth': 0})}."
-        elif answer.get("layer"):
-            hint = 'Answer it, or close it with send_keys "Escape" or a click beside it.'
-        else:
-            hint = "Close or answer what covers it first."
-        return NotActionable(f"{what} cannot {_TAKES[purpose]}: it is covered by {cover}.", hint=hint)
-    if problem == "hidden":
-        return NotActionable(
-            f"{what} is hidden ({answer['how']}).",
-            hint="It may show after another action; look with get_state.",
-        )
-    if problem == "not-editable" and node.role in ("slider", "spinbutton"):
-        return NotActionable(
-            f"{what} takes no text: it is no native control.",
-            hint="Press keys on it: send_keys with its index and ArrowRight, ArrowLeft, Home or End. "
-            "Or drag its handle with drag_element.",
-        )
-    said, hint = _PROBLEMS[problem]
-    return NotActionable(f"{what} {said}", hint=hint)
+
+def _keyboard_unknown() -> NotActionable:
+    return NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")

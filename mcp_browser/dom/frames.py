@@ -8,14 +8,11 @@ from typing import Any
 
 from mcp_browser.dom.deadlines import extra_seconds, within
 from mcp_browser.dom.models import DomChange, SettleState
-from mcp_browser.dom.references import DEPTH, FAR, KIND, NAME, PARTS, ROLE, STATES
+from mcp_browser.dom.references import DEPTH, FAR, ID, KIND, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
 FRAME_SECONDS = 3.0
 SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
-
-QUIET = {"quiet": True, "timers": 0, "animations": False, "mutations": False, "waited": 0, "unanswered": 0}
-"""The state of a page that was not waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +62,16 @@ class FrameState:
         is_empty = owner in self.read.stands and (child is None or not child.read.count)
         return "loading" if owner in self.unfound or (is_empty and self.read.loading) else ""
 
-    @property
     def deadline(self) -> float:
         """How long an answer is waited for, in seconds, where the page goes on without it."""
         return (SILENT_SECONDS if self.silent else FRAME_SECONDS) + extra_seconds(self.world.elements)
 
-    @property
     def deadline_within(self) -> float:
         """The same for the frame and all within it."""
-        return max([self.deadline, *(child.deadline_within for child in self.children.values())])
+        return max([self.deadline(), *(child.deadline_within() for child in self.children.values())])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Reading:
     """What one frame has answered, and the frames within it."""
 
@@ -87,6 +82,12 @@ class Reading:
     @property
     def total(self) -> int:
         return int(self.answer["count"]) + sum(inner.total for inner in self.within.values())
+
+    @property
+    def placed(self) -> list[tuple[int, "Reading"]]:
+        """The frames within in reading order, each with the place of the line that it stands at."""
+        placed = [(self.state.read.stands[owner][0], inner) for owner, inner in self.within.items()]
+        return sorted(placed, key=lambda one: one[0])
 
 
 @dataclass(slots=True)
@@ -103,14 +104,8 @@ class Shown:
 def known(answer: dict[str, Any]) -> Known:
     """What is kept of an answer."""
     stands = {owner: (place, depth, far) for owner, place, depth, far in answer["frames"]}
-    return Known(
-        answer["number"],
-        answer["doc"],
-        answer["count"],
-        stands,
-        answer["title"],
-        answer.get("loading", False),
-    )
+    loading = answer.get("loading", False)
+    return Known(answer["number"], answer["doc"], answer["count"], stands, answer["title"], loading)
 
 
 def all_readings(reading: Reading) -> Iterator[Reading]:
@@ -127,14 +122,9 @@ def state_of(state: dict[str, Any]) -> SettleState:
 
 def settled(reading: Reading) -> SettleState:
     """What all frames together say of their rest."""
-    if not reading.within and "state" in reading.answer:
-        return state_of(reading.answer["state"])
     states = [state_of(inner.answer["state"]) for inner in all_readings(reading) if "state" in inner.answer]
     return SettleState(
         quiet=all(state.quiet for state in states),
-        timers=sum(state.timers for state in states),
-        animations=any(state.animations for state in states),
-        mutations=any(state.mutations for state in states),
         waited=max((state.waited for state in states), default=0.0),
         unanswered=sum(state.unanswered for state in states),
     )
@@ -145,23 +135,16 @@ def shown_lines(reading: Reading, base: int, depth: int, far: float) -> Iterator
     answer = reading.answer
     places = answer["places"] or range(len(answer["lines"]))
     before = base
-    within = sorted((stand[0], owner) for owner, stand in reading.state.read.stands.items())
-    pending = [(place, owner) for place, owner in within if owner in reading.within]
+    pending = reading.placed
     for place, line in zip(places, answer["lines"], strict=True):
         while pending and pending[0][0] < place:
-            before += reading.within[pending.pop(0)[1]].total
-        own_far = max(distance(line[FAR]), far)
+            before += pending.pop(0)[1].total
+        # What is above counts for more than what is below.
+        own_far = max(line[FAR], line[FAR] * -1.5, far)
         yield Shown(line, reading.state, before + place, depth, own_far)
         if pending and pending[0][0] == place and line[KIND] != "fold":
-            owner = pending[0][1]
-            yield from shown_lines(
-                reading.within[owner], before + place + 1, depth + line[DEPTH] + 1, own_far
-            )
-
-
-def distance(far: int) -> float:
-    """How far a line counts as being; what is above counts for more than what is below."""
-    return -far * 1.5 if far < 0 else far
+            inner_depth = depth + line[DEPTH] + 1
+            yield from shown_lines(pending[0][1], before + place + 1, inner_depth, own_far)
 
 
 def part_of(shown: list[Shown], room: int, part: int) -> list[Shown]:
@@ -170,7 +153,7 @@ def part_of(shown: list[Shown], room: int, part: int) -> list[Shown]:
     number = 1
     chosen: list[Shown] = []
     for item in sorted(shown, key=lambda item: (item.far, item.place)):
-        cost = cost_of(item)
+        cost = item.depth * 2 + _cost(item.line)
         if used + cost > room and used:
             number += 1
             used = 0
@@ -182,12 +165,8 @@ def part_of(shown: list[Shown], room: int, part: int) -> list[Shown]:
     return sorted(chosen, key=lambda item: item.place)
 
 
-def cost_of(item: Shown) -> int:
-    """Characters of a line, about as the page script counts them."""
-    return item.depth * 2 + _cost(item.line)
-
-
 def _cost(line: list[Any]) -> int:
+    """Characters of a line, about as the page script counts them."""
     states = sum(len(state) + 1 for state in line[STATES])
     return (
         line[DEPTH] * 2
@@ -207,10 +186,8 @@ def frames_in(
 ) -> Iterator[tuple[Reading, Placing, Placing, int]]:
     """Each frame, two functions from a line's place in it (now, before) to that among all, and its depth."""
     frame = reading.state
-    now = sorted(
-        (stand[0], reading.within[o].total) for o, stand in frame.read.stands.items() if o in reading.within
-    )
-    then = sorted((stand[0], frame.reported_within.get(o, 0)) for o, stand in frame.reported.stands.items())
+    now = [(place, inner.total) for place, inner in reading.placed]
+    then = [(stand[0], frame.reported_within.get(o, 0)) for o, stand in frame.reported.stands.items()]
     place_now, place_then = placing(at, now), placing(was, then)
     yield reading, place_now, place_then, depth
     for owner, child in reading.within.items():
@@ -224,11 +201,6 @@ def frames_in(
 def placing(base: int, sizes: list[tuple[int, int]]) -> Placing:
     """From a line's place in its frame to its place among all, given where frames stand and their sizes."""
     return lambda place: base + place + sum(size for stand, size in sizes if stand < place)
-
-
-def lines_reported(frame: FrameState) -> int:
-    """How many lines of a frame and those within it were reported, once their `reported_within` is set."""
-    return frame.reported.count + sum(frame.reported_within.values())
 
 
 MOST_NESTED_FRAMES = 6
@@ -259,23 +231,30 @@ class Frames:
         return self._main
 
     async def each(
-        self, method: str, *args: Any, missed: list[Missed] | None = None
+        self,
+        method: str,
+        *args: Any,
+        missed: list[Missed] | None = None,
+        first: tuple[FrameState, dict[str, Any]] | None = None,
     ) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
         """The answers of all frames that can be seen, each frame before those within it.
 
-        Frames that gave none are added to `missed`.
+        Frames that gave none are added to `missed`. `first` is a frame that has answered: those within it
+        are asked.
 
         Raises:
             FrameGone: the page goes to other addresses while it is asked.
         """
         missed = [] if missed is None else missed
-        main = await self.main()
-        answer = await main.world.run(method, *args)
-        main.silent = False
-        yield main, answer
-        stands = _stands(answer)
-        await self.meet(main, stands)
-        rest = [(main, owner, 1) for owner in stands]
+        if first is None:
+            main = await self.main()
+            first = main, await main.world.run(method, *args)
+            main.silent = False
+        yield first
+        frame, answer = first
+        stands = stands_of(answer)
+        await self.meet(frame, stands)
+        rest = [(frame, owner, 1) for owner in stands]
         while rest:
             parent, owner, depth = rest.pop(0)
             if depth > MOST_NESTED_FRAMES:
@@ -290,7 +269,7 @@ class Frames:
                 missed.append(Missed(parent, owner, "does not answer: its script is busy"))
                 continue
             yield frame, answer
-            stands = _stands(answer)
+            stands = stands_of(answer)
             if stands and depth < MOST_NESTED_FRAMES:
                 with contextlib.suppress(FrameGone):
                     await self.meet(frame, stands)
@@ -304,9 +283,8 @@ class Frames:
             frame = await self.child(parent, owner)
             if frame is None:
                 break
-            asked = frame.world.run(method, *args)
             try:
-                answer: dict[str, Any] = await within(asked, _deadline_of(frame))
+                answer: dict[str, Any] = await within(frame.world.run(method, *args), frame.deadline)
             except TimeoutError:
                 frame.silent = True
                 raise
@@ -317,13 +295,34 @@ class Frames:
             return frame, answer
         raise FrameGone
 
+    async def inward(
+        self, method: str, *args: Any, point: tuple[float, ...] = ()
+    ) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
+        """The answers from the main frame's on to that of the one with the keyboard, or with a point.
+
+        Each says by `frame` whether it leads on, and by `node` where to; the last, too, where the frame there
+        cannot be asked. `point`, in CSS pixels of each frame in turn, comes first among the arguments.
+        """
+        frame = await self.main()
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run(method, *point, *args)
+            yield frame, answer
+            inner = await self.child(frame, answer["node"][ID]) if answer.get("frame") else None
+            if inner is None:
+                return
+            if point:
+                at = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
+                if "problem" in at:
+                    return
+                x, y = point
+                point = ((x - at["x"]) / at["scale"], (y - at["y"]) / at["scale"])
+            frame = inner
+
     async def read_part(self, world: World, answer: dict[str, Any], *how: Any) -> Reading:
         """What a part of a page was read as, with all of the frames that stand in it."""
         reading = Reading(FrameState(world=world, read=known(answer)), answer)
-        frame = next((frame for frame, _ in self.known() if frame.world is world), None)
-        for owner in _stands(answer):
-            if frame is None:
-                break
+        frame = self.of(world)
+        for owner in stands_of(answer):
             with contextlib.suppress(FrameGone, TimeoutError):
                 child, inner = await self._ask_within(frame, owner, "part", (0, *how))
                 reading.within[owner] = await self.read_part(child.world, inner, *how)
@@ -352,21 +351,23 @@ class Frames:
             yield frame, way
             rest += [(child, [*way, (frame, owner)]) for owner, child in frame.children.items()]
 
+    def of(self, world: World) -> FrameState:
+        """The frame of a world; one of which nothing is known where it has not been met."""
+        return next((frame for frame, _ in self.known() if frame.world is world), FrameState(world))
+
     def way_to(self, world: World) -> Way:
         """The way to a world that has been met."""
-        for frame, way in self.known():
-            if frame.world is world:
-                return way
-        return []
+        return next((way for frame, way in self.known() if frame.world is world), Way())
+
+    async def paths_to(self, world: World) -> tuple[str, ...]:
+        """The CSS paths of the frames around a world, from the outermost on."""
+        around = [await parent.world.run("record", owner) for parent, owner in self.way_to(world)]
+        return tuple(answer.get("path", "") for answer in around)
 
 
-def _stands(answer: dict[str, Any]) -> list[int]:
+def stands_of(answer: dict[str, Any]) -> list[int]:
     """The elements that an answer says frames stand in."""
     return [owner for owner, *_ in answer.get("frames", [])]
-
-
-def _deadline_of(frame: FrameState) -> Callable[[], float]:
-    return lambda: frame.deadline
 
 
 def insert_within(changes: list[DomChange], inner: list[DomChange]) -> None:

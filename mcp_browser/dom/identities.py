@@ -1,22 +1,19 @@
 """Elements by what they can be found again by, on a page that may have changed since."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from mcp_browser.dom.frames import Frames
+from mcp_browser.dom.frames import Frames, FrameState
 from mcp_browser.dom.models import DomNode, Frozen
-from mcp_browser.dom.references import ElementRef, References
+from mcp_browser.dom.references import References
 from mcp_browser.errors import NotFound
 from mcp_browser.text import quoted
 
-if TYPE_CHECKING:
-    from mcp_browser.dom.frames import FrameState
-
 MatchLevel = Literal["exact", "attributes", "role", "text"]  # By what an element was found again
-LEVELS: tuple[MatchLevel, ...] = ("exact", "attributes", "role", "text")
+LEVELS: tuple[MatchLevel, ...] = get_args(MatchLevel)
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]
 
@@ -59,18 +56,9 @@ class ElementRecord(Frozen):
 
 def element_record(index: int, answer: Mapping[str, Any], frames: tuple[str, ...]) -> ElementRecord:
     """The record of an element, as the page script describes it, in the frames with these paths."""
-    x, y, width, height = (round(size, 1) for size in answer["box"])
-    same = ("role", "name", "tag", "attributes", "text", "context", "twins", "places", "path")
-    return ElementRecord(
-        index=index,
-        frames=frames,
-        frame=answer["url"] if frames else None,
-        x=x,
-        y=y,
-        width=width,
-        height=height,
-        **{name: answer[name] for name in same},
-    )
+    box = dict(zip(("x", "y", "width", "height"), (round(size, 1) for size in answer["box"]), strict=True))
+    frame = answer["url"] if frames else None
+    return ElementRecord.model_validate({**answer, **box, "index": index, "frames": frames, "frame": frame})
 
 
 class Located(Frozen):
@@ -91,16 +79,15 @@ class Identities:
 
     async def record(self, index: int) -> ElementRecord:
         """What the element of an index can be found again by; raises NotFound, StaleElement."""
-        ref: ElementRef = self._references[index]
+        ref = self._references[index]
         answer = await self._ask(ref, "record", ref.id)
         x, y, width, height = answer["box"]
-        paths: list[str] = []
         for parent, owner in reversed(self._frames.way_to(ref.world)):
-            paths.append((await parent.world.run("record", owner)).get("path", ""))
             at = await parent.world.run("framePoint", owner, x, y, "read")
             if "problem" not in at:
                 x, y, width, height = at["x"], at["y"], width * at["scale"], height * at["scale"]
-        return element_record(index, {**answer, "box": (x, y, width, height)}, tuple(reversed(paths)))
+        paths = await self._frames.paths_to(ref.world)
+        return element_record(index, {**answer, "box": (x, y, width, height)}, paths)
 
     async def locate(self, record: ElementRecord) -> Located:
         """The element of a record, first in its own frame. Raises NotFound: none, or several alike."""

@@ -10,8 +10,8 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.deadlines import within
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, FrameState
-from mcp_browser.dom.references import ID, ElementRef
+from mcp_browser.dom.frames import Frames, FrameState, stands_of
+from mcp_browser.dom.references import ElementRef
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import ActionError
 from mcp_browser.policy import Target
@@ -54,14 +54,6 @@ def targets_of(answer: Mapping[str, Any]) -> list[Target]:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyTargets:
-    """What keys would act on, as rules about elements read it, and where; `place` None where nobody knows."""
-
-    targets: Sequence[Target]
-    place: KeyPlace | None
-
-
-@dataclass(frozen=True, slots=True)
 class KeyHold:
     """Keys that are held to a place, None where nobody knows it; `targets` is what they act on.
 
@@ -91,14 +83,6 @@ class HeldKeys:
     field: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PutText:
-    """How many characters of a text were put in, and whether the rest was not since the focus had moved."""
-
-    done: int
-    moved: bool
-
-
 class KeyHolder:
     """Holds the keys of one page to a place, in all its frames."""
 
@@ -115,46 +99,40 @@ class KeyHolder:
             letter: one that is pressed with Alt.
         """
         number = next(self._numbers)
-        frame = await self._frames.main()
         place: KeyPlace | None = None
         found: list[Target] = []
         held: list[FrameState] = []
         first, alone = True, True
-        for _ in range(MOST_NESTED_FRAMES):
-            answer = await frame.world.run("holdKeys", number, ruled, enter, letter)
+        async for frame, answer in self._frames.inward("holdKeys", number, ruled, enter, letter):
             held.append(frame)
             found += targets_of(answer)
             first = first and answer["first"]
-            if frames := [owner for owner, *_ in answer["frames"]]:
+            if owners := stands_of(answer):
                 alone = False
-                await self._frames.meet(frame, frames)
+                await self._frames.meet(frame, owners)
             if not answer["frame"]:
                 place = key_place(frame.world, answer)
-                break
-            inner = frame.children.get(answer["node"][ID])
-            if inner is None:
-                break
-            frame = inner
-        hold = KeyHold(number, place, found, first, held)
-        return hold if alone else await self._hold_others(hold, ruled=ruled)
+        if not alone and ruled:
+            first = await self._hold_all(number, held) and first
+        elif not alone:
+            others = [frame for frame, _ in self._frames.known() if frame not in held]
+            await asyncio.gather(*(self._ask(frame, "holdOthers", number) for frame in others))
+            held += others
+        return KeyHold(number, place, found, first, held)
 
-    async def _hold_others(self, hold: KeyHold, *, ruled: bool) -> KeyHold:
-        first = hold.first
-        if ruled:
-            async for frame, answer in self._frames.each("holdOthers", hold.number):
-                first = first and answer["first"]
-                if frame not in hold.frames:
-                    hold.frames.append(frame)
-        else:
-            others = [frame for frame, _ in self._frames.known() if frame not in hold.frames]
-            await asyncio.gather(*(self._ask(frame, "holdOthers", hold.number) for frame in others))
-            hold.frames.extend(others)
-        return KeyHold(hold.number, hold.place, hold.targets, first, hold.frames)
+    async def _hold_all(self, number: int, held: list[FrameState]) -> bool:
+        """Hold keys in new frames, too; whether nothing in any frame hears of one before it is checked."""
+        first = True
+        async for frame, answer in self._frames.each("holdOthers", number):
+            first = first and answer["first"]
+            if frame not in held:
+                held.append(frame)
+        return first
 
     async def has_come(self, hold: KeyHold) -> bool:
         """Whether the first key has come to the place, which has the keyboard still, and no frame is new."""
         assert hold.place is not None
-        await self._hold_others(hold, ruled=True)
+        await self._hold_all(hold.number, hold.frames)
         answer = await self._ask_of(hold.place, "hasCome", [hold.number])
         return bool(answer.get("come"))
 
@@ -173,8 +151,10 @@ class KeyHolder:
                 return HeldKeys(answer["keys"], answer["inputs"], strayed, field=answer["field"])
         return HeldKeys(strayed=strayed, gone=True)
 
-    async def put(self, place: KeyPlace, text: str, *, exactly: bool, secret: bool) -> PutText:
+    async def put(self, place: KeyPlace, text: str, *, exactly: bool, secret: bool) -> tuple[int, bool]:
         """Put text in where the caret of the place's document is, and nowhere else.
+
+        Return how many characters were put in, and whether the rest was not since the focus had moved.
 
         Args:
             place: of which document.
@@ -183,7 +163,7 @@ class KeyHolder:
             secret: whether it may go into fields whose content nobody is to read.
         """
         answer = await self._ask_of(place, "putText", [text, place.element if exactly else 0, secret])
-        return PutText(answer.get("done", 0), answer.get("moved", True))
+        return answer.get("done", 0), answer.get("moved", True)
 
     async def _ask_of(self, place: KeyPlace, method: str, args: list[Any]) -> dict[str, Any]:
         try:
@@ -194,7 +174,7 @@ class KeyHolder:
     async def _ask(self, frame: FrameState, method: str, *args: Any) -> dict[str, Any] | None:
         """The answer of a frame; None where it is gone or does not answer."""
         with contextlib.suppress(FrameGone, TimeoutError, ActionError, PlaywrightError):
-            return await within(frame.world.run(method, *args), lambda: frame.deadline)
+            return await within(frame.world.run(method, *args), frame.deadline)
         return None
 
 
@@ -210,40 +190,25 @@ class TargetReader:
 
     async def at(self, x: float, y: float) -> list[Target]:
         """What a mouse at a point of the view acts on; CSS pixels."""
-        frame, found = await self._frames.main(), list[Target]()
-        for _ in range(MOST_NESTED_FRAMES):
-            answer = await frame.world.run("targetsAt", x, y)
+        found, leads_on = list[Target](), True
+        async for _, answer in self._frames.inward("targetsAt", point=(x, y)):
             found += targets_of(answer)
-            if not answer["frame"]:
-                return found
-            inner = await self._frames.child(frame, answer["node"][ID])
-            if inner is None:
-                break
-            origin = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
-            if "problem" in origin:
-                break
-            x, y = (x - origin["x"]) / origin["scale"], (y - origin["y"]) / origin["scale"]
-            frame = inner
-        return [*found, await self._unknown()]
+            leads_on = answer["frame"]
+        return [*found, await self._unknown()] if leads_on else found
 
-    async def of_keys(self, *, enter: bool, letter: str = "") -> KeyTargets:
-        """What keys act on and where that is: with Enter among them, and a letter pressed with Alt."""
-        frame, found = await self._frames.main(), list[Target]()
-        for _ in range(MOST_NESTED_FRAMES):
-            answer = await frame.world.run("targetsOfKeys", enter, letter)
+    async def of_keys(self, *, enter: bool, letter: str = "") -> tuple[Sequence[Target], KeyPlace | None]:
+        """What keys act on, with Enter or a letter pressed with Alt; and where that is, None if unknown."""
+        found, place = list[Target](), None
+        async for frame, answer in self._frames.inward("targetsOfKeys", enter, letter):
             found += targets_of(answer)
             if not answer["frame"]:
-                return KeyTargets(found or [Target(**answer["whose"])], key_place(frame.world, answer))
-            inner = await self._frames.child(frame, answer["node"][ID])
-            if inner is None:
-                break
-            frame = inner
-        return KeyTargets([*found, await self._unknown()], None)
+                found = found or [Target(**answer["whose"])]
+                place = key_place(frame.world, answer)
+        return (found if place is not None else [*found, await self._unknown()]), place
 
     async def of(self, ref: ElementRef, *, enter: bool = False) -> list[Target]:
         """What acting on an element acts on; with `enter`, pressing Enter in it, too. Raises StaleElement."""
-        answer = await self._ask(ref, "targetsOf", ref.id, enter)
-        return targets_of(answer)
+        return targets_of(await self._ask(ref, "targetsOf", ref.id, enter))
 
     async def page(self) -> Target:
         """The page as a whole."""
@@ -251,5 +216,4 @@ class TargetReader:
 
     async def _unknown(self) -> Target:
         """What is in a frame that cannot be asked."""
-        page = await self.page()
-        return page.model_copy(update={"role": "iframe", "origin": "null", "unknown": True})
+        return (await self.page()).model_copy(update={"role": "iframe", "origin": "null", "unknown": True})

@@ -3,12 +3,11 @@
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from playwright.async_api import Locator, Page
 
 from mcp_browser.dom.identities import ElementRecord
-
-if TYPE_CHECKING:
-    from playwright.async_api import Locator, Page
 
 ROLES = frozenset(
     (
@@ -59,7 +58,7 @@ class ElementLocator:
         frames = [("frame_locator", (path,), dict[str, Any]()) for path in self.frames]
         return [*frames, *found[self.by], *([] if self.nth is None else [("nth", (self.nth,), {})])]
 
-    def on(self, page: "Page") -> "Locator":
+    def on(self, page: Page) -> Locator:
         """Playwright's locator on a page."""
         found: Any = page
         for method, arguments, options in self.calls:

@@ -64,6 +64,8 @@ class DomNode(Frozen):
     def __str__(self) -> str:
         # Cleaned first: a character that goes may keep a text from being known as what looks like an element.
         name = clean_text(self.name)
+        mark = "*" if self.is_new else ""
+        index = f"{mark}[{self.index}] " if self.index is not None else ""
         match self.kind:
             case "text" if self.index is None:
                 return plain_lines(name)
@@ -71,9 +73,8 @@ class DomNode(Frozen):
                 level = next((state[6:] for state in self.states if state.startswith("level=")), "2")
                 return f"{'#' * int(level)} {name}"
             case _ if self.role == "row" and self.kind in ("row", "interactive"):
-                mark = "*" if self.is_new else ""
-                index = f"{mark}[{self.index}] row " if self.index is not None else ""
-                return f"{index}| {name} |" + "".join(f" {state}" for state in self.states)
+                row = f"{index}row " if index else ""
+                return f"{row}| {name} |" + "".join(f" {state}" for state in self.states)
             case "image" if self.index is None:
                 return f'{self.role or "img"} "{name.translate(_ESCAPES)}"'
             case "fold":
@@ -83,10 +84,8 @@ class DomNode(Frozen):
                     what = f"behind it: {counted(count, 'element')}"
                 return f"{what} (get_state index={self.index})"
             case _:
-                mark = "*" if self.is_new else ""
-                index = f"[{self.index}] " if self.index is not None else ""
                 states = "".join(f" {clean_text(state)}" for state in self.states)
-                return f'{mark}{index}{self.role or self.kind} "{name.translate(_ESCAPES)}"{states}'
+                return f'{index or mark}{self.role or self.kind} "{name.translate(_ESCAPES)}"{states}'
 
 
 class Size(Frozen):
@@ -154,8 +153,7 @@ class DomChange(Frozen):
     same line at another place among those that have stayed, `before` the next of those, if any; of what is
     `unlisted` the line went, and the element is there. `was` and `at` are its places among all lines of the
     page, before and now, counted from 0. Where a frame has another document, one `removed` line stands for
-    all the `lines` that were in it; so does one for what went together, `within` holding the indexes of the
-    elements among it.
+    all the `lines` that were in it; so does one for what went together.
     """
 
     op: ChangeKind
@@ -163,7 +161,6 @@ class DomChange(Frozen):
     before: DomNode | None = None
     was: int | None = None
     at: int | None = None
-    within: tuple[int, ...] = ()
 
 
 class DomLook(Frozen):
@@ -179,8 +176,7 @@ class DomLook(Frozen):
 class DomChanges(Frozen):
     """How the page has changed since the last observation, cut to a budget.
 
-    `omitted` counts the changes left out; `new_page` is true where the document is another one, so that
-    there is nothing to compare with. Where no line changed, `looks` are the first elements that look
+    `omitted` counts the changes left out. Where no line changed, `looks` are the first elements that look
     different and `other_looks` counts the others, as far as that is known. `behind` counts the elements that
     something without a line of its own covers from now on, which fills the view. `title` is that of the page
     where it is another one.
@@ -189,7 +185,6 @@ class DomChanges(Frozen):
     changes: tuple[DomChange, ...] = ()
     omitted: int = 0
     behind: int = 0
-    new_page: bool = False
     looks: tuple[DomLook, ...] = ()
     other_looks: int = 0
     title: str | None = None
@@ -200,16 +195,12 @@ AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]
 
 
 class SettleState(Frozen):
-    """Whether the page has come to rest, as far as its script knows, and what kept it going.
+    """Whether the page has come to rest, as far as its script knows, after how many seconds.
 
-    `timers` counts the short timers that the last input has started and that are still to come, `unanswered`
-    the sockets that a press wrote to and that were waited for in vain; `waited` is in seconds.
+    `unanswered` counts the sockets that a press wrote to and that were waited for in vain.
     """
 
     quiet: bool = True
-    timers: int = 0
-    animations: bool = False
-    mutations: bool = False
     waited: float = 0.0
     unanswered: int = 0
 
@@ -264,25 +255,17 @@ class ReadyElement(Frozen):
 
 
 class Scrolled(Frozen):
-    """What a scroll did, in CSS pixels. `node` is what was scrolled, None for the page."""
+    """What a scroll did. `node` is what was scrolled, None for the page.
 
-    node: DomNode | None = None
-    moved_x: int = 0
-    moved_y: int = 0
-    left: int = 0
-    top: int = 0
-    width: int = 0
-    height: int = 0
-    view_width: int = 0
-    view_height: int = 0
+    The rest is each across and down, in CSS pixels: by how much it was scrolled, where it stands now, how
+    much of it is seen, and its whole size.
+    """
 
-
-class FoundText(Frozen):
-    """A text that was scrolled to: its line, the lines around it, and how many matches there are."""
-
-    node: DomNode
-    context: str
-    count: int
+    node: DomNode | None
+    moved: tuple[int, int]
+    position: tuple[int, int]
+    seen: tuple[int, int]
+    size: tuple[int, int]
 
 
 class WindowState(Frozen):

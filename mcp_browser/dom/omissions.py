@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
+from itertools import chain, groupby, pairwise, repeat, starmap
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -20,47 +20,32 @@ _SIDES: dict[tuple[bool, int], GapSide] = {
     (True, 1): "right",
 }
 
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Lines one after the other on the same side of what is seen: -1 before it, 1 behind it, 0 in it.
-
-    `port` is the id of the element that scrolls, 0 for the whole page of the frame.
-    """
-
-    lines: int
-    sign: int = 0
-    port: int = 0
-    reading: Reading | None = None
-
-    def is_like(self, other: "Stretch") -> bool:
-        """Whether both lie on the same side of the same thing."""
-        return (self.sign, self.port) == (other.sign, other.port) and self.reading is other.reading
+Side = tuple[int, int, Reading | None]
+"""Where a line lies: -1 before what is seen, 1 behind it, 0 in it; the id of the element that scrolls, 0 for
+the whole page of the frame; and the reading of that frame.
+"""
+SEEN: Side = (0, 0, None)
 
 
-def stretches(reading: Reading, cut: tuple[Reading, int] | None = None) -> Iterator[Stretch]:
-    """All lines of a reading and of those within it, in reading order, by where they lie.
+def sides(reading: Reading, cut: tuple[Reading, int] | None = None) -> Iterator[tuple[Side, int]]:
+    """Where the lines of a reading and of those within it lie, in reading order, and how many lie there.
 
     `cut` is what cuts the frame off where not all of it is seen: a reading around it and the port there.
     """
     answer = reading.answer
     runs: list[tuple[int, int, int]] = [*answer["runs"], (answer["count"], 0, 0)]
-    stands = reading.state.read.stands
-    within = sorted((stands[owner][0], owner) for owner in reading.within)
+    within = reading.placed
     for (place, port, sign), (end, _, _) in pairwise(runs):
         by, through = cut if cut and not port else (reading, port)
-        own = Stretch(0, sign, through if sign else 0, by if sign else None)
+        side = (sign, through, by) if sign else SEEN
         begin = place
         while within and within[0][0] < end:
-            stand, owner = within.pop(0)
-            yield replace(own, lines=stand + 1 - begin)
+            stand, inner = within.pop(0)
+            yield side, stand + 1 - begin
             begin = stand + 1
-            inner = reading.within[owner]
             # What stands in a frame that is out of view is where that is.
-            yield from (
-                [replace(own, lines=inner.total)] if sign else stretches(inner, _cut(inner, reading, cut))
-            )
-        yield replace(own, lines=end - begin)
+            yield from [(side, inner.total)] if sign else sides(inner, _cut(inner, reading, cut))
+        yield side, end - begin
 
 
 def _cut(inner: Reading, reading: Reading, cut: tuple[Reading, int] | None) -> tuple[Reading, int] | None:
@@ -76,62 +61,39 @@ class Omissions:
 
     def __init__(self, reading: Reading, references: References) -> None:
         """Begin before the first line."""
-        self._rest: Iterator[Stretch] = stretches(reading)
-        self._next: Stretch = Stretch(0)
+        self._sides: list[Side] = list(chain.from_iterable(starmap(repeat, sides(reading))))
         self._references = references
         self._place = 0
         self._is_counted = False  # Whether another line counts what comes before the next place
 
-    def skip_to(self, place: int) -> list[Stretch]:
-        """The lines before that place, those alike together."""
-        taken: list[Stretch] = []
-        while self._place < place:
-            if self._next.lines == 0:
-                self._next = next(self._rest)
-                continue
-            lines = min(self._next.lines, place - self._place)
-            piece = replace(self._next, lines=lines)
-            if taken and taken[-1].is_like(piece):
-                taken[-1] = replace(piece, lines=taken[-1].lines + lines)
-            else:
-                taken.append(piece)
-            self._next = replace(self._next, lines=self._next.lines - lines)
-            self._place += lines
-        return taken
-
     def stand_for(self, place: int, node: DomNode) -> bool:
         """The node stands for the lines from that place on; False where another node counts them."""
-        self.skip_to(place + node.lines)
+        self._place = max(self._place, place + node.lines)
         # With what stands in frames among them.
         self._is_counted = node.kind == "fold" and (node.role == "behind" or node.name == "")
         return node.kind != "fold" or node.name != ""
 
     def leave_out(self, place: int, *, at: int) -> Iterator[Gap]:
         """The lines before that place as gaps before the node number `at`."""
-        pieces = self.skip_to(place)
+        begin, self._place = self._place, max(self._place, place)
         if self._is_counted:
             return
+        pieces = [(side, len(list(alike))) for side, alike in groupby(self._sides[begin:place])]
         if len(pieces) > MOST_PIECES:
-            pieces = [Stretch(sum(piece.lines for piece in pieces))]
-        for piece in pieces:
-            if piece.reading is None:
-                yield Gap(at=at, lines=piece.lines)
+            pieces = [(SEEN, place - begin)]
+        for (sign, port, reading), lines in pieces:
+            if reading is None:
+                yield Gap(at=at, lines=lines)
+                continue
+            index: int | None = None
+            if port:
+                before, behind, across = reading.answer["ports"][str(port)]
+                index = self._references.index(port, reading.state.world, reading.state.read.document)
             else:
-                yield self._gap(piece, piece.reading, at)
-
-    def _gap(self, piece: Stretch, reading: Reading, at: int) -> Gap:
-        frame = reading.state
-        index: int | None = None
-        if piece.port:
-            before, behind, across = reading.answer["ports"][str(piece.port)]
-            index = self._references.index(piece.port, frame.world, frame.read.document)
-        else:
-            _, y, _, seen, _, height = reading.answer["view"]
-            before, behind, across = y / max(1, seen), (height - y - seen) / max(1, seen), False
-        screens = max(0.0, before if piece.sign < 0 else behind)
-        return Gap(
-            at=at, lines=piece.lines, where=_SIDES[bool(across), piece.sign], screens=screens, index=index
-        )
+                _, y, _, seen, _, height = reading.answer["view"]
+                before, behind, across = y / max(1, seen), (height - y - seen) / max(1, seen), False
+            screens = max(0.0, before if sign < 0 else behind)
+            yield Gap(at=at, lines=lines, where=_SIDES[bool(across), sign], screens=screens, index=index)
 
 
 REPEATED_ROLES = frozenset({"banner", "navigation", "complementary", "contentinfo", "menubar", "search"})
@@ -151,20 +113,20 @@ class SeenLine:
 
 @dataclass(frozen=True, slots=True)
 class SeenParts:
-    """The parts of a page that others of its site may have as well, by role and name."""
+    """The parts of a page that others of its site may have as well."""
 
     document: str = ""
     url: str = ""
-    parts: tuple[tuple[str, str, tuple[SeenLine, ...]], ...] = ()
+    parts: tuple[tuple[SeenLine, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Repeated:
     """What is as it was: the places of the lines that say so, of those left out, and kept indexes."""
 
-    heads: frozenset[int] = frozenset()
-    left_out: frozenset[int] = frozenset()
-    kept: tuple[tuple[int, int], ...] = ()  # An element's id, and the index it keeps
+    heads: set[int] = field(default_factory=set[int])
+    left_out: set[int] = field(default_factory=set[int])
+    kept: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # Elements' ids and indexes
 
 
 def parts_of(shown: Sequence[Shown]) -> list[list[Shown]]:
@@ -187,49 +149,50 @@ def parts_of(shown: Sequence[Shown]) -> list[list[Shown]]:
     return parts
 
 
-def seen_line(item: Shown, head: Shown, url: str, index: int | None) -> SeenLine:
-    """A line as it is kept for the next page."""
-    return SeenLine(_sign(item, head), _target(item.line, url), _states(item.line), index)
+def seen_parts(reading: Reading, shown: Sequence[Shown], nodes: Sequence[DomNode]) -> SeenParts:
+    """The parts of a page as they are kept for the next one; `nodes` are the lines `shown`."""
+    url: str = reading.answer["url"]
+    indexes = {item.place: node.index for item, node in zip(shown, nodes, strict=True)}
+    parts = tuple(
+        tuple(
+            SeenLine(_sign(item, part[0]), _target(item.line, url), _states(item.line), indexes[item.place])
+            for item in part
+        )
+        for part in parts_of(shown)
+        if part[0].frame is reading.state
+    )
+    return SeenParts(reading.answer["doc"], url, parts)
 
 
-def repeated_parts(shown: Sequence[Shown], seen: SeenParts, url: str) -> Repeated:
+def repeated_parts(reading: Reading, shown: Sequence[Shown], seen: SeenParts) -> Repeated:
     """The parts of a page that are as they were on the one reported before it."""
-    if not seen.parts or urlsplit(seen.url)[:2] != urlsplit(url)[:2]:
-        return Repeated()
+    repeated = Repeated()
+    url: str = reading.answer["url"]
+    is_of_site = urlsplit(seen.url)[:2] == urlsplit(url)[:2]
+    if not seen.parts or not is_of_site or seen.document == reading.answer["doc"]:
+        return repeated
     rest = list(seen.parts)
-    heads: set[int] = set()
-    left_out: set[int] = set()
-    kept: list[tuple[int, int]] = []
     for part in parts_of(shown):
         head = part[0]
-        known = next((one for one in rest if _fits(part, one)), None)
+        signs = [_sign(item, head) for item in part]
+        known = next((one for one in rest if [line.sign for line in one] == signs), None)
         if known is None:
             continue
         rest.remove(known)
         same: set[int] = set()
         stay: list[tuple[int, int]] = []
-        for item, line in zip(part, known[2], strict=True):
-            is_link = (
-                item.line[ROLE] == "link" and line.target != "" and line.target == _target(item.line, url)
-            )
+        for item, line in zip(part, known, strict=True):
+            is_link = item.line[ROLE] == "link" and "" != line.target == _target(item.line, url)
             if line.index is not None and (item is head or is_link):
                 stay.append((item.line[ID], line.index))
             stays = is_link or item.line[KIND] != "interactive"
             if item is not head and stays and _states(item.line) == line.states:
                 same.add(item.place)
         if len(same) >= LEAST_LINES:
-            heads.add(head.place)
-            left_out |= same
-            kept += stay
-    return Repeated(frozenset(heads), frozenset(left_out), tuple(kept))
-
-
-def _fits(part: Sequence[Shown], known: tuple[str, str, tuple[SeenLine, ...]]) -> bool:
-    head = part[0]
-    role, name, lines = known
-    if (role, name) != (head.line[ROLE], head.line[NAME]) or len(lines) != len(part):
-        return False
-    return all(_sign(item, head) == line.sign for item, line in zip(part, lines, strict=True))
+            repeated.heads.add(head.place)
+            repeated.left_out |= same
+            repeated.kept += stay
+    return repeated
 
 
 def _deep(item: Shown) -> int:

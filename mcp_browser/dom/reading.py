@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from playwright.async_api import Page
@@ -13,7 +13,6 @@ from mcp_browser.dom.deadlines import extra_seconds, within
 from mcp_browser.dom.frames import (
     MOST_NESTED_FRAMES,
     NOTHING,
-    QUIET,
     Frames,
     FrameState,
     Placing,
@@ -23,7 +22,6 @@ from mcp_browser.dom.frames import (
     frames_in,
     insert_within,
     known,
-    lines_reported,
     part_of,
     settled,
     shown_lines,
@@ -38,10 +36,9 @@ from mcp_browser.dom.models import (
     Scroll,
     SettleState,
 )
-from mcp_browser.dom.omissions import Omissions, Repeated, SeenParts, parts_of, repeated_parts, seen_line
-from mcp_browser.dom.references import ID, KIND, NAME, ROLE, ElementRef, References
-from mcp_browser.dom.sent_secrets import Notify, SentSecrets
-from mcp_browser.dom.worlds import FrameGone, Worlds, reading_of
+from mcp_browser.dom.omissions import Omissions, Repeated, SeenParts, repeated_parts, seen_parts
+from mcp_browser.dom.references import ID, KIND, ROLE, ElementRef, References
+from mcp_browser.dom.worlds import FrameGone, SentSecrets, World, Worlds, reading_of
 from mcp_browser.errors import InvalidArguments, StaleElement
 from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.text import CHARACTERS_A_TOKEN
@@ -65,7 +62,7 @@ class PageReader:
         channel: str,
         budget: int,
         changes_budget: int,
-        sent: Notify | None = None,
+        sent: Callable[[str], None] | None = None,
         addresses: SessionAddresses | None = None,
         learnt: dict[str, str] | None = None,
     ) -> None:
@@ -113,7 +110,6 @@ class PageReader:
             return self._as_snapshot(await self._frames.read_part(ref.world, answer, *how), budget, part)
         self._confirm()
         reading = await self._observe(whole=True, room=budget * part, folded=folded)
-        self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
         self._confirm()
         return self._as_snapshot(reading, budget, part)
 
@@ -140,7 +136,6 @@ class PageReader:
         reading = await self._observe(
             whole=False, room=self._budget, settle=limit, came=came, searched=searched
         )
-        self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
         state = settled(reading)
         changes = None if "lines" in reading.answer else self._as_changes(reading)
         if changes is not None:
@@ -185,7 +180,9 @@ class PageReader:
             "came": came,
             "searched": searched,
         }
-        return await self._read(await self._frames.main(), wish, settle, 0)
+        reading = await self._read(await self._frames.main(), wish, settle, 0)
+        self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
+        return reading
 
     async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
         begun = time.monotonic()
@@ -245,7 +242,7 @@ class PageReader:
     ) -> Reading | None:
         try:
             reading = await within(
-                self._read(frame, wish, settle, deep), lambda: settle + frame.deadline_within
+                self._read(frame, wish, settle, deep), lambda: settle + frame.deadline_within()
             )
         except FrameGone:
             return None
@@ -258,20 +255,15 @@ class PageReader:
     async def _ask_frame(
         self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
     ) -> dict[str, Any]:
-        wish = {
-            **wish,
-            "base": frame.reported.number,
-            "of": frame.reported.document,
-            "strict": deep > 0,
-            "seen": frame.seen,
-        }
+        base, strict = frame.reported, deep > 0
+        wish = wish | {"base": base.number, "of": base.document, "strict": strict, "seen": frame.seen}
         if settle > 0:
             answer = await frame.world.run("settleAndObserve", settle * 1000, wish)
         else:
             answer = await frame.world.run("observe", wish)
-        hosts = answer.get("hosts")
-        if hosts and await frame.world.open_hosts(hosts):
-            return {**await frame.world.run("observe", wish), "state": answer.get("state", QUIET)}
+        if (hosts := answer.get("hosts")) and await frame.world.open_hosts(hosts):
+            state = {name: answer[name] for name in ("state",) if name in answer}
+            return {**await frame.world.run("observe", wish), **state}
         return answer
 
     def _confirm(self) -> None:
@@ -288,7 +280,7 @@ class PageReader:
             # Of a frame that did not answer nothing was reported: it is reported whole once it does.
             frame.reported = NOTHING if frame.silent else frame.read
             frame.reported_within = {
-                owner: lines_reported(child)
+                owner: child.reported.count + sum(child.reported_within.values())
                 for owner, child in frame.children.items()
                 if owner in frame.reported.stands
             }
@@ -314,9 +306,11 @@ class PageReader:
             shown = []
         if not shown and part > 1:
             raise InvalidArguments(f"There is no part {part}: the page has {parts}.")
-        same = self._repeated(reading, shown) if familiar else Repeated()
+        same = repeated_parts(reading, shown, self._seen) if familiar else Repeated()
+        for element_id, index in same.kept:
+            self._references.keep(index, element_id, reading.state.world, reading.answer["doc"])
         nodes = [self._node(item) for item in shown]
-        self._seen_next = self._seen_parts(reading, shown, nodes)
+        self._seen_next = seen_parts(reading, shown, nodes)
         rest = Omissions(reading, self._references)
         gaps: list[Gap] = []
         nodes_listed: list[DomNode] = []
@@ -329,46 +323,15 @@ class PageReader:
             elif said and item.place not in same.left_out:
                 nodes_listed.append(node)
         gaps += rest.leave_out(reading.total, at=len(nodes_listed))
-        x, y, view_width, view_height, width, height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
             title=reading.answer["title"],
             nodes=tuple(nodes_listed),
-            scroll=Scroll(
-                x=x,
-                y=y,
-                viewport_width=view_width,
-                viewport_height=view_height,
-                page_width=width,
-                page_height=height,
-            ),
+            scroll=Scroll(**dict(zip(Scroll.model_fields, reading.answer["view"], strict=True))),
             gaps=tuple(gaps),
             part=part,
             parts=max(parts, part),
         )
-
-    def _repeated(self, reading: Reading, shown: Sequence[Shown]) -> Repeated:
-        """What is as it was on the page before, which indexes stay with what stands for the same there."""
-        if self._seen.document == reading.answer["doc"]:
-            return Repeated()
-        same = repeated_parts(shown, self._seen, reading.answer["url"])
-        for element_id, index in same.kept:
-            self._references.keep(index, element_id, reading.state.world, reading.answer["doc"])
-        return same
-
-    def _seen_parts(self, reading: Reading, shown: Sequence[Shown], nodes: Sequence[DomNode]) -> SeenParts:
-        url: str = reading.answer["url"]
-        indexes = {item.place: node.index for item, node in zip(shown, nodes, strict=True)}
-        parts = tuple(
-            (
-                part[0].line[ROLE],
-                part[0].line[NAME],
-                tuple(seen_line(item, part[0], url, indexes[item.place]) for item in part),
-            )
-            for part in parts_of(shown)
-            if part[0].frame is reading.state
-        )
-        return SeenParts(reading.answer["doc"], url, parts)
 
     def _as_changes(self, reading: Reading) -> DomChanges | None:
         """The changes of all frames; None where only a snapshot can show them."""
@@ -389,27 +352,25 @@ class PageReader:
             omitted += inner.answer["omitted"]
             room = max(room, inner.answer["room"])
             for change in inner.answer["changes"]:
-                op, line, before, old, new, within = change
-                node = (
-                    self._references.gone(change, frame.world, frame.reported.document)
-                    if op in ("removed", "unlisted")
-                    else self._references.node(line, frame.world, frame.read.document)
-                )
-                if op == "moved" and node.role == "iframe":
+                op, line, before, old, new, _ = change
+                if op == "moved" and line[ROLE] == "iframe":
                     # What is in the frame moves with it, unseen by any comparison of its lines.
                     return None
-                if depth:
-                    node = node.model_copy(update={"depth": node.depth + depth})
+                references, world, document = self._references, frame.world, frame.reported.document
+                node = (
+                    references.gone(change, world, document, depth)
+                    if op in ("removed", "unlisted")
+                    else references.node(line, world, frame.read.document, depth=depth)
+                )
                 own.append(
                     DomChange(
                         op=op,
                         node=node,
-                        before=self._references.old(before, frame.world, frame.reported.document)
+                        before=references.node(before, world, document, old=True)
                         if before and op != "removed"
                         else None,
                         was=was(old) if old >= 0 else None,
                         at=at(new) if new >= 0 else None,
-                        within=self._references.known_among(within, frame.reported.document),
                     )
                 )
             insert_within(changes, own)
@@ -435,9 +396,8 @@ class PageReader:
 
     def _added(self, inner: Reading, at: Placing, depth: int) -> list[DomChange]:
         changes: list[DomChange] = []
-        for item in shown_lines(Reading(inner.state, inner.answer), 0, 0, 0):
+        for item in shown_lines(Reading(inner.state, inner.answer), 0, depth, 0):
             node = self._node(item).model_copy(update={"is_new": item.line[KIND] == "interactive"})
-            node = node.model_copy(update={"depth": node.depth + depth})
             changes.append(DomChange(op="added", node=node, at=at(item.place)))
         return changes
 
@@ -461,6 +421,14 @@ class PageReader:
         node = self._references.node(item.line, item.frame.world, item.frame.read.document, depth=item.depth)
         state = item.frame.why_empty(item.line[ID])
         return node.model_copy(update={"states": (*node.states, state)}) if state else node
+
+    async def _standing(self, index: int | None) -> tuple[World, int | None]:
+        """The frame and the id of an element, or of the page. Raises StaleElement: the element is gone."""
+        if index is None:
+            return (await self._frames.main()).world, None
+        ref = self.resolve(index)
+        await self._ask(ref, "describe", ref.id)
+        return ref.world, ref.id
 
     async def _ask(self, ref: ElementRef, method: str, *args: Any) -> dict[str, Any]:
         """Ask about an element; the answer is sure to be about that very one."""

@@ -1,8 +1,8 @@
 """Which index stands for which element: unique in the tab, for the element's life, never used again."""
 
 import re
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_browser.dom.models import DomNode, NodeKind
@@ -76,74 +76,60 @@ class References:
                 for index in self.documents.pop(document).values():
                     del self._by_index[index]
 
-    def node(self, line: list[Any], world: World, document: str, *, depth: int = 0) -> DomNode:
-        """A line of the page script as a node, with an index where it can be acted on."""
-        kind, role = line[KIND], line[ROLE]
-        name, states = line[NAME], line[STATES]
-        parts = tuple(self.node(part, world, document) for part in line[PARTS:] and line[PARTS])
+    def node(  # noqa: PLR0913 (how it is to be read, by keyword)
+        self,
+        line: list[Any],
+        world: World,
+        document: str,
+        *,
+        depth: int = 0,
+        indexed: bool = False,
+        old: bool = False,
+    ) -> DomNode:
+        """A line of the page script as a node.
+
+        It has an index where it can be acted on, or `indexed`; an `old` one only if that has been shown.
+        """
+        kind, name, states = line[KIND], line[NAME], line[STATES]
+        is_fold = kind == "fold" and not old
+        parts = tuple(self.node(part, world, document, old=old) for part in line[PARTS:] and line[PARTS])
         if "\ue000" in name:
             name = self._with_indexes(_with_parts(name, line, parts), world, document)
         if states:
             states = [self._state(state, world, document) for state in states]
-        if kind == "fold":
-            index = self.index(line[ID], world, document)
-            return DomNode.model_construct(
-                kind=kind, depth=line[DEPTH] + depth, index=index, role=role, name=name, lines=int(states[0])
-            )
         index = None
-        if kind in ("interactive", "region"):
+        if old:
+            index = self.known(line[ID], document) if kind in ("interactive", "region") else None
+        elif indexed or kind in ("interactive", "region", "fold"):
             index = self.index(line[ID], world, document)
         node = DomNode.model_construct(
             kind=kind,
             depth=line[DEPTH] + depth,
             index=index,
-            role=role,
+            role=line[ROLE],
             name=self._addresses.redact(name),
-            states=tuple(states),
-            is_new=bool(line[IS_NEW]),
+            states=() if is_fold else tuple(states),
+            is_new=bool(line[IS_NEW]) and not old,
+            lines=int(states[0]) if is_fold else 1,
             parts=parts,
         )
-        if index is not None:
+        if index is not None and not old and not is_fold:
             ref = self._by_index[index]
             ref.kind, ref.role, ref.name = node.kind, node.role, node.name
         return node
 
     def shown(self, line: list[Any], world: World, document: str) -> DomNode:
-        """A line that is no interactive one, yet is to be acted on: found text, a covering box."""
-        node = self.node(line, world, document)
-        if node.index is None:
-            node = node.model_copy(update={"index": self.index(line[ID], world, document)})
-            assert node.index is not None
-            ref = self._by_index[node.index]
-            ref.kind, ref.role, ref.name = node.kind, node.role, node.name
-        return node
+        """A line that is to be acted on even if it is no interactive one: found text, a covering box."""
+        return self.node(line, world, document, indexed=True)
 
-    def old(self, line: list[Any], world: World, document: str) -> DomNode:
-        """A line as it was; it has an index only if that has been shown."""
-        index = self.documents.get(document, {}).get(line[ID])
-        name = line[NAME]
-        parts = tuple(self.old(part, world, document) for part in line[PARTS:] and line[PARTS])
-        if "\ue000" in name:
-            name = self._with_indexes(_with_parts(name, line, parts), world, document)
-        return DomNode.model_construct(
-            kind=line[KIND],
-            depth=line[DEPTH],
-            index=index if line[KIND] in ("interactive", "region") else None,
-            role=line[ROLE],
-            name=self._addresses.redact(name),
-            states=tuple(self._state(state, world, document) for state in line[STATES]),
-            is_new=False,
-            parts=parts,
-        )
-
-    def gone(self, change: list[Any], world: World, document: str) -> DomNode:
+    def gone(self, change: list[Any], world: World, document: str, depth: int) -> DomNode:
         """A line that went, as the page script sends it; where it stands for several, with what they were.
 
         Either all of them stood in the first, or they stood side by side up to the last.
         """
         _, line, last, _, negative, elements = change
         count = -negative
-        node = self.old(line, world, document)
+        node = self.node(line, world, document, depth=depth, old=True)
         if count <= 1:
             return node
         if last is None:
@@ -151,15 +137,10 @@ class References:
             inner = len(elements) - (node.kind == "interactive")
             held = counted(inner, "element") if inner else counted(count - 1, "line")
             return node.model_copy(update={"states": (f"with {held}",), "lines": count})
-        begin, end = (_short(one) for one in (node, self.old(last, world, document)))
+        begin, end = (_short(one) for one in (node, self.node(last, world, document, old=True)))
         return DomNode(
             kind="text", depth=node.depth, name=f"{count} lines, from {begin} to {end}", lines=count
         )
-
-    def known_among(self, ids: Sequence[int], document: str) -> tuple[int, ...]:
-        """The indexes of those elements that have one."""
-        of_document = self.documents.get(document, {})
-        return tuple(of_document[element_id] for element_id in ids if element_id in of_document)
 
     def index(self, element_id: int, world: World, document: str) -> int:
         """The index of an element; the next free one where it has none."""
@@ -169,8 +150,7 @@ class References:
             index = of_document[element_id] = self._next
             self._next += 1
             self._by_index[index] = ElementRef(index, world, document, element_id)
-        else:
-            self._by_index[index].world = world
+        self._by_index[index].world = world
         return index
 
     def keep(self, index: int, element_id: int, world: World, document: str) -> None:
@@ -181,7 +161,7 @@ class References:
             return
         self.documents.get(ref.document, {}).pop(ref.id, None)
         of_document[element_id] = index
-        self._by_index[index] = ElementRef(index, world, document, element_id, ref.kind, ref.role, ref.name)
+        self._by_index[index] = replace(ref, world=world, document=document, id=element_id)
 
     def known(self, element_id: int, document: str) -> int | None:
         """The index of an element, if it has one."""

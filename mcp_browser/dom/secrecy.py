@@ -8,7 +8,7 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.deadlines import within
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, FrameState
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, FrameState, stands_of
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.pictures import Cover, Covers
@@ -22,16 +22,10 @@ async def find_covers(frames: Frames, values: Sequence[str], *, fields: bool = F
     With `fields`, also of what secret fields hold.
     """
     main = await frames.main()
-    search = _Search(frames, main, values, fields)
+    search = _Search(frames, values, fields)
     answer = await search.covers(main.world)
     boxes = await search.boxes(main, answer, (0.0, 0.0, 1.0, False), MOST_NESTED_FRAMES)
-    return Covers(
-        boxes=tuple(boxes),
-        scroll=answer["scroll"],
-        page=answer["page"],
-        view=answer["view"],
-        document=answer["doc"],
-    )
+    return Covers.model_validate({**answer, "boxes": boxes, "document": answer["doc"]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +33,6 @@ class _Search:
     """What is looked for, and where."""
 
     frames: Frames
-    main: FrameState
     values: Sequence[str]
     fields: bool
 
@@ -67,12 +60,13 @@ class _Search:
                 width=width * scale,
                 height=height * scale,
                 # What is fixed in a frame goes where the frame goes.
-                pinned=fixed if frame is self.main else pinned,
+                pinned=fixed if frame.world.is_main else pinned,
             )
 
         found = [cover(*box, fixed=fixed) for *box, fixed in answer["boxes"]]
-        await self.frames.meet(frame, [owner for owner, *_ in answer["frames"]])
-        children = [frame.children.get(owner) for owner, *_ in answer["frames"]]
+        owners = stands_of(answer)
+        await self.frames.meet(frame, owners)
+        children = [frame.children.get(owner) for owner in owners]
         answers = await asyncio.gather(*(self._ask(child, depth) for child in children))
         for (owner, *box, is_frame), child, inner in zip(answer["frames"], children, answers, strict=True):
             if inner is not None and not inner["boxes"] and not inner["frames"]:
@@ -90,7 +84,7 @@ class _Search:
         if child is None or depth <= 0:
             return None
         try:
-            return await within(self.covers(child.world), lambda: child.deadline)
+            return await within(self.covers(child.world), child.deadline)
         except (TimeoutError, FrameGone, ActionError, PlaywrightError):
             child.silent = True
             return None

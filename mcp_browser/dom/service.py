@@ -3,7 +3,7 @@
 import asyncio
 import time
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mcp_browser.dom.accessibility import AccessibilityAudit
@@ -16,7 +16,6 @@ from mcp_browser.dom.models import (
     DomNode,
     ElementQuery,
     FoundElements,
-    FoundText,
     Scrolled,
     SettleState,
 )
@@ -88,32 +87,22 @@ class DomService(PageElements):
                 found.append(node)
         return FoundElements(nodes=tuple(found), total=total, missed=await self._described(missed))
 
-    async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> tuple[DomNode, ...]:
+    async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> list[DomNode]:
         """The first elements that match a query, on the whole page or within the element of an index.
 
         Raises:
             StaleElement: that element is gone.
             FrameGone: the page goes to other addresses while it is searched.
         """
-        asked = ("find", query.model_dump(), limit)
-        if place is None:
-            answers = [(frame.world, answer) async for frame, answer in self._frames.each(*asked, 0)]
-        else:
+        asked, first = ("find", query.model_dump(), limit), None
+        if place is not None:
             ref = self.resolve(place)
-            answers = [(ref.world, await self._ask(ref, *asked, ref.id))]
-            for world, answer in answers:  # It grows by the frames within
-                owners = {owner for owner, *_ in answer.get("frames", ())}
-                inner = [
-                    one.world
-                    for owner, one in (await self._children(world, [*owners])).items()
-                    if owner in owners
-                ]
-                answers += [(one, await one.run(*asked, 0)) for one in inner]
-        return tuple(
-            self._references.shown(line, world, answer["doc"])
-            for world, answer in answers
+            first = self._frames.of(ref.world), await self._ask(ref, *asked, ref.id)
+        return [
+            self._references.shown(line, frame.world, answer["doc"])
+            async for frame, answer in self._frames.each(*asked, 0, first=first)
             for line in answer["found"]
-        )
+        ]
 
     async def partly_drawn(self) -> list[tuple[World, int, float]]:
         """The lists that draw only rows which are seen: world and id, and the part of its length it is at."""
@@ -153,8 +142,26 @@ class DomService(PageElements):
     async def boxes(self) -> list[Box]:
         """Where the elements that have an index are in the view."""
         boxes: list[Box] = []
-        main = await self._frames.main()
-        await self._boxes(main, 0.0, 0.0, 1.0, boxes)
+        rest = [(await self._frames.main(), 0.0, 0.0, 1.0)]
+        while rest:
+            frame, x, y, scale = rest.pop(0)
+            try:
+                answer = await frame.world.run("boxes")
+            except FrameGone:
+                continue
+            for element_id, left, top, *size in answer["boxes"]:
+                index = self._references.known(element_id, answer["doc"])
+                if index is not None:
+                    width, height = (side * scale for side in size)
+                    place = {"x": x + left * scale, "y": y + top * scale, "width": width, "height": height}
+                    boxes.append(Box(index=index, **place))
+            inner: list[tuple[FrameState, float, float, float]] = []
+            for owner, child in frame.children.items():
+                if owner in frame.read.stands:
+                    at = await frame.world.run("framePoint", owner, 0, 0, "read")
+                    if "problem" not in at:
+                        inner.append((child, x + at["x"] * scale, y + at["y"] * scale, scale * at["scale"]))
+            rest[:0] = inner
         return boxes
 
     async def covers(self, values: Sequence[str], *, fields: bool = False) -> Covers:
@@ -204,17 +211,16 @@ class DomService(PageElements):
             StaleElement: the element is gone.
             FrameGone: the page goes to other addresses meanwhile.
         """
-        audit = AccessibilityAudit()
+        audit, first = AccessibilityAudit(), None
+        method, missed = "auditAccessibility", list[Missed]()
         if index is not None:
             ref = self.resolve(index)
             await ref.world.add("axe", axe)
-            answer = await self._ask(ref, "auditAccessibility", ref.id, tags, most)
-            audit.add(answer, lambda line: self._references.shown(line, ref.world, ref.document))
-            return audit
-        async for frame, _ in self._frames.each("stands"):
-            await frame.world.add("axe", axe)
-        missed: list[Missed] = []
-        async for frame, answer in self._frames.each("auditAccessibility", 0, tags, most, missed=missed):
+            first = self._frames.of(ref.world), await self._ask(ref, method, ref.id, tags, most)
+        else:
+            async for frame, _ in self._frames.each("stands"):
+                await frame.world.add("axe", axe)
+        async for frame, answer in self._frames.each(method, 0, tags, most, missed=missed, first=first):
             audit.add(answer, lambda line: self._references.shown(line, frame.world, answer["doc"]))  # noqa: B023 (called at once)
         audit.missed = await self._described(missed)
         return audit
@@ -228,12 +234,7 @@ class DomService(PageElements):
             detailed: of the readable HTML, keep classes and roles, and what the page says to machines about
                 its content: metadata, and data of schema.org.
         """
-        if index is None:
-            main = await self._frames.main()
-            return await self._html(main.world, None, (readable, detailed), MOST_NESTED_FRAMES)
-        ref = self.resolve(index)
-        await self._ask(ref, "describe", ref.id)
-        return await self._html(ref.world, ref.id, (readable, detailed), MOST_NESTED_FRAMES)
+        return await self._html(*await self._standing(index), (readable, detailed), MOST_NESTED_FRAMES)
 
     async def pdf(self, index: int | None = None, *, most: int) -> bytes | None:
         """The PDF that the page, or the frame at an index, shows; None where it shows none.
@@ -245,15 +246,12 @@ class DomService(PageElements):
         Raises:
             NotActionable: it cannot be had again, or is larger.
         """
-        if index is None:
-            world = (await self._frames.main()).world
-        else:
-            ref = self.resolve(index)
-            await self._ask(ref, "describe", ref.id)
-            children = await self._children(ref.world, [ref.id])
-            if ref.id not in children:
+        world, element_id = await self._standing(index)
+        if element_id is not None:
+            child = await self._frames.child(self._frames.of(world), element_id)
+            if child is None:
                 return None
-            world = children[ref.id].world
+            world = child.world
         answer = await world.run("pdf", most)
         if "size" in answer:
             raise NotActionable(
@@ -278,31 +276,23 @@ class DomService(PageElements):
         x, y = (max(-FURTHEST_SCROLL, min(FURTHEST_SCROLL, by)) for by in (x, y))
         if index is None:
             world = (await self._frames.main()).world
-            document = ""
             answer = await world.run("scroll", None, x, y)
         else:
             ref = self.resolve(index)
-            world, document = ref.world, ref.document
-            answer = await self._ask(ref, "scroll", ref.id, x, y)
+            world, answer = ref.world, await self._ask(ref, "scroll", ref.id, x, y)
         if "problem" in answer:
             raise NotActionable("There is nothing to scroll.", hint="Look with get_state.")
         within = answer["within"]
-        return Scrolled(
-            node=self._references.shown(within, world, document or answer["doc"]) if within else None,
-            moved_x=answer["moved"][0],
-            moved_y=answer["moved"][1],
-            left=answer["position"][0],
-            top=answer["position"][1],
-            view_width=answer["seen"][0],
-            view_height=answer["seen"][1],
-            width=answer["size"][0],
-            height=answer["size"][1],
-        )
+        node = self._references.shown(within, world, answer["doc"]) if within else None
+        return Scrolled.model_validate({**answer, "node": node})
 
-    async def scroll_to_text(self, text: str, *, nth: int = 1) -> FoundText:
-        """Scroll the nth line that holds a text into view. Raises NotFound: there is no such line."""
+    async def scroll_to_text(self, text: str, *, nth: int = 1) -> tuple[str, int]:
+        """Scroll the nth line that holds a text into view. Raises NotFound: there is no such line.
+
+        Return the lines around it, and how many lines hold the text.
+        """
         matches = 0
-        found: FoundText | None = None
+        found: str | None = None
         missed: list[Missed] = []
         async for frame, answer in self._frames.each("scrollToText", text, nth, missed=missed):
             matches += answer["matches"]
@@ -311,12 +301,13 @@ class DomService(PageElements):
                 before = matches - answer["matches"]
                 answer = await frame.world.run("scrollToText", text, nth - before)  # noqa: PLW2901
             if found is None and matches >= nth and answer["node"] is not None:
-                node, *lines = (
+                _, *lines = (
                     self._references.node(line, frame.world, answer["doc"])
                     for line in [answer["node"], *answer["context"]]
                 )
-                found = FoundText(node=node, context="\n".join(map(str, lines)), count=matches)
-                await self._show_frame(frame)
+                found = "\n".join(map(str, lines))
+                for parent, owner in reversed(self._frames.way_to(frame.world)):
+                    await parent.world.run("call", owner, "scrollIntoView", [])
         if found is None:
             hint = "Content that loads while scrolling may come with scroll; find_elements takes patterns."
             if missed:
@@ -330,52 +321,17 @@ class DomService(PageElements):
                     f"The text {text!r} is on the page only {matches} times, not {nth}.", hint=hint
                 )
             raise NotFound(f"The text {text!r} is not on {cut_address(self._page.url)}.", hint=hint)
-        return found.model_copy(update={"count": matches})
-
-    async def _show_frame(self, frame: FrameState) -> None:
-        for parent, owner in reversed(self._frames.way_to(frame.world)):
-            await parent.world.run("call", owner, "scrollIntoView", [])
-
-    async def _boxes(self, frame: FrameState, x: float, y: float, scale: float, into: list[Box]) -> None:
-        try:
-            answer = await frame.world.run("boxes")
-        except FrameGone:
-            return
-        for element_id, left, top, width, height in answer["boxes"]:
-            index = self._references.known(element_id, answer["doc"])
-            if index is not None:
-                into.append(
-                    Box(
-                        index=index,
-                        x=x + left * scale,
-                        y=y + top * scale,
-                        width=width * scale,
-                        height=height * scale,
-                    )
-                )
-        for owner, child in frame.children.items():
-            if owner not in frame.read.stands:
-                continue
-            at = await frame.world.run("framePoint", owner, 0, 0, "read")
-            if "problem" not in at:
-                await self._boxes(child, x + at["x"] * scale, y + at["y"] * scale, scale * at["scale"], into)
-
-    async def _children(self, world: World, ids: Sequence[int]) -> Mapping[int, FrameState]:
-        """The frames that stand in these elements of a world, by the elements' ids."""
-        state = next((frame for frame, _ in self._frames.known() if frame.world is world), None)
-        if state is None:
-            return {}
-        await self._frames.meet(state, ids)
-        return state.children
+        return found, matches
 
     async def _html(self, world: World, element_id: int | None, how: tuple[bool, bool], deep: int) -> str:
         answer = await world.run("html", element_id, *how)
         text: str = answer["html"]
         if not answer["frames"] or deep == 0:
             return text
-        children = await self._children(world, answer["frames"])
+        frame = self._frames.of(world)
+        await self._frames.meet(frame, answer["frames"])
         for owner in answer["frames"]:
-            child = children.get(owner)
+            child = frame.children.get(owner)
             try:
                 inner = await self._html(child.world, None, how, deep - 1) if child else ""
             except FrameGone:

@@ -4,19 +4,19 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from playwright.async_api import CDPSession, Frame, Page
+from playwright.async_api import CDPSession, Frame, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import evaluate, send
 from mcp_browser.dom.deadlines import SMALL, extra_seconds, seconds
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
 from mcp_browser.dom.scripts import page_script
-from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.errors import ActionError, DeadlineExceeded
 
 WORLD_NAME = "mcp-browser"
@@ -38,6 +38,52 @@ SILENCE_SECONDS = 1.0
 MOST_ORIGINS = 20
 """Of how many origins it is kept which waits changed nothing, about 10 kB each."""
 
+MOST_KEPT = 20
+"""How many addresses and pairs of a page are kept: it may make as many forms as it likes."""
+
+MOST_PAIRS = 100
+"""How many pairs of a name and a secret value are heard of from a document, and reported of a page."""
+
+
+class SentSecrets:
+    """Reports each name with its value that a page's forms have written into an address, as they stand there.
+
+    The page script says what forms gather; a page that has no secret field is not asked.
+    """
+
+    def __init__(self, page: Page, notify: Callable[[str], None]) -> None:
+        self._notify = notify
+        self._notified: set[str] = set()
+        self._pairs: deque[str] = deque(maxlen=MOST_KEPT)
+        self._addresses: deque[str] = deque(maxlen=MOST_KEPT)
+        self._hearing: set[asyncio.Task[None]] = set()
+        page.on("request", self._on_request)
+
+    def hear(self, cdp: CDPSession, context: int, call: str) -> None:
+        """Wait, beside all else, for what forms gather in a document; `call` asks its page script for it."""
+        task = asyncio.create_task(self._hear(cdp, context, call))
+        self._hearing.add(task)
+        task.add_done_callback(self._hearing.discard)
+
+    async def _hear(self, cdp: CDPSession, context: int, call: str) -> None:
+        # The document goes, or its page script is none.
+        with contextlib.suppress(PlaywrightError, KeyError):
+            for _ in range(MOST_PAIRS):
+                answer = await evaluate(cdp, context, call)
+                self._pairs.extend(json.loads(answer["result"]["value"])["pairs"])
+                self._compare()
+
+    def _on_request(self, request: Request) -> None:
+        if "=" in request.url and request.is_navigation_request():
+            self._addresses.append(request.url)
+            self._compare()
+
+    def _compare(self) -> None:
+        for pair in set(self._pairs) - self._notified:
+            if len(self._notified) < MOST_PAIRS and any(pair in address for address in self._addresses):
+                self._notified.add(pair)
+                self._notify(pair)
+
 
 class WorldLost(Exception):
     """The document that the world belonged to is gone."""
@@ -50,11 +96,10 @@ class FrameGone(Exception):
 class World:
     """The page script in one frame."""
 
-    def __init__(self, session: CDPSession, frame_id: str, channel: str, owner: "Worlds") -> None:
+    def __init__(self, session: CDPSession, frame_id: str, owner: "Worlds") -> None:
         """Run in the frame `frame_id` of the process that `session` talks to."""
         self.session = session
         self.frame_id = frame_id
-        self._channel = channel
         self._owner = owner
         self._context: int | None = None
         self._heard = False  # Whether it is heard what forms send in the document
@@ -84,15 +129,12 @@ class World:
                 return
         raise FrameGone
 
-    async def object_of(self, backend_node: int) -> int:
-        """The page script's id of a node that CDP knows. Raises FrameGone: it has left the document."""
-        try:
-            return int((await self._call_on(backend_node, "idOf"))["value"])
-        except KeyError as error:
-            raise FrameGone from error
+    async def call_on(self, backend_node: int, method: str) -> dict[str, Any]:
+        """What a method of the page script's API returns for a node that CDP knows.
 
-    async def _call_on(self, backend_node: int, method: str) -> dict[str, Any]:
-        """What a method of the page script's API returns for a node that CDP knows. Raises KeyError."""
+        Raises:
+            KeyError, PlaywrightError: the node has left the document.
+        """
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
@@ -110,8 +152,7 @@ class World:
 
         Only CDP knows of closed roots that came with the HTML.
         """
-        found = await asyncio.gather(*(self._closed_root(element_id) for element_id in ids))
-        return any(found)
+        return any(await asyncio.gather(*map(self._closed_root, ids)))
 
     async def _closed_root(self, element_id: int) -> bool:
         try:
@@ -123,7 +164,7 @@ class World:
                 if root["shadowRootType"] == "closed"
             ]
             for root in roots:
-                await self._call_on(root, "adopt")
+                await self.call_on(root, "adopt")
         except (PlaywrightError, KeyError):
             return False  # The element or its document went away meanwhile.
         return bool(roots)
@@ -145,7 +186,7 @@ class World:
         if is_new:
             await self._enter()
             # A document that comes back from the history has the script already.
-            given = json.dumps([self._channel, self._owner.learnt_before(self)])
+            given = json.dumps([self._owner.channel, self._owner.learnt_before(self)])
             install = f"globalThis.{API} = {API}Install(...{given})"
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
         if is_new or self._was_slow or self.elements > SMALL:
@@ -193,9 +234,8 @@ class World:
         self._heard = False
 
     async def _send(self, expression: str) -> Any:
-        limit = LONGEST_ANSWER + (extra_seconds(self.elements) if self.elements > SMALL else 0.0)
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(LONGEST_ANSWER + extra_seconds(self.elements)):
                 answer = await evaluate(self.session, self._context, expression)
         except TimeoutError as error:
             failure = unanswered(self.elements, reading=self.reading)
@@ -218,42 +258,6 @@ class World:
         return answer["result"]["value"]
 
 
-class Listening:
-    """Takes what the page script reports by itself, in documents that are still to come, too."""
-
-    def __init__(self, name: str, take: Callable[[str], None], channel: str) -> None:
-        self._name = name
-        self._take = take
-        install = f"globalThis.{API} ??= {page_script()}(...{json.dumps([channel, ''])})"
-        self._script = f"{install}; {API}.run('recordPerson', {json.dumps([name])})"
-        self._begun: list[tuple[CDPSession, str]] = []
-
-    async def begin(self, session: CDPSession) -> None:
-        """Listen to the frames that a session speaks for."""
-        session.on("Runtime.bindingCalled", self._on_call)
-        await send(session, "Page.enable")
-        # Else the function is in no document that comes.
-        await send(session, "Runtime.enable")
-        await send(session, "Runtime.addBinding", name=self._name, executionContextName=WORLD_NAME)
-        added = await send(
-            session, "Page.addScriptToEvaluateOnNewDocument", source=self._script, worldName=WORLD_NAME
-        )
-        self._begun.append((session, added["identifier"]))
-
-    async def end(self) -> None:
-        """Listen no more."""
-        for session, identifier in self._begun:
-            session.remove_listener("Runtime.bindingCalled", self._on_call)
-            with contextlib.suppress(PlaywrightError):
-                await send(session, "Page.removeScriptToEvaluateOnNewDocument", identifier=identifier)
-                await send(session, "Runtime.removeBinding", name=self._name)
-                await send(session, "Runtime.disable")
-
-    def _on_call(self, event: dict[str, Any]) -> None:
-        if event["name"] == self._name:
-            self._take(event["payload"])
-
-
 class Worlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
@@ -262,12 +266,12 @@ class Worlds:
     ) -> None:
         self._page = page
         self._learnt = {} if learnt is None else learnt
-        self._channel = channel
+        self.channel = channel
         self.sent = sent
         self._main: World | None = None
         self._by_frame: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}
-        self._listening: Listening | None = None
+        self.on_session: Callable[[CDPSession], Awaitable[None]] | None = None
         page.on("framedetached", self._on_detached)
 
     async def main(self) -> World:
@@ -279,19 +283,13 @@ class Worlds:
             self._main.is_main = True
         return self._main
 
-    async def listen(self, name: str, take: Callable[[str], None]) -> None:
-        """Hear what the page script reports of a person, by a function of its world with this random name."""
+    async def each_session(self, begin: Callable[[CDPSession], Awaitable[None]]) -> None:
+        """Begin something with each session that speaks for frames, with those to come by `on_session`."""
         main = await self.main()
-        self._listening = Listening(name, take, self._channel)
+        self.on_session = begin
         for session in (main.session, *self._sessions.values()):
             with contextlib.suppress(PlaywrightError):
-                await self._listening.begin(session)
-
-    async def listen_no_more(self) -> None:
-        """End what `listen` has begun."""
-        listening, self._listening = self._listening, None
-        if listening is not None:
-            await listening.end()
+                await begin(session)
 
     def learnt_before(self, world: World) -> str:
         """What the hook had learnt in earlier documents of the page's origin, as it said it."""
@@ -322,14 +320,14 @@ class Worlds:
         """The id of the element that a frame stands in; None where either is gone."""
         try:
             owner = await send(parent.session, "DOM.getFrameOwner", frameId=frame_id)
-            return await parent.object_of(owner["backendNodeId"])
-        except (PlaywrightError, FrameGone):
+            return int((await parent.call_on(owner["backendNodeId"], "idOf"))["value"])
+        except (PlaywrightError, KeyError):
             return None
 
     def _world(self, session: CDPSession, frame_id: str) -> World:
         world = self._by_frame.get(frame_id)
         if world is None or world.session is not session:
-            world = self._by_frame[frame_id] = World(session, frame_id, self._channel, self)
+            world = self._by_frame[frame_id] = World(session, frame_id, self)
         return world
 
     async def _children(self, parent: World) -> dict[str, CDPSession]:
@@ -350,8 +348,8 @@ class Worlds:
             if session is None:
                 # One that shares its parent's process has none.
                 session = self._sessions[frame] = await self._page.context.new_cdp_session(frame)
-                if self._listening is not None:
-                    await self._listening.begin(session)
+                if self.on_session is not None:
+                    await self.on_session(session)
             return (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"], session
         except PlaywrightError:
             self._sessions.pop(frame, None)  # It has gone over to another process.

@@ -4,12 +4,13 @@
 """
 
 import asyncio
+import functools
 import json
 import secrets
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 
 import mcp_types as types
 import uvicorn
@@ -34,6 +35,9 @@ from mcp_browser.settings import ServerSettings, Settings
 from tests.support.servers import server_of
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+
+
+Handler = Callable[[Call, Any], Awaitable[Answer]]
 
 
 class Nothing(BaseModel):
@@ -131,14 +135,18 @@ def ask(requests: dict[str, Any], state: str | None = None) -> NeedInput:
 NAME = {"user_name": form("What is your name?", name="string")}
 
 
-async def input_required_result_elicitation(call: Call, _params: Nothing) -> Answer:
-    """Ask for a name."""
+def name_given(call: Call) -> str:
+    """The name that the client was asked for; raises NeedInput."""
     said = answered(call.params.input_responses, "user_name")
-    content = cast("dict[str, Any]", (said or {}).get("content") or {})
-    name = content.get("name")
+    name = cast("dict[str, Any]", (said or {}).get("content") or {}).get("name")
     if not isinstance(name, str):
         raise ask(dict(NAME))
-    return text(f"Hello, {name}!")
+    return name
+
+
+async def input_required_result_elicitation(call: Call, _params: Nothing) -> Answer:
+    """Ask for a name."""
+    return text(f"Hello, {name_given(call)}!")
 
 
 async def input_required_result_sampling(call: Call, _params: Nothing) -> Answer:
@@ -237,8 +245,16 @@ class Job(LongCall):
     """A long call of the suite's."""
 
     def __init__(self, work: Callable[["Job"], Awaitable[types.CallToolResult]]) -> None:
-        """Begin some work."""
-        super().__init__(secrets.token_urlsafe(16), or_failed(work(self)))
+        """Begin some work; what a tool cannot do is a result."""
+        super().__init__(secrets.token_urlsafe(16), self._outcome(work))
+
+    async def _outcome(
+        self, work: Callable[["Job"], Awaitable[types.CallToolResult]]
+    ) -> types.CallToolResult:
+        try:
+            return await work(self)
+        except NotActionable as error:
+            return failed(str(error))
 
     async def ask(self, message: str, **fields: str) -> bool:
         """Whether the person says yes."""
@@ -246,35 +262,27 @@ class Job(LongCall):
         return isinstance(said, types.ElicitResult) and said.action == "accept"
 
 
-async def or_failed(work: Awaitable[types.CallToolResult]) -> types.CallToolResult:
-    """What some work comes to; what a tool cannot do is a result."""
-    try:
-        return await work
-    except NotActionable as error:
-        return failed(str(error))
+JOBS: dict[str, Job] = {}
+"""The suite's long calls, each for whoever has its identifier."""
 
 
-class Jobs:
-    """The suite's long calls, each for whoever has its identifier."""
+async def find_job(identifier: str, _principal: Principal) -> LongCall | None:
+    """One of them."""
+    return JOBS.get(identifier)
 
-    def __init__(self) -> None:
-        """There is none yet."""
-        self._jobs: dict[str, Job] = {}
 
-    async def find(self, identifier: str, _principal: Principal) -> LongCall | None:
-        """One of them."""
-        return self._jobs.get(identifier)
+def job(work: Callable[[Job, Any], Awaitable[types.CallToolResult]]) -> Handler:
+    """A tool that does some work: at once, or while the client asks for it."""
 
-    async def run(self, call: Call, work: Callable[[Job], Awaitable[types.CallToolResult]]) -> Answer:
-        """Do some work: at once, or while the client asks for it."""
-        job = Job(work)
+    @functools.wraps(work)
+    async def handler(call: Call, params: Any) -> Answer:
+        begun = Job(lambda job: work(job, params))
         if takes_tasks(call.request):
-            self._jobs[job.id] = job
-            return job.handle()
-        return await job.result()
+            JOBS[begun.id] = begun
+            return begun.handle()
+        return await begun.result()
 
-
-JOBS = Jobs()
+    return handler
 
 
 class Name(BaseModel):
@@ -301,110 +309,89 @@ async def greet(_call: Call, params: Name) -> Answer:
     return text(f"Hello, {params.name}!")
 
 
-async def slow_compute(call: Call, params: Effort) -> Answer:
+@job
+async def slow_compute(_job: Job, params: Effort) -> types.CallToolResult:
     """Take some time."""
-
-    async def work(_job: Job) -> types.CallToolResult:
-        await asyncio.sleep(params.seconds)
-        return text(f"Computed {params.label}.")
-
-    return await JOBS.run(call, work)
+    await asyncio.sleep(params.seconds)
+    return text(f"Computed {params.label}.")
 
 
-async def failing_job(call: Call, _params: Nothing) -> Answer:
+async def failing_job(call: Call, params: Nothing) -> Answer:
     """Fail as a tool does, to clients only that can be answered with a handle."""
     require_tasks(call.request)
-
-    async def work(_job: Job) -> types.CallToolResult:
-        await asyncio.sleep(1)
-        raise NotActionable("The job has failed.")
-
-    return await JOBS.run(call, work)
+    return await _fail_later(call, params)
 
 
-async def protocol_error_job(call: Call, _params: Nothing) -> Answer:
+@job
+async def _fail_later(_job: Job, _params: Nothing) -> types.CallToolResult:
+    await asyncio.sleep(1)
+    raise NotActionable("The job has failed.")
+
+
+@job
+async def protocol_error_job(_job: Job, _params: Nothing) -> types.CallToolResult:
     """Fail as the protocol does."""
-
-    async def work(_job: Job) -> types.CallToolResult:
-        await asyncio.sleep(0)
-        raise MCPError(types.INTERNAL_ERROR, "The job has broken.")
-
-    return await JOBS.run(call, work)
+    await asyncio.sleep(0)
+    raise MCPError(types.INTERNAL_ERROR, "The job has broken.")
 
 
-async def confirm_delete(call: Call, params: File) -> Answer:
+@job
+async def confirm_delete(job: Job, params: File) -> types.CallToolResult:
     """Ask once."""
-
-    async def work(job: Job) -> types.CallToolResult:
-        said = await job.ask(f"Delete {params.filename}?", confirm="boolean")
-        return text("Deleted." if said else "Kept.")
-
-    return await JOBS.run(call, work)
+    said = await job.ask(f"Delete {params.filename}?", confirm="boolean")
+    return text("Deleted." if said else "Kept.")
 
 
-async def multi_input(call: Call, _params: Nothing) -> Answer:
+@job
+async def multi_input(job: Job, _params: Nothing) -> types.CallToolResult:
     """Ask two things at once."""
-
-    async def work(job: Job) -> types.CallToolResult:
-        await asyncio.gather(job.ask("Your name?", name="string"), job.ask("Your city?", name="string"))
-        return text("Both are known.")
-
-    return await JOBS.run(call, work)
+    await asyncio.gather(job.ask("Your name?", name="string"), job.ask("Your city?", name="string"))
+    return text("Both are known.")
 
 
 async def tool_with_task(call: Call, _params: Nothing) -> Answer:
     """Ask first, then take some time."""
-    said = answered(call.params.input_responses, "user_name")
-    name = cast("dict[str, Any]", (said or {}).get("content") or {}).get("name")
-    if not isinstance(name, str):
-        raise ask(dict(NAME))
-
-    async def work(_job: Job) -> types.CallToolResult:
-        await asyncio.sleep(0)
-        return text(f"Done for {name}.")
-
-    return await JOBS.run(call, work)
+    return await _done_for(call, name_given(call))
 
 
-JOB_HANDLERS: Sequence[tuple[Callable[[Call, Any], Awaitable[Answer]], type[BaseModel]]] = (
-    (greet, Name),
-    (slow_compute, Effort),
-    (failing_job, Nothing),
-    (protocol_error_job, Nothing),
-    (confirm_delete, File),
-    (multi_input, Nothing),
-)
+@job
+async def _done_for(_job: Job, name: str) -> types.CallToolResult:
+    await asyncio.sleep(0)
+    return text(f"Done for {name}.")
 
 
-HANDLERS: Sequence[tuple[Callable[[Call, Any], Awaitable[Answer]], type[BaseModel]]] = (
-    (simple_text, Nothing),
-    (error_handling, Nothing),
-    (tool_with_progress, Nothing),
-    (reconnection, Nothing),
-    (custom_headers, Headers),
-    (input_required_result_elicitation, Nothing),
-    (input_required_result_sampling, Nothing),
-    (input_required_result_list_roots, Nothing),
-    (input_required_result_request_state, Nothing),
-    (input_required_result_tampered_state, Nothing),
-    (input_required_result_multiple_inputs, Nothing),
-    (input_required_result_multi_round, Nothing),
-    (input_required_result_capabilities, Nothing),
-    (missing_capability, Nothing),
-    (streaming_elicitation, Nothing),
-    (logging_tool, Nothing),
-    (tool_with_task, Nothing),
+JOB_HANDLERS = (greet, slow_compute, failing_job, protocol_error_job, confirm_delete, multi_input)
+HANDLERS: Sequence[Handler] = (
+    *(simple_text, error_handling, tool_with_progress, reconnection, custom_headers, logging_tool),
+    *(input_required_result_elicitation, input_required_result_sampling, input_required_result_list_roots),
+    *(input_required_result_request_state, input_required_result_tampered_state),
+    *(input_required_result_multiple_inputs, input_required_result_multi_round),
+    *(input_required_result_capabilities, missing_capability, streaming_elicitation, tool_with_task),
 )
 
 
 def fixture_tools() -> list[ServerTool]:
-    """The suite's tools."""
-    tools = [server_tool(handler, param_model=model, in_session=False) for handler, model in HANDLERS]
-    jobs = [server_tool(handler, param_model=model, in_session=False) for handler, model in JOB_HANDLERS]
-    return [*(replace(tool, name=f"test_{tool.name}") for tool in tools), *jobs]
+    """The suite's tools; the model of their parameters is the type of the handler's second one."""
+
+    def tool(handler: Handler) -> ServerTool:
+        _, model, *_ = get_type_hints(handler).values()
+        return server_tool(handler, param_model=model, in_session=False)
+
+    return [*(replace(one, name=f"test_{one.name}") for one in map(tool, HANDLERS)), *map(tool, JOB_HANDLERS)]
 
 
 # -- resources
+
+
+STATIC = "This is the content of the static text resource."
+FIXED: dict[str, Contents] = {
+    one.uri: one
+    for one in (
+        types.TextResourceContents(uri="test://static-text", mime_type="text/plain", text=STATIC),
+        types.BlobResourceContents(uri="test://static-binary", mime_type="image/png", blob=PNG),
+        types.TextResourceContents(uri="test://watched-resource", mime_type="text/plain", text="Watched."),
+    )
+}
 
 
 class FixtureResources:
@@ -419,29 +406,17 @@ class FixtureResources:
     def listed(self, caller: ResourceCaller) -> list[types.Resource]:
         """What there is."""
         return [
-            types.Resource(
-                uri="test://static-text", name="text", description="A text.", mime_type="text/plain"
-            ),
-            types.Resource(
-                uri="test://static-binary", name="png", description="A picture.", mime_type="image/png"
-            ),
-            types.Resource(uri="test://watched-resource", name="watched", description="Watched."),
+            types.Resource(uri=uri, name=uri.split("-")[-1], description="Fixed.", mime_type=one.mime_type)
+            for uri, one in FIXED.items()
         ]
 
     async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
         """One of them."""
-        if uri == "test://static-text":
-            said = "This is the content of the static text resource."
-            return types.TextResourceContents(uri=uri, mime_type="text/plain", text=said)
-        if uri == "test://static-binary":
-            return types.BlobResourceContents(uri=uri, mime_type="image/png", blob=PNG)
-        if uri == "test://watched-resource":
-            return types.TextResourceContents(uri=uri, mime_type="text/plain", text="Watched.")
         if uri.startswith("test://template/") and uri.endswith("/data"):
             number = uri.split("/")[3]
             data = {"id": number, "templateTest": True, "data": f"Data for ID: {number}"}
             return types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(data))
-        return None
+        return FIXED.get(uri)
 
     def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
         """Nothing ever changes."""
@@ -461,7 +436,7 @@ async def main() -> None:
         sessions,
         (*session_tools(sessions), *fixture_tools()),
         resources=[FixtureResources()],
-        find_call=JOBS.find,
+        find_call=find_job,
     )
     app = http_app(
         settings,

@@ -13,7 +13,7 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, ElementQuery
 from mcp_browser.dom.scripts import hook_script, page_script
 from mcp_browser.dom.service import DomService
-from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
+from mcp_browser.errors import InvalidArguments, NotFound, StaleElement
 from tests.dom.conftest import Show
 from tests.support.in_page import in_page
 from tests.support.site import Site
@@ -31,34 +31,6 @@ def index_of(snapshot: DomSnapshot, name: str) -> int:
     return index
 
 
-async def test_text_headings_and_controls_are_read_in_order(show: Show) -> None:
-    dom = await show(
-        "<h1>Shop</h1><p>Two <b>words</b></p><button disabled>Buy</button><a href=/cart>Cart</a>"
-    )
-
-    lines = [str(node) for node in (await dom.snapshot()).nodes]
-
-    assert lines == ["# Shop", "Two words", '[1] button "Buy" disabled', '[2] link "Cart" → /cart']
-
-
-async def test_closed_roots_slots_and_frames_are_read_in_place(show: Show) -> None:
-    dom = await show(
-        "<p>Before</p><div id=host><i>slotted</i></div><iframe srcdoc='<button>In frame</button>'></iframe>"
-        "<p>After</p><script>host.attachShadow({mode: 'closed'}).innerHTML ="
-        " '<button>Closed</button><slot></slot>'</script>"
-    )
-
-    names = [node.name for node in (await dom.snapshot()).nodes if node.name]
-
-    assert names == ["Before", "Closed", "slotted", "In frame", "After"]
-
-
-async def test_a_listener_makes_an_element_clickable(show: Show) -> None:
-    dom = await show("<span id=s>Press</span><script>s.addEventListener('click', () => 0)</script>")
-
-    assert str((await dom.snapshot()).nodes[0]) == '[1] clickable "Press"'
-
-
 async def test_secrets_are_masked_even_when_the_field_is_turned_into_text(show: Show, page: Page) -> None:
     dom = await show(
         "<input type=password aria-label=Word value=hunter2><input name=cvv aria-label=Code value=123>"
@@ -73,22 +45,6 @@ async def test_secrets_are_masked_even_when_the_field_is_turned_into_text(show: 
     assert sum("•••" in line for line in after) == 2
 
 
-async def test_changes_name_what_came_went_and_became(show: Show, page: Page) -> None:
-    dom = await show("<p id=a>One</p><p id=b>Two</p>" + "<p>Filler that stays as it is.</p>" * 40)
-    await dom.snapshot()
-    await page.evaluate("a.remove(); b.textContent = 'Three'; document.body.prepend('New')")
-
-    told = await dom.changes()
-
-    assert isinstance(told, DomChanges)
-    assert {(change.op, change.node.name) for change in told.changes} == {
-        ("removed", "One"),
-        ("changed", "Three"),
-        ("added", "New"),
-    }
-    assert await dom.changes() == DomChanges()
-
-
 async def test_a_thrown_away_reading_is_told_again(show: Show, page: Page) -> None:
     dom = await show("<p id=a>One</p>" + "<p>Filler that stays as it is.</p>" * 40)
     await dom.snapshot()
@@ -99,46 +55,6 @@ async def test_a_thrown_away_reading_is_told_again(show: Show, page: Page) -> No
 
     assert isinstance(told, DomChanges)
     assert [change.node.name for change in told.changes] == ["Two"]
-
-
-async def test_an_index_outlives_garbage_collection(show: Show, page: Page) -> None:
-    dom = await show("<button>Stay</button>")
-    before = index_of(await dom.snapshot(), "Stay")
-    session = await page.context.new_cdp_session(page)
-    for _ in range(3):
-        await send(session, "HeapProfiler.collectGarbage")
-
-    assert index_of(await dom.snapshot(), "Stay") == before
-
-
-async def test_an_element_is_ready_where_a_click_reaches_it(show: Show, page: Page) -> None:
-    dom = await show(
-        "<div style='height:2000px'></div><button onclick=\"document.title = 'hit'\">Far</button>"
-    )
-    ready = await dom.ready(index_of(await dom.snapshot(), "Far"), for_="click")
-    await page.mouse.click(ready.x, ready.y)
-
-    assert (ready.tag, ready.kind, ready.checked) == ("button", "none", None)
-    assert await page.title() == "hit"
-
-
-VEIL = "<div role=dialog aria-label=Ask style='position:fixed;inset:0'></div>"
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("<button disabled>B</button>", "disabled"),
-        ("<button style='pointer-events:none'>B</button>", "mouse through"),
-        (f"<button>B</button>{VEIL}", r"covered by \[\d+\] dialog \"Ask\""),
-    ],
-)
-async def test_what_is_in_the_way_is_named(show: Show, body: str, words: str) -> None:
-    dom = await show(body)
-    index = index_of(await dom.snapshot(folded=False), "B")
-
-    with pytest.raises(NotActionable, match=words):
-        await dom.ready(index, for_="click")
 
 
 @pytest.mark.parametrize(
@@ -156,15 +72,6 @@ async def test_an_element_that_is_ready_soon_is_waited_for(
     await page.evaluate(f"void setTimeout(() => {{ {change} }}, 200)")
 
     assert (await dom.ready(index, for_="click")).x > 0
-
-
-async def test_a_stale_index_says_what_it_was_and_names_the_nearest_match(show: Show, page: Page) -> None:
-    dom = await show("<div id=d><button>Save</button></div>")
-    old = index_of(await dom.snapshot(), "Save")
-    await page.evaluate("d.innerHTML = '<button>Save all</button>'")
-
-    with pytest.raises(StaleElement, match=rf'\[{old}\] button "Save" is gone.* \[\d+\] button "Save all"'):
-        await dom.ready(old, for_="click")
 
 
 async def test_an_index_of_the_document_before_is_stale(show: Show) -> None:
@@ -275,21 +182,6 @@ async def test_everything_is_found_and_a_wrong_pattern_is_explained(show: Show) 
     assert not await dom.has_text("take 3000")
 
 
-async def test_parts_and_regions_reach_what_the_budget_leaves_out(show: Show) -> None:
-    rows = "".join(f"<p>Sentence number {number} of the page.</p>" for number in range(400))
-    dom = await show(f"<nav aria-label=Menu><a href=/a>Alpha</a></nav>{rows}")
-
-    first = await dom.snapshot(budget=1000)
-    second = await dom.snapshot(budget=1000, part=2)
-    menu = await dom.snapshot(region=index_of(first, "Menu"))
-
-    assert second.nodes[0].name == f"Sentence number {len(first.nodes) - 2} of the page."
-    assert first.omitted == 402 - len(first.nodes)
-    assert [node.name for node in menu.nodes] == ["Menu", "Alpha"]
-    with pytest.raises(InvalidArguments, match="part 99"):
-        await dom.snapshot(budget=1000, part=99)
-
-
 async def test_a_value_is_set_so_that_frameworks_notice(show: Show, page: Page) -> None:
     dom = await show(
         "<input id=i aria-label=Name><script>"
@@ -320,21 +212,6 @@ async def test_html_is_written_out_with_shadow_trees_and_frames(show: Show) -> N
     assert "attachShadow" in whole
     assert "unseen" not in readable
     assert "attachShadow" not in readable
-
-
-async def test_scrolling_tells_how_far_and_to_a_text(show: Show) -> None:
-    dom = await show("".join(f"<p>Line {number}</p>" for number in range(300)))
-
-    scrolled = await dom.scroll(y=1)
-    end = await dom.scroll(y=float("inf"))
-    found = await dom.scroll_to_text("line 7", nth=2)
-
-    assert scrolled.moved_y == scrolled.view_height == 600
-    assert end.top + end.view_height == end.height
-    assert found.node.name == "Line 70"
-    assert "Line 69" in found.context
-    with pytest.raises(NotFound, match="line 999"):
-        await dom.scroll_to_text("line 999")
 
 
 async def test_boxes_of_frames_lie_where_they_are_seen(show: Show) -> None:

@@ -1,6 +1,7 @@
 """A server that meets hostile pages, and a second web site in the same process as the first."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -67,20 +68,19 @@ async def session(manager: BrowserManager) -> AsyncIterator[BrowserSession]:
 Make = Callable[[str], Victim]
 
 
+def victim_of(manager: BrowserManager, session: BrowserSession, folder: Path, rules: str) -> Victim:
+    """A client of a server with all tools and a policy; none where its text is empty."""
+    path = folder / "policy.toml"
+    path.write_text(rules)
+    tools = ToolSettings(tools=("all",), policy=path if rules else None)
+    settings = manager.settings.model_copy(update={"tools": tools})
+    return Victim(server_of(Controller(default_registry(), settings), Sessions(manager)), session)
+
+
 @pytest.fixture
 def under(session: BrowserSession, manager: BrowserManager, tmp_path: Path) -> Make:
-    """Makes a client of a server with a policy; none where its text is empty."""
-
-    def make(rules: str) -> Victim:
-        settings = manager.settings
-        if rules:
-            path = tmp_path / "policy.toml"
-            path.write_text(rules)
-            tools = settings.tools.model_copy(update={"policy": path})
-            settings = settings.model_copy(update={"tools": tools})
-        return Victim(server_of(Controller(default_registry(), settings), Sessions(manager)), session)
-
-    return make
+    """Makes a client of a server with a policy."""
+    return partial(victim_of, manager, session, tmp_path)
 
 
 @pytest.fixture

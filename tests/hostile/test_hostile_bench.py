@@ -5,8 +5,8 @@ in an error of the server's own, each ends in time, and the session works afterw
 """
 
 import itertools
-import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -19,9 +19,9 @@ from mcp_browser.browser.manager import BrowserManager
 from tests.hostile.conftest import Make
 from tests.hostile.kit import KINDS, Heard, Victim, framed, hearing, kit
 from tests.hostile.test_hostile_channel import ANYTHING, COMMANDS, NODES
+from tests.hostile.test_hostile_keys import DENY_PAY
 from tests.support.site import Site
 
-DENY_PAY = '[[rule]]\nnames = ["Pay"]\ndecision = "deny"\n'
 FAMILIES = ("arrays", "json", "reflect", "maps", "observers", "elements", "events", "strings", "globals")
 LOG = ["click", "dblclick", "keydown", "input", "change", "drop", "mousedown"]
 UPLOADED = "hello.txt"
@@ -51,6 +51,8 @@ MODES: dict[str, dict[str, Any]] = {
 }
 
 REMOVING = ("moves", "frames", "writes")
+DONE = {"upload_file": f"file {UPLOADED}", "set_checked": "box true", "select_option": "pick 1"}
+"""What is heard of actions that are done."""
 
 INNER = """
 <button id=go>Go on</button> <button id=pay>Pay</button> <input id=word aria-label=Word>
@@ -102,6 +104,12 @@ def elements(folder: Path) -> list[Step]:
     ]
 
 
+READING = (
+    "extract_article list_files get_console_messages get_network_requests list_routes get_cookies"
+    " get_storage export_script audit_accessibility list_page_tools"
+).split()
+
+
 def pages(site: Site) -> list[Step]:
     """All other actions, on the page as a whole."""
     at, there = "20,15@1280x720", "400,300@1280x720"
@@ -115,16 +123,14 @@ def pages(site: Site) -> list[Step]:
         ("wait_for", {"selector": "#nothing", "timeout": 0.2}),
         ("wait_for", {"seconds": 0.1}),
         ("extract_content", {"links": True}),
-        ("extract_article", {}),
         ("extract_tables", {"format": "json"}),
         ("extract_data", {"output_schema": {"type": "object", "properties": {"a": {"type": "string"}}}}),
         ("get_html", {"scripts": True}),
+        *((name, {}) for name in READING),
         ("save_pdf", {"name": "bench"}),
         ("save_page", {"format": "mhtml", "name": "bench"}),
-        ("list_files", {}),
         ("read_file", {"file": "bench.pdf"}),
         ("wait_for_download", {"timeout": 0.2}),
-        ("get_console_messages", {}),
         ("mouse_move", {"at": at}),
         ("mouse_click", {"at": there}),
         ("mouse_drag", {"start": at, "end": there}),
@@ -143,27 +149,20 @@ def pages(site: Site) -> list[Step]:
         ("evaluate_script", {"script": "document.title", "timeout": 2}),
         ("evaluate_script", {"index": "Go on", "script": "element => element.id", "timeout": 2}),
         ("evaluate_script", {"script": "return [...document.querySelectorAll('*')].length", "timeout": 2}),
-        ("get_network_requests", {}),
         ("get_network_request", {"id": 1}),
         ("wait_for_response", {"url": "*/nothing", "timeout": 0.2}),
         ("export_har", {"name": "bench", "url": "*/page/*"}),
         ("mock_route", {"url": "*/mocked", "body": "x"}),
         ("block_route", {"url": "*/blocked"}),
-        ("list_routes", {}),
         ("remove_route", {}),
         ("set_cookie", {"name": "a", "value": "b"}),
-        ("get_cookies", {}),
         ("delete_cookies", {"name": "a"}),
         ("set_storage", {"items": {"a": "b"}}),
-        ("get_storage", {}),
         ("save_storage_state", {"name": "bench"}),
         ("load_storage_state", {"file": "bench"}),
         ("clear_site_data", {}),
         ("expect_url", {"url": "*", "timeout": 0.2}),
         ("expect_count", {"selector": "table", "count": 1, "timeout": 0.2}),
-        ("export_script", {}),
-        ("audit_accessibility", {}),
-        ("list_page_tools", {}),
         ("call_page_tool", {"name": "nothing", "timeout": 1}),
         ("start_recording", {"kind": "video"}),
         ("stop_recording", {}),
@@ -206,8 +205,23 @@ class Bench:
         async with self._judged("go_to_url", {}):
             await self.victim.open(self.url)
 
-    def _judged(self, name: str, arguments: dict[str, Any]) -> "_Judged":
-        return _Judged(self, f"{name} {arguments}")
+    @asynccontextmanager
+    async def _judged(self, name: str, arguments: dict[str, Any]) -> AsyncGenerator[None]:
+        """Take what a call raises as wrong with it."""
+        try:
+            yield
+        except TimeoutError:
+            self.wrong.append(f"{name} {arguments}: took too long")
+        except AssertionError as error:
+            self.wrong.append(f"{name} {arguments}: {' '.join(str(error).split())[:300]}")
+
+    async def stands(self, steps: Iterable[Step], site: Site) -> None:
+        """Nothing is wrong with any of these steps, and the session works afterwards."""
+        await self.open()
+        for step in steps:
+            await self.do(step)
+        await self.victim.lives(site)
+        assert self.wrong == [], "\n".join(self.wrong)
 
     async def do(self, step: Step) -> None:
         """Carry out one action, and compare what it says with what has happened."""
@@ -234,12 +248,9 @@ class Bench:
 
         def of(value: Any) -> Any:
             if isinstance(value, dict):
-                items = cast("dict[str, Any]", value).items()
                 return {
-                    key: self.victim.index(one)
-                    if key in ("index", "target") and isinstance(one, str)
-                    else of(one)
-                    for key, one in items
+                    key: self.victim.index(one) if key in ("index", "target") else of(one)
+                    for key, one in cast("dict[str, Any]", value).items()
                 }
             return [of(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
 
@@ -282,39 +293,14 @@ class Bench:
                 # Reports may come in another order.
                 held = [one for one in inner if one.startswith("word ")]
                 typed = arguments.get("text") or arguments.get("keys", "")
-                if not failed and "now holds" not in text:
-                    judge(
-                        any(one.endswith(typed) for one in held), "reported as typed, but is not in the field"
-                    )
-            case "upload_file":
-                judge(failed or f"file {UPLOADED}" in inner, "reported as uploaded, but was not")
-            case "set_checked":
-                judge(failed or "box true" in inner, "reported as checked, but was not")
-            case "select_option":
-                judge(failed or "pick 1" in inner, "reported as chosen, but was not")
+                is_held = any(one.endswith(typed) for one in held)
+                judge(failed or "now holds" in text or is_held, "reported as typed, but is not in the field")
             case _:
-                pass
+                done = DONE.get(name)
+                judge(failed or done is None or done in inner, f"reported as done, but {done} was not heard")
 
 
 _ends = itertools.count()
-
-
-class _Judged:
-    """Turns what a call raises into what is wrong with it."""
-
-    def __init__(self, bench: Bench, what: str) -> None:
-        self._bench = bench
-        self._what = what
-
-    async def __aenter__(self) -> None:
-        return None
-
-    async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        if not isinstance(error, AssertionError | TimeoutError):
-            return False
-        reason = "took too long" if isinstance(error, TimeoutError) else re.sub(r"\s+", " ", str(error))[:300]
-        self._bench.wrong.append(f"{self._what}: {reason}")
-        return True
 
 
 def bench(victim: Victim, site: Site, mode: str, kind: str) -> Bench:
@@ -350,36 +336,22 @@ QUICK = {("calm", "srcdoc"), ("answers", "srcdoc"), ("focus", "same process")}
 async def test_each_action_on_elements_of_a_hostile_frame(
     under: Make, site: Site, folder: Path, mode: str, kind: str
 ) -> None:
-    attacked = bench(under(DENY_PAY), site, mode, kind)
-    await attacked.open()
-    for step in elements(folder):
-        await attacked.do(step)
-    await attacked.victim.lives(site)
-    assert attacked.wrong == [], "\n".join(attacked.wrong)
+    await bench(under(DENY_PAY), site, mode, kind).stands(elements(folder), site)
 
 
 @pytest.mark.parametrize(("mode", "kind"), sorted(QUICK))
 async def test_some_actions_on_elements_of_a_hostile_frame(
     under: Make, site: Site, folder: Path, mode: str, kind: str
 ) -> None:
-    attacked = bench(under(DENY_PAY), site, mode, kind)
-    await attacked.open()
     steps = {name: (name, given) for name, given in reversed(elements(folder))}
-    for name in ("click_element", "input_text", "set_checked", "select_option", "upload_file"):
-        await attacked.do(steps[name])
-    await attacked.victim.lives(site)
-    assert attacked.wrong == [], "\n".join(attacked.wrong)
+    some = ("click_element", "input_text", "set_checked", "select_option", "upload_file")
+    await bench(under(DENY_PAY), site, mode, kind).stands([steps[name] for name in some], site)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", list(MODES))
 async def test_each_action_on_a_hostile_page(victim: Victim, site: Site, mode: str) -> None:
-    attacked = bench(victim, site, mode, "same process")
-    await attacked.open()
-    for step in pages(site):
-        await attacked.do(step)
-    await attacked.victim.lives(site)
-    assert attacked.wrong == [], "\n".join(attacked.wrong)
+    await bench(victim, site, mode, "same process").stands(pages(site), site)
 
 
 def test_the_bench_has_every_action(site: Site, tmp_path: Path) -> None:

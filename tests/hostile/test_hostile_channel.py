@@ -21,10 +21,16 @@ def page(site: Site, heard: Heard, body: str = GO, **options: Any) -> str:
 
 async def works(victim: Victim, heard: Heard) -> str:
     """Click, once: it is carried out, and nothing but that is reported. What the result says."""
-    text = await victim.call("click_element", index=victim.index("Go on"))
-    assert not victim.failed, text
+    text = await clicked_once(victim, heard)
     assert text.startswith(f'Clicked [{victim.index("Go on")}] button "Go on".')
     assert 'button "Gone"' in text
+    return text
+
+
+async def clicked_once(victim: Victim, heard: Heard) -> str:
+    """Click; the page has heard of that, once. What the result says."""
+    text = await victim.call("click_element", index=victim.index("Go on"))
+    assert not victim.failed, text
     await heard.until("go true")
     assert heard.of("go") == ["go true"]
     return text
@@ -50,10 +56,11 @@ SAID = [
     *("{", '"x"', '[["role",1]]', '{"__proto__":{"role":"x"}}', '{"aria-checked":1e400}', DEEP, "undefined"),
     *('{"role":"' + "x" * 100_000 + '"}', '{"aria-label":"' + "y" * 500_000 + '"}'),
 ]
-CUSTOM = (
-    "<x-card id=card>Card</x-card><script>customElements.define('x-card', class extends HTMLElement {"
+DEFINE = (
+    "<script>customElements.define('x-card', class extends HTMLElement {"
     " constructor() { super(); this.attachInternals().role = 'button'; } })</script>"
 )
+CUSTOM = f"<x-card id=card>Card</x-card>{DEFINE}"
 
 
 @pytest.mark.parametrize("value", few(SAID, SAID[:1]), ids=[said[:30] for said in SAID])
@@ -93,30 +100,21 @@ async def test_a_click_is_reported_once_whatever_the_page_says_of_what_it_reads(
 
 
 NODES = ["body", "html", "head", "#go", "#frame", "#card", "option", "x-card"]
-
-
-async def test_elements_that_a_page_hands_over_hide_none_and_add_nothing_of_its_frames(
-    victim: Victim, site: Site, heard: Heard
-) -> None:
-    body = (
-        f"{GO}{CUSTOM}<select aria-label=One><option>A</select><iframe id=frame srcdoc='<b>In</b>'></iframe>"
-    )
-    state = await victim.open(page(site, heard, body, nodes=NODES))
-    for line in ('button "Go on"', 'button "Other"', 'combobox "One"', "Words of the page"):
-        assert line in state
-    await works(victim, heard)
-
-
 COMMANDS: list[Any] = [
     *("input", "settled", "hold", "release", "timers", "frames", "readings", "nodes", "", "x", None, 1, {}),
 ]
 
 
-async def test_a_page_that_gives_commands_is_worked_all_the_same(
-    victim: Victim, site: Site, heard: Heard
+@pytest.mark.parametrize(
+    "options", [{}, {"nodes": NODES}, {"commands": COMMANDS}], ids=["says nothing", "hands over", "commands"]
+)
+async def test_a_page_that_hands_over_elements_or_gives_commands_is_worked_all_the_same(
+    victim: Victim, site: Site, heard: Heard, options: dict[str, Any]
 ) -> None:
-    state = await victim.open(page(site, heard, commands=COMMANDS))
-    assert 'button "Go on"' in state
+    more = "<select aria-label=One><option>A</select><iframe id=frame srcdoc='<b>In</b>'></iframe>"
+    state = await victim.open(page(site, heard, GO + CUSTOM + STREAMS + more, **options))
+    for line in ('button "Go on"', 'button "Other"', 'button "Card"', 'combobox "One"', "Words of the page"):
+        assert line in state
     await works(victim, heard)
 
 
@@ -130,59 +128,30 @@ ANYTHING: list[Any] = [
 async def test_a_page_that_answers_with_anything_everywhere_is_worked_all_the_same(
     victim: Victim, site: Site, heard: Heard, mute: list[str]
 ) -> None:
-    options = {
-        "answers": {"*": ANYTHING},
-        "mute": mute,
-        "commands": ANYTHING,
-        "nodes": NODES,
-        "about": "#card",
-    }
-    state = await victim.open(page(site, heard, GO + CUSTOM, **options))
+    options = {"answers": {"*": ANYTHING}, "commands": ANYTHING, "nodes": NODES, "about": "#card"}
+    state = await victim.open(page(site, heard, GO + CUSTOM, **options, mute=mute))
     assert 'button "Go on"' in state
     assert 'button "Other"' in state
     assert "web socket" not in await works(victim, heard)
     await victim.lives(site)
 
 
-async def test_the_page_that_says_nothing_is_the_control(victim: Victim, site: Site, heard: Heard) -> None:
-    state = await victim.open(page(site, heard, GO + CUSTOM + STREAMS))
-    assert 'button "Card"' in state
-    await works(victim, heard)
-
-
 SPOILED = ("arrays", "json", "reflect", "maps", "observers", "elements", "events", "strings", "promises")
 
 
-@pytest.mark.parametrize("spoiled", few(SPOILED, ["arrays"]))
+@pytest.mark.parametrize("spoiled", few([*SPOILED, "iterators"], ["arrays", "iterators"]))
 @pytest.mark.parametrize("how", ["throw", "lie"])
 async def test_a_page_that_has_spoilt_its_built_ins_is_read_and_worked(
     victim: Victim, site: Site, heard: Heard, spoiled: str, how: str
 ) -> None:
     note = "hostile.report('go ' + event.isTrusted); this.append('!')"
-    card = "<x-card id=card>Card</x-card>"
-    define = CUSTOM.removeprefix(card)
+    card = "<x-card id=card onclick='1'>Card</x-card>"
     body = f'<button id=go onclick="{note}">Go on</button><button>Other</button>{card}<p>Words</p>'
-    state = await victim.open(
-        site.page(f"{define}{kit(heard, spoil={spoiled: how})}{body}<div id=late></div>")
-    )
+    if spoiled == "iterators":
+        attack = kit(heard, iterators=how, classes=True)
+    else:
+        attack = DEFINE + kit(heard, spoil={spoiled: how})
+    state = await victim.open(site.page(f"{attack}{body}<div id=late></div>"))
     for line in ('button "Go on"', 'button "Other"', "Words"):
         assert line in state
-    text = await victim.call("click_element", index=victim.index("Go on"))
-    assert not victim.failed, text
-    await heard.until("go true")
-    assert heard.of("go") == ["go true"]
-
-
-@pytest.mark.parametrize("how", ["throw", "lie"])
-async def test_a_page_without_iterators_and_classes_is_read_and_worked(
-    victim: Victim, site: Site, heard: Heard, how: str
-) -> None:
-    note = "hostile.report('go ' + event.isTrusted)"
-    body = f"<button id=go onclick=\"{note}\">Go on</button><x-card onclick='1'>Card</x-card><p>Words</p>"
-    state = await victim.open(site.page(f"{kit(heard, iterators=how, classes=True)}{body}"))
-    for line in ('button "Go on"', "Words"):
-        assert line in state
-    text = await victim.call("click_element", index=victim.index("Go on"))
-    assert not victim.failed, text
-    await heard.until("go true")
-    assert heard.of("go") == ["go true"]
+    await clicked_once(victim, heard)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 VALUE = "corr3ct-horse"
 PLACE = "<secret>login</secret>"
+HERE = "127.0.0.1"
 OPAQUE = ("data", "sandboxed")
 WITHOUT_ADDRESS = ("srcdoc", "blank", *OPAQUE)
 WAYS: dict[str, dict[str, Any]] = {
@@ -45,15 +46,13 @@ def bank(site: Site, heard: Heard) -> str:
 
 
 async def type_secret(
-    session: BrowserSession,
-    start: str | None,
-    name: str,
-    arguments: dict[str, Any],
-    *,
-    domain: str = "localhost",
+    session: BrowserSession, start: str | None, way: str = "input_text", *, at: str = HERE, to: str = ""
 ) -> ActionRecord:
-    """What an agent records of typing the secret on a page that it opens first, if any; indexes are names."""
-    secrets = Secrets({"login": Secret.model_validate({"value": VALUE, "domains": [domain]})})
+    """What an agent records of typing a site's secret, on a page that it opens first, if any.
+
+    `way` is one of WAYS, `to` the name of the field where that is not Word.
+    """
+    secrets = Secrets({"login": Secret.model_validate({"value": VALUE, "domains": [at]})})
     agent = make_agent("Log in.", [done()], session, secrets=secrets)
     if start is not None:
         await agent.executor.open(start)
@@ -72,12 +71,13 @@ async def type_secret(
             given["index"] = found.nodes[0].index
         return {key: await indexed(one) for key, one in given.items()}
 
-    if name == "type_text":
+    arguments = {**WAYS[way], "index": to} if to else WAYS[way]
+    if way == "type_text":
         # Where no element is named, the keyboard has to be there.
         index = (await indexed({"index": "Word"}))["index"]
         await agent.executor.act([ActionCall(name="click_element", arguments={"index": index})], [])
     outcomes: list[ActionOutcome] = []
-    await agent.executor.act([ActionCall(name=name, arguments=await indexed(arguments))], outcomes)
+    await agent.executor.act([ActionCall(name=way, arguments=await indexed(arguments))], outcomes)
     record = outcomes[0].record
     assert VALUE not in record.model_dump_json()
     return record
@@ -89,10 +89,9 @@ async def test_a_secret_goes_to_no_frame_that_a_page_passes_off_as_its_sites(
     session: BrowserSession, site: Site, heard: Heard, kind: str, way: str
 ) -> None:
     swap = {"of": "#mine", "give": "#bank"}
-    start = site.page(
-        kit(heard, swap=swap) + framed(site, kind, word(heard), id="mine") + bank(site, hearing(site))
-    )
-    record = await type_secret(session, start, way, WAYS[way])
+    mine = framed(site, kind, word(heard), id="mine")
+    start = site.page(kit(heard, swap=swap) + mine + bank(site, hearing(site)))
+    record = await type_secret(session, start, way, at="localhost")
     assert not [what for what in heard.of("word") if VALUE in what], record
     assert record.error
 
@@ -103,10 +102,10 @@ async def test_where_nothing_is_passed_off_the_secret_is_refused_in_it_and_typed
 ) -> None:
     login = hearing(site)
     start = site.page(framed(site, kind, word(heard), id="mine") + bank(site, login))
-    record = await type_secret(session, start, "input_text", WAYS["input_text"])
+    record = await type_secret(session, start, at="localhost")
     assert "may not be used" in (record.error or "")
     assert heard.of("word") == []
-    record = await type_secret(session, start, "input_text", {"index": "Login", "text": PLACE})
+    record = await type_secret(session, start, at="localhost", to="Login")
     assert record.error is None
     await login.until(f"login {VALUE}")
 
@@ -115,8 +114,7 @@ async def test_where_nothing_is_passed_off_the_secret_is_refused_in_it_and_typed
 async def test_no_secret_is_typed_into_a_frame_of_its_own_site_that_has_no_origin(
     session: BrowserSession, site: Site, heard: Heard, kind: str
 ) -> None:
-    start = site.page(framed(site, kind, word(heard)))
-    record = await type_secret(session, start, "input_text", WAYS["input_text"], domain="127.0.0.1")
+    record = await type_secret(session, site.page(framed(site, kind, word(heard))))
     assert record.error
     assert heard.of("word") == []
 
@@ -125,8 +123,7 @@ async def test_no_secret_is_typed_into_a_frame_of_its_own_site_that_has_no_origi
 async def test_a_frame_that_has_its_creators_origin_gets_its_creators_secret(
     session: BrowserSession, site: Site, heard: Heard, kind: str
 ) -> None:
-    start = site.page(framed(site, kind, word(heard)))
-    record = await type_secret(session, start, "input_text", WAYS["input_text"], domain="127.0.0.1")
+    record = await type_secret(session, site.page(framed(site, kind, word(heard))))
     assert record.error is None
     await heard.until(f"word {VALUE}")
 
@@ -143,9 +140,7 @@ async def test_a_blank_frame_in_a_site_that_the_page_around_it_has_opened_is_tha
         "taken.body.innerHTML = '<input aria-label=Word>'; taken.body.firstChild.oninput = event => "
         f"{heard.script('`word ${event.target.value}`')}; {heard.script('`taken`')} }} catch {{ }} }}, 50) }}"
     )
-    record = await type_secret(
-        session, site.page(f"{within}<script>{take}</script>"), "input_text", WAYS["input_text"]
-    )
+    record = await type_secret(session, site.page(f"{within}<script>{take}</script>"), at="localhost")
     assert "taken" in heard.whats
     assert record.error
     assert heard.of("word") == []

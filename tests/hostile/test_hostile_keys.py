@@ -7,7 +7,7 @@ import pytest
 from mcp_browser.browser.session import BrowserSession
 from tests.hostile.conftest import Make
 from tests.hostile.kit import Heard, Victim, few, framed, hearing, in_script, kit
-from tests.hostile.test_hostile_frames import PLACE, VALUE, type_secret
+from tests.hostile.test_hostile_frames import VALUE, type_secret
 from tests.support.site import Site
 
 DENY_PAY = '[[rule]]\nnames = ["Pay"]\ndecision = "deny"\n'
@@ -138,19 +138,19 @@ async def test_no_text_goes_into_a_password_field_that_the_page_moves_the_focus_
     victim: Victim, site: Site, heard: Heard, moment: str, way: Way
 ) -> None:
     await victim.open(site.page(moving(heard, moment, "#pw") + FIELDS))
+    await type_past_the_password(victim, way, chosen="index" not in str(way) and moment == "each event")
+
+
+async def type_past_the_password(victim: Victim, way: Way = TYPING[0], *, chosen: bool) -> None:
+    """Type; nothing goes into the password field unless it had the focus before: the result names it."""
     text = await type_into_search(victim, *way)
     held = await victim.values()
-    assert_kept_from_the_password(held, text, chosen="index" not in str(way) and moment == "each event")
+    named = 'textbox "" hint="pw"' in text.splitlines()[0]
+    assert held.get("pw", "") == "" or (chosen and named), text
     assert held.get("search") in ("", "a", "ab", "abc")
     if held.get("search") != "abc" and not held.get("pw"):
         assert "Typed 3 characters" not in text
         assert '"abc"' not in text.splitlines()[0]
-
-
-def assert_kept_from_the_password(held: dict[str, str], text: str, *, chosen: bool) -> None:
-    """Nothing is in the password field, unless it had the focus before the call: then the result names it."""
-    named = 'textbox "" hint="pw"' in text.splitlines()[0]
-    assert held.get("pw", "") == "" or (chosen and named), text
 
 
 @moments
@@ -159,11 +159,7 @@ async def test_no_text_goes_into_a_password_field_under_a_policy_either(
 ) -> None:
     victim = under(DENY_PAY)
     await victim.open(site.page(moving(heard, moment, "#pw") + FIELDS))
-    text = await type_into_search(victim, "type_text", {"text": "abc"})
-    held = await victim.values()
-    assert_kept_from_the_password(held, text, chosen=moment == "each event")
-    if held["search"] != "abc" and not held["pw"]:
-        assert "Typed 3 characters" not in text
+    await type_past_the_password(victim, chosen=moment == "each event")
 
 
 @typing
@@ -250,13 +246,8 @@ async def test_no_text_goes_into_a_password_field_of_a_document_written_while_it
 async def test_no_text_goes_into_a_password_field_of_a_document_written_before_it_is_typed(
     victim: Victim, site: Site, heard: Heard, moment: str
 ) -> None:
-    attack = moving(heard, moment, "#pw")
-    await victim.open(site.page(written(attack + FIELDS)))
-    text = await press(victim, "type_text", {"text": "abc"}, focused="search")
-    held = await victim.values()
-    assert_kept_from_the_password(held, text, chosen=moment == "each event")
-    if held.get("search") != "abc" and not held.get("pw"):
-        assert "Typed 3 characters" not in text
+    await victim.open(site.page(written(moving(heard, moment, "#pw") + FIELDS)))
+    await type_past_the_password(victim, chosen=moment == "each event")
 
 
 @pytest.mark.parametrize("moment", few(["keydown", "keypress", "keyup"], ["keydown"]))
@@ -276,7 +267,7 @@ async def test_typing_works_in_a_document_that_was_written_anew(
     victim: Victim, site: Site, heard: Heard
 ) -> None:
     await victim.open(site.page(written(FIELDS)))
-    text = await press(victim, "type_text", {"text": "abc"}, focused="search")
+    text = await type_into_search(victim, *TYPING[0])
     assert not victim.failed, text
     assert (await victim.values())["search"] == "abc"
 
@@ -291,9 +282,6 @@ async def test_a_secret_stays_in_its_document_whatever_the_page_writes_and_moves
     frame = framed(site, "cross-site", thief)
     attack = kit(heard, mute=["*"], steal={"on": [on], "to": "#frame"}, commands=["release"])
     for way in ("input_text", "type_text", "send_keys"):
-        arguments = {"text": PLACE} if way == "type_text" else {"index": "Word"}
-        arguments |= {"keys": PLACE} if way == "send_keys" else {"text": PLACE}
-        start = site.page(f"{attack}<input aria-label=Word id=word>{frame}")
-        await type_secret(session, start, way, arguments, domain="127.0.0.1")
+        await type_secret(session, site.page(f"{attack}<input aria-label=Word id=word>{frame}"), way)
     assert inner.whats == []
     assert VALUE not in "".join(heard.whats)

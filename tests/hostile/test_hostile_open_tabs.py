@@ -7,16 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.actions import default_registry
-from mcp_browser.browser.session import BrowserSession
-from mcp_browser.controller import Controller
-from mcp_browser.server.sessions.sessions import Sessions
-from mcp_browser.settings import ToolSettings
 from tests.browser.test_cdp_endpoint import attached, running_chromium
+from tests.hostile.conftest import victim_of
 from tests.hostile.kit import Heard, Victim
-from tests.hostile.test_hostile_frames import WAYS, type_secret, word
+from tests.hostile.test_hostile_frames import type_secret, word
 from tests.hostile.test_hostile_keys import DENY_PAY, FIELDS, buttons, press, settled
-from tests.support.servers import server_of
 from tests.support.site import Site
 
 pytestmark = [
@@ -30,31 +25,19 @@ async def in_an_open_tab(tmp_path: Path, url: str, rules: str = "") -> AsyncGene
     """A client of a server in whose browser a page was open already."""
     with running_chromium(tmp_path / "theirs", url=url) as address:
         async with attached(address) as manager:
-            tools = ToolSettings(tools=("all",))
-            if rules:
-                (tmp_path / "policy.toml").write_text(rules)
-                tools = ToolSettings(tools=("all",), policy=tmp_path / "policy.toml")
-            settings = manager.settings.model_copy(update={"tools": tools})
-            controller = Controller(default_registry(), settings)
-            session = await manager.default_session()
-            victim = Victim(server_of(controller, Sessions(manager)), session)
+            victim = victim_of(manager, await manager.default_session(), tmp_path, rules)
             await victim.call("get_state")
             yield victim
-
-
-async def secret_in(session: BrowserSession) -> str:
-    record = await type_secret(session, None, "input_text", WAYS["input_text"], domain="127.0.0.1")
-    return record.error or ""
 
 
 async def test_no_secret_is_typed_until_the_page_is_loaded_anew(
     site: Site, heard: Heard, tmp_path: Path
 ) -> None:
     async with in_an_open_tab(tmp_path, site.page(word(heard))) as victim:
-        assert "reload" in await secret_in(victim.session)
+        assert "reload" in ((await type_secret(victim.session, None)).error or "")
         assert heard.of("word") == []
         await victim.call("reload")
-        assert await secret_in(victim.session) == ""
+        assert (await type_secret(victim.session, None)).error is None
         await heard.until("word corr3ct-horse")
 
 

@@ -189,19 +189,6 @@ def test_secrets_are_named_instead_of_told() -> None:
     )
 
 
-def test_a_result_without_words_is_still_a_text() -> None:
-    assert text_of(ActionResult()) == "Done."
-
-
-def test_a_file_is_told_once() -> None:
-    file = Attachment(kind="file", mime_type="application/pdf", name="a.pdf", path="/tmp/a.pdf")
-    assert (
-        text_of(ActionResult(extracted_content="Saved /tmp/a.pdf.", attachments=(file,)))
-        == "Saved /tmp/a.pdf."
-    )
-    assert text_of(ActionResult(attachments=(file,))) == "File: /tmp/a.pdf (application/pdf)"
-
-
 def test_pictures_follow_the_text() -> None:
     attachments = (Attachment(kind="image", mime_type="image/png", name="x", data=b"picture"),)
     parts = render_result(ActionResult(attachments=attachments), settings=Settings())
@@ -226,6 +213,8 @@ def test_a_file_with_an_address_is_a_link_and_told_by_its_path_or_its_address_on
     ]
     at_hand = file.model_copy(update={"path": "/tmp/a.pdf"})
     assert text_of(ActionResult(attachments=(at_hand,))) == "File: /tmp/a.pdf (application/pdf)"
+    said = ActionResult(extracted_content="Saved /tmp/a.pdf.", attachments=(at_hand,))
+    assert text_of(said) == "Saved /tmp/a.pdf."
     noticed = observed(notices=("Downloaded a.pdf, saved as /tmp/a.pdf.",))
     assert "File:" not in text_of(ActionResult(attachments=(at_hand,), observation=noticed))
 
