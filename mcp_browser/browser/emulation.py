@@ -97,9 +97,8 @@ class Emulation(SessionPlugin):
     async def override(self, changes: Mapping[str, Any], *, reset: bool = False) -> Overrides:
         """Change overrides in all tabs; `reset` drops earlier ones. On failure nothing changes.
 
-        Raises:
-            NotActionable: the browser was started with such a setting.
-            InvalidArguments: the browser does not know a locale or permission.
+        Raises NotActionable: the browser was started with such a setting; InvalidArguments: it does not know
+        a locale or permission.
         """
         before = self.overrides
         wanted = Overrides(**({} if reset else dict(before)) | dict(changes))
@@ -119,14 +118,11 @@ class Emulation(SessionPlugin):
     async def _set(self, before: Overrides, wanted: Overrides) -> None:
         await self._set_context(self._session.context, before, wanted)
         current = self._session.current_tab
-        await self._set_tab(current, before, wanted)
-        for tab in list(self._session.tabs.values()):
-            if tab is current:
-                continue
-            if tab.held:
+        for tab in dict.fromkeys((current, *self._session.tabs.values())):
+            if tab.held and tab is not current:
                 self._session.notice(f"Tab {tab.id} is held by a dialog and keeps what it had.")
-                continue
-            await self._set_tab(tab, before, wanted)
+            else:
+                await self._set_tab(tab, before, wanted)
 
     async def _set_context(self, context: BrowserContext, before: Overrides, wanted: Overrides) -> None:
         if wanted.permissions != before.permissions or wanted.geolocation != before.geolocation:
