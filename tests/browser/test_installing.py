@@ -41,11 +41,8 @@ class Told:
 
     def install(self, **settings: object) -> Path | None:
         """Install a browser; its executable."""
-        return (
-            Installer(self, self._allowed)
-            .install_browser(BrowserSettings.model_validate(settings))
-            .executable
-        )
+        wanted = BrowserSettings.model_validate(settings)
+        return Installer(self, self._allowed).install_browser(wanted).executable
 
 
 def makes(path: Path) -> str:
@@ -113,14 +110,8 @@ def test_no_package_is_touched_where_that_is_not_allowed(debian: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "told"),
     [
-        (
-            'echo "Err:1 debian"; echo "W: Some index files failed to download."',
-            "no source of packages answers",
-        ),
-        (
-            'echo "Hit:1"; echo "E: Unable to locate package chromium"; test "$1" = update',
-            "E: Unable to locate",
-        ),
+        ('echo "Err:1 debian"; echo "W: Some index files failed."', "no source of packages answers"),
+        ('echo "Hit:1"; echo "E: Unable to locate package"; test "$1" = update', "E: Unable to locate"),
     ],
 )
 def test_a_package_manager_that_fails_is_told_in_its_words(debian: Path, script: str, told: str) -> None:
