@@ -134,6 +134,7 @@ class BrowserSession:
             limits=limits,
             notice=self.notice,
             openings=pool.openings,
+            ended=self._ended,
             egress=egress,
         )
         self.hide = self.services.hide
@@ -473,7 +474,7 @@ class BrowserSession:
                 tab = self.current_tab
             if effect != "read":
                 services.acted_at = time.time()
-            scope = ActionScope(effect, tab, tab.url, self._ended)
+            scope = ActionScope(effect, tab, tab.url)
             tab.answered = False
             around = (self._tabs.watch, services.gate, services.typing_rule)
             self._tabs.watch, self._tabs.refusals = scope, 0

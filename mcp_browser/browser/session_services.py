@@ -16,7 +16,7 @@ from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.scripts import copying_script
 from mcp_browser.dom.service import DomService
-from mcp_browser.errors import InvalidArguments
+from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.policy import Target
 from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.privacy.hiding import Hidden
@@ -208,11 +208,11 @@ class SessionServices:
     `channel` names the event by which the page script and the hooks communicate. `hidden` are values that no
     result and no picture may show, by the names that replace them. `addresses` redacts those in results.
     `notice` takes sentences for the next result. `egress` knows why loads were refused. `openings` limits how
-    many sessions and tabs are opened at a time. `context` is Playwright's, None while the session is not
-    open; `closed`: it has ended. `acted_at` is when the last action began that does more than read, seconds
-    since 1970. `holds_requests`: requests are intercepted, so that their events come later. `learnt` is what
-    the pages of each origin have learnt of waits that change nothing. `gate` and `typing_rule` belong to the
-    current action: they check its input.
+    many sessions and tabs are opened at a time. `ended` returns the error of an action whose browser has
+    ended. `context` is Playwright's, None while the session is not open; `closed`: it has ended. `acted_at`
+    is when the last action began that does more than read, seconds since 1970. `holds_requests`: requests
+    are intercepted, so that their events come later. `learnt` is what the pages of each origin have learnt of
+    waits that change nothing. `gate` and `typing_rule` belong to the current action: they check its input.
     """
 
     settings: Settings
@@ -223,6 +223,7 @@ class SessionServices:
     limits: SessionLimits
     notice: Callable[[str], None]
     openings: asyncio.Semaphore
+    ended: Callable[[], ActionError | None]
     egress: "ProxySession | None" = None
     context: BrowserContext | None = None
     closed: bool = False

@@ -85,7 +85,7 @@ class Observer:
             part = await self.settle_and_read(scope, reads=reads)
         else:
             part = await self.read_late_changes() if reads else None
-        if (ended := scope.ended()) is not None:
+        if (ended := self._services.ended()) is not None:
             raise ended
         tab = self.current_tab
         if tab.held and tab.crashed:

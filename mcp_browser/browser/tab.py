@@ -61,7 +61,6 @@ class ActionScope:
     effect: Effect
     tab: "Tab"
     url: str
-    ended: Callable[[], ActionError | None] = lambda: None  # The error if the browser has ended
     marks: dict[int, int] = field(default_factory=dict[int, int])  # In the activity of each tab
     _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     _running: bool = False
@@ -73,12 +72,12 @@ class ActionScope:
             with self._breaking:
                 return await work
         except (PlaywrightError, BrowserUnavailable) as error:
-            if (ended := self.ended()) is not None:
+            if (ended := self.tab.services.ended()) is not None:
                 raise ended from error
             raise
         finally:
             self._running = False
-        raise self.ended() or self.tab.why_held()
+        raise self.tab.services.ended() or self.tab.why_held()
 
     def held(self, tab: "Tab") -> None:
         """Something has begun to hold a tab: cancel an action in it that does not end by itself."""

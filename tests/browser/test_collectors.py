@@ -147,7 +147,7 @@ FLOODS = {
 @pytest.mark.slow
 @pytest.mark.fresh
 @pytest.mark.parametrize("flood", FLOODS)
-async def test_whatever_a_page_does_without_end_others_in_its_browser_go_on(
+async def test_a_flood_leaves_others_going_on(
     manager: BrowserManager, hand: Hand, site: Site, flood: str
 ) -> None:
     for path, script in SCRIPTS.items():

@@ -73,9 +73,7 @@ def test_nothing_is_installed_where_there_is_a_browser(bare_machine: Path) -> No
     assert (told.asked, told.done) == ([], [])
 
 
-def test_playwrights_build_is_downloaded_without_the_systems_packages(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch, site: Site
-) -> None:
+def test_a_build_needs_no_packages(bare_machine: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> None:
     monkeypatch.setenv("PLAYWRIGHT_DOWNLOAD_HOST", site.url)
     chromium = bare_machine / "chromium"
     words = f'echo "$*" > {bare_machine}/asked; echo "|##| 40% of 170 MiB"; {makes(chromium)}'

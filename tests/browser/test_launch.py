@@ -109,18 +109,14 @@ def test_the_headless_shell_is_taken_where_there_is_nothing_else(bare_machine: P
 @pytest.mark.parametrize(
     ("isolated", "headless", "expected"), [(True, False, True), (False, False, False), (True, True, False)]
 )
-def test_the_middle_button_pastes_nobody_s_selection_where_clients_may_share_a_display(
-    isolated: bool, headless: bool, expected: bool
-) -> None:
+def test_the_middle_button_pastes_no_foreign_text(isolated: bool, headless: bool, expected: bool) -> None:
     choice = launch.BrowserChoice(label="Chromium", origin="system", executable=Path("chromium"))
     args = launch_options(choice, headless=headless, isolated=isolated)["args"]
     assert ("--blink-settings=editingBehaviorType=1" in args) is expected
 
 
 @linux_only
-def test_isolated_sessions_without_a_window_get_the_headless_shell_where_it_is_wanted(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_isolated_sessions_get_a_headless_shell(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chromium = program(bare_machine / "chromium")
     headless = BrowserSettings(headless=True, headless_shell=True)
     assert find_browser(headless, isolated=True).executable == chromium, "there is no other"

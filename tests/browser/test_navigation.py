@@ -60,7 +60,7 @@ async def test_the_status_follows_a_click_too(hand: Hand, site: Site) -> None:
         ("http://[::1%25lo]/", "not a valid address"),
     ],
 )
-async def test_why_an_address_does_not_open_is_told_and_the_next_one_opens(
+async def test_why_an_address_does_not_open(
     hand: Hand, site: Site, raw: str, address: str, reason: str
 ) -> None:
     url = address.format(closed=free_port(), site=site.port, raw=raw)

@@ -164,9 +164,7 @@ async def test_two_sessions_work_beside_each_other(site: Site, user: User, hand:
     assert not set(urls) & set(user.tabs())
 
 
-async def test_what_is_the_users_cannot_be_read_or_changed_by_way_of_the_browser(
-    site: Site, user: User, hand: Hand, witness: str
-) -> None:
+async def test_what_is_the_users_stays_out_of_reach(site: Site, user: User, hand: Hand, witness: str) -> None:
     await hand.open(site.page(OWN))
     context = hand.session.context
     for forbidden in (context.cookies(), context.clear_cookies(), context.grant_permissions(["geolocation"])):

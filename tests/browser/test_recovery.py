@@ -168,7 +168,7 @@ async def test_without_a_browser_the_call_says_how_to_get_one(monkeypatch: pytes
         ("exit 3", "could not be started"),
     ],
 )
-async def test_a_browser_that_does_not_start_is_told_with_what_to_do(
+async def test_a_failed_start_is_told(
     tmp_path_factory: pytest.TempPathFactory, script: str, said: str
 ) -> None:
     executable = tmp_path_factory.mktemp("bin") / "browser"

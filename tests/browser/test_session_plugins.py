@@ -172,7 +172,7 @@ async def test_a_tab_held_from_its_start_holds_no_companion(hand: Hand, diary: D
     assert not any("could not" in notice for notice in told.notices)
 
 
-async def test_companions_of_the_offered_groups_are_there_from_the_start(
+async def test_groups_bring_their_companions(
     with_standing: BrowserManager, manager: BrowserManager, site: Site
 ) -> None:
     hand = Hand(await with_standing.open_session())

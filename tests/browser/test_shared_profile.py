@@ -250,7 +250,7 @@ async def test_session_cookies_that_end_are_told_as_lost(tmp_path: Path, site: S
         assert "login=ann" not in shown(told)
 
 
-async def test_a_profile_that_another_program_browses_with_is_in_use(
+async def test_a_profile_of_another_program(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp_browser.browser.process.profile.ENDING_SECONDS", 0.1)

@@ -93,7 +93,7 @@ async def test_a_call_that_runs_ends_first(hand: Hand, site: Site) -> None:
     assert (await taking).by == "Ann"
 
 
-async def test_a_takeover_is_given_up_where_a_call_does_not_end(
+async def test_a_takeover_is_given_up_in_time(
     hand: Hand, person: Takeover, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(takeover, "BEGIN_SECONDS", 0.05)
@@ -134,7 +134,7 @@ async def test_nothing_is_told_of_a_question_that_nobody_came_for(hand: Hand, si
     assert hand.session.take_notices() == ()
 
 
-async def test_a_call_gives_up_waiting_and_says_who_has_the_browser(
+async def test_a_call_gives_up_and_says_why(
     hand: Hand, person: Takeover, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(person, "_longest_wait", 0.05)
