@@ -78,27 +78,13 @@ class VideoWriter:
 
     def _add(self, picture: bytes, milliseconds: int) -> None:
         # Imported late: they take long, and come with an extra.
-        from av import VideoFrame  # noqa: PLC0415
+        import av  # noqa: PLC0415
         from PIL import Image, ImageOps  # noqa: PLC0415
 
         with Image.open(io.BytesIO(picture)) as opened:
             image = opened.convert("RGB")
-        output, stream = self._started(image.width, image.height)
-        size = (stream.width, stream.height)
-        if image.size != size:
-            image = ImageOps.pad(image, size)
-        if self._last is not None:
-            milliseconds = max(milliseconds, self._last[1] + 1)
-        frame = cast("Any", VideoFrame).from_image(image)
-        frame.pts, frame.time_base = milliseconds, MILLISECONDS
-        output.mux(stream.encode(frame))
-        self._last = (picture, milliseconds)
-
-    def _started(self, width: int, height: int) -> tuple[Any, Any]:
         if self._output is None:
-            import av  # noqa: PLC0415
-
-            width, height = self._size or (width, height)
+            width, height = self._size or image.size
             self._output = cast("Any", av).open(str(self._path), "w", format="webm")
             options = {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "crf": "12"}
             self._stream = self._output.add_stream("libvpx", options=options)
@@ -107,7 +93,15 @@ class VideoWriter:
             self._stream.pix_fmt = "yuv420p"
             self._stream.bit_rate = BITS_A_SECOND
             self._stream.codec_context.time_base = MILLISECONDS
-        return self._output, self._stream
+        size = (self._stream.width, self._stream.height)
+        if image.size != size:
+            image = ImageOps.pad(image, size)
+        if self._last is not None:
+            milliseconds = max(milliseconds, self._last[1] + 1)
+        frame = cast("Any", av).VideoFrame.from_image(image)
+        frame.pts, frame.time_base = milliseconds, MILLISECONDS
+        self._output.mux(self._stream.encode(frame))
+        self._last = (picture, milliseconds)
 
 
 Kind = Literal["video", "trace"]
