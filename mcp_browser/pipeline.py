@@ -23,7 +23,7 @@ from mcp_browser.batch import Batch, ListedAction, Premises, foresee
 from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.settling import ActionScope
+from mcp_browser.browser.tab import ActionScope
 from mcp_browser.consent import PolicyGate
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound

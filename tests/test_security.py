@@ -36,7 +36,7 @@ PRIVATE_PARTS = {
     },
     "playwright": {
         "browser/files/downloads.py": ("_impl_obj._artifact._initializer",),
-        "browser/retention.py": ("_impl_obj", "_objects"),
+        "browser/page_activity.py": ("_impl_obj", "_objects"),
         "browser/process/early_driver.py": ("playwright._impl.transport",),
         "browser/process/launcher.py": ("_impl_obj._connection",),
     },

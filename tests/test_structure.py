@@ -20,7 +20,7 @@ LONG = {
 """Files that are longer, and how long they may be."""
 PRIVATE = {
     "browser/files/downloads.py": {"_impl_obj", "_artifact", "_initializer"},
-    "browser/retention.py": {"_impl_obj", "_objects"},
+    "browser/page_activity.py": {"_impl_obj", "_objects"},
     "browser/process/launcher.py": {"_impl_obj", "_connection"},
 }
 """Which private members of other packages are used, and where: at most three places."""

@@ -74,7 +74,7 @@ class EmulateParams(ActionParams):
 @emulation.action(reach="page")
 async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
     """Show pages as on another device, in another place or network; set for all tabs until reset."""
-    if ctx.session.limits.clipboard is not None and "clipboard-read" in (params.permissions or ()):
+    if ctx.session.services.limits.clipboard is not None and "clipboard-read" in (params.permissions or ()):
         raise InvalidArguments(
             "'permissions': clipboard-read is not granted here, since the browser's clipboard is shared with "
             "other clients.",

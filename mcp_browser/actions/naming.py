@@ -11,7 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
 from mcp_browser.actions.recording import element_arguments, place_of
-from mcp_browser.browser.seeking import seek
+from mcp_browser.browser.choosing import seek
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.models import DomNode, ElementQuery

@@ -271,7 +271,7 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
     """Wait for a response; one that came since the last action counts."""
     log = await ctx.session.plugin(NetworkLog)
     matches = params.matcher()
-    since = ctx.session.acted_at
+    since = ctx.session.services.acted_at
     began = time.time()
     exchange: Exchange | None = None
     with anyio.move_on_after(params.timeout) as scope:

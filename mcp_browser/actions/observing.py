@@ -11,8 +11,8 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.actions.waiting import is_selector_error
+from mcp_browser.browser.choosing import seek
 from mcp_browser.browser.playwright_errors import is_context_gone
-from mcp_browser.browser.seeking import seek
 from mcp_browser.dom.models import DomNode, ElementQuery, FoundElements
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone

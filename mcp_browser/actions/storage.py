@@ -262,16 +262,16 @@ async def _from_file(ctx: ActionContext, params: LoadStorageStateParams) -> Stor
     file = params.file or ""
     if ctx.session.artifacts.remote or file.startswith("browser://"):
         # A remote client reads what its own sessions have saved, whatever else lies in the server's folders.
-        path = (ctx.session.limits.find_file(file) or ctx.session.artifacts.named(file)).path
+        path = (ctx.session.services.limits.find_file(file) or ctx.session.artifacts.named(file)).path
     else:
-        path = allowed_file(file, (*ctx.session.upload_dirs, ctx.session.output_dir))
+        path = allowed_file(file, (*ctx.session.upload_dirs, ctx.session.artifacts.folder))
     content = await anyio.to_thread.run_sync(read_file, path)
     return parse_state(content, name=path.name)
 
 
 def _logins(ctx: ActionContext) -> Logins:
     """The caller's named profiles. Raises NotFound: the server keeps none."""
-    logins = ctx.session.limits.logins
+    logins = ctx.session.services.limits.logins
     if logins is None:
         raise NotFound("This server keeps no profiles.", hint="It would with --profiles FOLDER. Use a file.")
     return logins

@@ -39,11 +39,8 @@ def check_url(url: str, settings: Settings, *, base: str = "") -> str:
     """The complete address to open.
 
     A bare host gets `https://`, or `http://` if it is localhost, an IP address or one word with a port;
-    a path (`/cart`) is relative to `base`, the current page's address.
-
-    Raises:
-        BlockedUrl: addresses of that kind are not opened; the message says why.
-        NavigationError: it is not an address.
+    a path (`/cart`) is relative to `base`, the current page's address. Raises BlockedUrl: addresses of that
+    kind are not opened; NavigationError: it is not an address.
     """
     address = _INVISIBLE.sub("", url).strip()
     if not address:
@@ -53,7 +50,13 @@ def check_url(url: str, settings: Settings, *, base: str = "") -> str:
     if address.startswith("//"):
         address = f"https:{address}"
     elif address.startswith(("/", "./", "../", "?", "#")):
-        return _from_page(address, base)
+        if not base.startswith(("http://", "https://")):
+            raise NavigationError(
+                f"{address!r} is only a path, and there is no page to take it from.",
+                hint="Give a whole address, such as https://example.com/cart, or file:///… for a file of "
+                "this machine, which --allow-file-urls allows.",
+            )
+        return urljoin(base, address)
     scheme = _SCHEME.match(address)
     if scheme is None or (scheme[0].lower() not in _REFUSED and _HOST_AND_PORT.match(address)):
         return _from_bare_host(address)
@@ -78,23 +81,16 @@ def scheme_of(url: str) -> str:
     return url.partition(":")[0].lower()
 
 
-def _from_page(address: str, base: str) -> str:
-    if not base.startswith(("http://", "https://")):
-        raise NavigationError(
-            f"{address!r} is only a path, and there is no page to take it from.",
-            hint="Give a whole address, such as https://example.com/cart, or file:///… for a file of this "
-            "machine, which --allow-file-urls allows.",
-        )
-    return urljoin(base, address)
-
-
 def _from_bare_host(address: str) -> str:
     if re.search(r"\s", address):
         raise NavigationError(
             f'"{address}" is not an address.', hint="To look something up, use search_web with these words."
         )
     authority = re.split(r"[/?#]", address, maxsplit=1)[0].rpartition("@")[2]
-    host, port = _host_and_port(authority)
+    if authority.startswith("["):
+        host, _, port = authority[1:].partition("]")
+    else:
+        host, _, port = authority.lower().partition(":")
     if _is_ip(host) or host == "localhost" or host.endswith(".localhost"):
         return f"http://{address}"
     if not _HOST.fullmatch(host):
@@ -158,14 +154,6 @@ def _is_web_address(address: str) -> bool:
         return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", parts.netloc)
     except ValueError:
         return False
-
-
-def _host_and_port(authority: str) -> tuple[str, str]:
-    if authority.startswith("["):
-        host, _, port = authority[1:].partition("]")
-        return host, port.removeprefix(":")
-    host, _, port = authority.partition(":")
-    return host.lower(), port
 
 
 def _is_ip(host: str) -> bool:

@@ -1,14 +1,21 @@
-"""Choosing from a list: a native select, an ARIA list, or what opens by a click on a field."""
+"""Lists: choosing from a native select, an ARIA list, or what opens by a click on a field; virtual lists.
+
+A virtual list draws rows only near the view: it is scrolled until the wanted row is drawn.
+"""
 
 import contextlib
 import re
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeVar
 
 import anyio
 
 from mcp_browser.browser.element import OPENING_SECONDS, POLL_SECONDS, Element
-from mcp_browser.browser.seeking import scroll_for, tidy
+from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.models import Frozen
+from mcp_browser.dom.worlds import World
 from mcp_browser.errors import ActionError, NotActionable, NotFound, StaleElement
 from mcp_browser.text import quoted
 
@@ -16,7 +23,12 @@ LISTING_SECONDS = 1.5  # How long a page at rest may take to show a list, or wha
 FILTERING_SECONDS = 1.0  # The same for what a text leaves of a list
 MARKED_POLLS = 5  # How often a list may show a choice before its field does
 SCROLLING_SECONDS = 8.0  # How long a list is scrolled for an option
+SMALLEST_PART = 1e-4  # The part of a list's length at which bisection ends
+LEAST_STEPS = 16  # How many bisection steps there are on slow machines, too
+SEEKING_SECONDS = 4.0  # How long all lists of a page are scrolled for a text
 OPEN_LISTS = frozenset({"listbox", "menu", "menubar", "tree"})  # Roles of lists that need no click to open
+
+T = TypeVar("T")
 
 
 class Choice(Frozen):
@@ -63,10 +75,8 @@ class ListField:
 
         A native select ends with exactly these options. In any other list each one is clicked, after opening
         the list if needed; several names walk down a menu. On failure, text typed as a filter is removed.
-
-        Raises:
-            NotFound: there is no such option; the message lists the options.
-            NotActionable: an option is disabled, or several are given for a field that takes one.
+        Raises NotFound: there is no such option, with a list of them; NotActionable: an option is disabled,
+        or several are given for a field that takes one.
         """
         ready = await self._element.ready("select")
         if ready.tag == "select":
@@ -331,3 +341,74 @@ def list_options(options: Sequence[Choice], *, limit: int = 60) -> str:
     """The labels of at most `limit` options, in quotes."""
     shown = ", ".join(quoted(option.label) for option in options[:limit]) or "none"
     return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")
+
+
+async def scroll_for(
+    wanted: str,
+    show: Callable[[float], Awaitable[tuple[T | None, Sequence[str]] | None]],
+    *,
+    seconds: float,
+    thorough: bool = False,
+) -> T | None:
+    """Scroll a list from its start until the `wanted` row is found; bisect a sorted list.
+
+    `show` scrolls to a part of the list's length (0 to 1), or on by a view (-1); it returns what was found
+    there and the texts of the rows, None if nothing moved. `seconds` is the time limit; a sorted list is
+    bisected for `LEAST_STEPS` in any case. `thorough`: also scroll through all of a list that seems sorted.
+    """
+    low, high, at = 0.0, 1.0, 0.0  # Bounds of the row in a sorted list
+    by_views = False
+    ends, steps = time.monotonic() + seconds, 0
+    while time.monotonic() < ends or (not by_views and steps < LEAST_STEPS):
+        if (shown := await show(at)) is None:
+            break
+        steps += 1
+        found, labels = shown
+        if found is not None:
+            return found
+        rows = [_in_order(label) for label in labels]
+        if by_views or not rows[1:] or rows != sorted(rows):
+            by_views, at = True, -1.0
+        elif rows[0] <= _in_order(wanted) <= rows[-1]:
+            at = -1.0
+        elif high - low > SMALLEST_PART:
+            low, high = (at, high) if _in_order(wanted) > rows[-1] else (low, at)
+            at = (low + high) / 2
+        elif thorough:
+            by_views, at = True, 0.0
+        else:
+            return None
+    return None
+
+
+async def seek(tab: TabPage, text: str) -> bool:
+    """Scroll the page's virtual lists until one has this text; otherwise restore their positions."""
+    wanted = tidy(text)
+    if not wanted:
+        return False
+    ends = time.monotonic() + SEEKING_SECONDS
+    for world, box, place in await tab.ask(tab.dom.partly_drawn()):
+        if time.monotonic() >= ends:
+            break
+        show = partial(_show_rows, tab, world, box, wanted)
+        if await scroll_for(text, show, seconds=ends - time.monotonic()):
+            return True
+        await show(place)
+    return False
+
+
+async def _show_rows(
+    tab: TabPage, world: World, box: int, wanted: str, part: float
+) -> tuple[bool | None, list[str]] | None:
+    rows: list[str] | None = (await tab.ask(world.run("scrollRows", box, part)))["rows"]
+    return None if rows is None else (any(wanted in tidy(row) for row in rows) or None, rows)
+
+
+def tidy(text: str) -> str:
+    """A text for comparisons: casefolded, with single spaces."""
+    return " ".join(text.split()).casefold()
+
+
+def _in_order(label: str) -> list[tuple[str, int]]:
+    """A sort key for a label, with its numbers as numbers."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D+)(\d*)", f" {tidy(label)}")]

@@ -84,9 +84,9 @@ class Console:
         self._page = page
         self._report = report
         self._redactor = redactor
-        self.news: Counter[tuple[Level, str]] = Counter()
-        self.failed: Counter[str] = Counter()  # Failed loads from other sites, by host
-        self._reported: set[tuple[str, str]] = set()  # Messages, and hosts of such loads
+        self.news: Counter[tuple[str, str]] = Counter()  # Messages, by level and text
+        self.failed: Counter[tuple[str, str]] = Counter()  # Failed loads from other sites, by "host" and host
+        self._reported: set[tuple[str, str]] = set()  # Both
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self.dropped = 0
         self._flooded = flooded
@@ -104,21 +104,20 @@ class Console:
     def stop(self) -> None:
         """Stop listening: the session ends."""
         self._stopped = True
-        if self._listening:
-            self._unlisten()
+        self._unlisten()
 
     def _listen(self) -> None:
-        if self._stopped:
-            return
-        self._listening = True
-        self._counted_at = time.monotonic()
-        self._page.on("console", self._on_console)
-        self._page.on("pageerror", self._on_page_error)
+        if not self._stopped:
+            self._listening = True
+            self._counted_at = time.monotonic()
+            self._page.on("console", self._on_console)
+            self._page.on("pageerror", self._on_page_error)
 
     def _unlisten(self) -> None:
-        self._listening = False
-        self._page.remove_listener("console", self._on_console)
-        self._page.remove_listener("pageerror", self._on_page_error)
+        if self._listening:
+            self._listening = False
+            self._page.remove_listener("console", self._on_console)
+            self._page.remove_listener("pageerror", self._on_page_error)
 
     def _count(self, values: int = 0) -> bool:
         """Count a message of so many `values`; False if it and those of the next `PAUSE` are left out.
@@ -137,7 +136,7 @@ class Console:
         self._unlisten()
         asyncio.get_running_loop().call_later(max(PAUSE, -self._left / A_SECOND), self._listen)
         self._keep("warning", STOPPED if goes_on else LEFT_OUT, None)
-        self._add("warning", STOPPED if goes_on else LEFT_OUT)
+        self._add(self.news, "warning", STOPPED if goes_on else LEFT_OUT)
         if goes_on:
             self._flooded()
         return False
@@ -148,12 +147,9 @@ class Console:
 
     def clear(self) -> int:
         """Forget all messages; return how many there were."""
-        count = len(self._entries)
-        self._entries.clear()
-        self.news.clear()
-        self.failed.clear()
-        self._reported.clear()
-        self.dropped = 0
+        count, self.dropped = len(self._entries), 0
+        for kept in (self._entries, self.news, self.failed, self._reported):
+            kept.clear()
         return count
 
     def take(self, room: int = ROOM) -> str | None:
@@ -184,7 +180,7 @@ class Console:
             note += begin + quote + end
             left -= 1
         if self._report != "all" and len(self._reported) < KEPT:
-            self._reported |= {*self.news, *(("host", host) for host in self.failed)}
+            self._reported |= {*self.news, *self.failed}
         self.news.clear()
         self.failed.clear()
         return f"{note}{', …' if left else ''}"
@@ -198,21 +194,20 @@ class Console:
         where = location["url"]
         level = _LEVELS.get(message.type, "info")
         place = Location(where, location["lineNumber"] + 1, location["columnNumber"] + 1) if where else None
+        self._keep(level, text, place)
         if level == "error" and text.startswith(NOT_LOADED) and where:
-            self._keep(level, text, place)
             if where == self._page.url or urlsplit(where).path == "/favicon.ico":
                 return  # The page's status is reported with the page; a missing icon does not matter.
             text = f"{text.removeprefix(NOT_LOADED).removeprefix(ANSWERED)} for {where}"
             failed = where
         else:
-            self._keep(level, text, place)
             refused = NOT_ALLOWED.match(text) if level == "error" else None
             failed = refused[1] if refused else ""
         host = urlsplit(failed).hostname
-        if host and _site(host) != _site(urlsplit(self._page.url).hostname or ""):
-            self._add_failed(host)
+        if not host or _site(host) == _site(urlsplit(self._page.url).hostname or ""):
+            self._add(self.news, level, text)
         else:
-            self._add(level, text)
+            self._add(self.failed, "host", host)
 
     def _on_page_error(self, error: PlaywrightError) -> None:
         if not self._count():
@@ -220,7 +215,7 @@ class Console:
         text = f"Uncaught {error.name}: {error.message}" if error.name else f"Uncaught {error.message}"
         stack = tuple(places(error.stack or ""))
         self._keep("error", text, stack[0] if stack else None, stack)
-        self._add("error", text)
+        self._add(self.news, "error", text)
 
     def _keep(
         self, level: Level, text: str, place: Location | None, stack: tuple[Location, ...] = ()
@@ -234,17 +229,12 @@ class Console:
         self.dropped += len(self._entries) == KEPT
         self._entries.append(Entry(level, text, place, stack, time=time.time()))
 
-    def _add(self, level: Level, text: str) -> None:
-        if self._report == "none" or (self._report == "errors" and level != "error"):
+    def _add(self, kinds: Counter[tuple[str, str]], level: Level | Literal["host"], text: str) -> None:
+        if self._report == "none" or (self._report == "errors" and level not in ("error", "host")):
             return
         key = level, " ".join(text[:LONGEST_KEPT].split())
-        if key not in self._reported and (key in self.news or len(self.news) < KINDS):
-            self.news[key] += 1
-
-    def _add_failed(self, host: str) -> None:
-        ignored = self._report == "none" or ("host", host) in self._reported
-        if not ignored and (host in self.failed or len(self.failed) < KINDS):
-            self.failed[host] += 1
+        if key not in self._reported and (key in kinds or len(kinds) < KINDS):
+            kinds[key] += 1
 
 
 def _site(host: str) -> str:
@@ -255,8 +245,8 @@ def _site(host: str) -> str:
 def places(stack: str) -> list[Location]:
     """The positions in the text of a stack, innermost first, without scripts that have no address."""
     found = [match for line in stack.splitlines() if (match := _FRAME.match(line))]
-    found = [match for match in found if not match["url"].startswith("<")]
     return [
         Location(match["url"], int(match["line"]), int(match["column"]), match["function"] or "")
-        for match in found[:FRAMES]
-    ]
+        for match in found
+        if not match["url"].startswith("<")
+    ][:FRAMES]

@@ -3,10 +3,9 @@
 import asyncio
 import contextlib
 import logging
-from collections import Counter, OrderedDict, deque
+from collections import Counter
 from collections.abc import Callable, Container, Coroutine
 from contextlib import AbstractAsyncContextManager
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import anyio
@@ -105,58 +104,43 @@ class FairSemaphore:
         self._most = most
         self._crowds = crowds
         self._running: Counter[str] = Counter()
-        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._queue: list[tuple[str, asyncio.Future[None]]] = []  # Whose turn is next comes first
 
     @property
     def running(self) -> int:
         return self._running.total()
 
-    @property
-    def waiting(self) -> int:
-        return sum(map(len, self._waiting.values()))
-
     async def take(self, owner: str) -> None:
         """Wait for a turn for this owner."""
-        if owner not in self._waiting and self._may_begin(owner):
+        if self._may_begin(owner) and owner not in dict(self._queue):
             self._running[owner] += 1
             return
-        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(owner, deque()).append(mine)
+        mine = owner, asyncio.get_running_loop().create_future()
+        self._queue.append(mine)
         try:
-            await mine
+            await mine[1]
         except asyncio.CancelledError:
-            if mine.done() and not mine.cancelled():
-                self.give_back(owner)
+            if mine in self._queue:
+                self._queue.remove(mine)
             else:
-                self._stop_waiting(owner, mine)
+                self.give_back(owner)
             raise
 
     def give_back(self, owner: str) -> None:
         """End a turn; the next waiters begin."""
         self._running[owner] -= 1
-        if not self._running[owner]:
-            del self._running[owner]
-        for waiting in list(self._waiting):
-            if self._may_begin(waiting):
-                self._begin(waiting)
+        for other in dict(self._queue):
+            mine = [future for name, future in self._queue if name == other and not future.done()]
+            if mine and self._may_begin(other):
+                self._queue.remove((other, mine[0]))
+                self._queue.sort(key=lambda one: one[0] == other)
+                self._running[other] += 1
+                mine[0].set_result(None)
+        self._running = +self._running  # Without owners that have no turn
 
     def _may_begin(self, owner: str) -> bool:
         share = self._most if owner in self._crowds else max(1, self._most - self._most // KEPT_FREE)
         return self.running < self._most and self._running[owner] < share
-
-    def _begin(self, owner: str) -> None:
-        next_one = self._waiting[owner][0]
-        self._stop_waiting(owner, next_one)
-        if owner in self._waiting:
-            self._waiting.move_to_end(owner)
-        self._running[owner] += 1
-        next_one.set_result(None)
-
-    def _stop_waiting(self, owner: str, future: asyncio.Future[None]) -> None:
-        queue = self._waiting[owner]
-        queue.remove(future)
-        if not queue:
-            del self._waiting[owner]
 
 
 class SessionLock:
@@ -178,9 +162,7 @@ class SessionLock:
             self._own.release()
             raise
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._turns is not None:
             self._turns.give_back(self._owner)
         self._own.release()

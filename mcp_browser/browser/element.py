@@ -99,13 +99,18 @@ class Element:
     ) -> None:
         """Click the middle of the element; `force`: even if something covers it.
 
-        Raises:
-            NotActionable: it is covered, disabled, without size, a file input or a native select.
-            StaleElement: it is gone.
+        Raises NotActionable: it is covered, disabled, without size, a file input or a native select.
         """
         ready = await self.ready("click", force=force)
-        if ready.tag in ("input", "select") and button == "left" and not modifiers:
-            self._refuse_native_popups(ready)
+        if button == "left" and not modifiers:
+            if ready.tag == "input" and ready.type == "file":
+                raise NotActionable(
+                    f"{self} is a file input.", hint="Use upload_file with the paths of the files."
+                )
+            if ready.tag == "select" and not ready.multiple:
+                raise NotActionable(
+                    f"{self} is a native select.", hint="Use select_option, or get_options to see them."
+                )
         if not ready.reached:
             await self.press("Space")
             return
@@ -127,14 +132,9 @@ class Element:
         """Put text into a field, or the only field in this element; replaces or appends.
 
         Up to a few hundred characters are typed by keys, except those without a key; a line end presses none.
-        A field that changes the text gets it key by key, as with `slowly`.
-
-        Returns:
-            What the field holds then; None if a dialog has opened or the field is gone.
-
-        Raises:
-            NotActionable: it cannot be typed into.
-            InvalidArguments: a native picker takes values of another form.
+        A field that changes the text gets it key by key, as with `slowly`. Returns what the field holds then;
+        None if a dialog has opened or the field is gone. Raises NotActionable: it cannot be typed into;
+        InvalidArguments: a native picker takes values of another form.
         """
         try:
             ready = await self.ready("fill")
@@ -252,10 +252,8 @@ class Element:
     async def set_checked(self, checked: bool) -> bool | None:
         """Check or uncheck a checkbox, radio or switch; whether that took a click.
 
-        An element that does not report its state is clicked once; then None.
-
-        Raises:
-            NotActionable: it cannot be checked, a radio cannot be cleared, or the click changed nothing.
+        An element that does not report its state is clicked once; then None. Raises NotActionable: it cannot
+        be checked, a radio cannot be cleared, or the click changed nothing.
         """
         ready = await self.ready("check")
         is_known = ready.checked is not None
@@ -286,10 +284,8 @@ class Element:
         """Drag the element onto another one by the mouse, for pointer handlers and HTML5 drag and drop.
 
         If the two do not fit into the view together, the page is scrolled while the element is held. Offsets
-        are CSS pixels from the other's left and top edges; the other may be the element itself.
-
-        Raises:
-            InvalidArguments: the offset lies outside of the other's box.
+        are CSS pixels from the other's left and top edges; the other may be the element itself. Raises
+        InvalidArguments: the offset lies outside of the other's box.
         """
         _at(await other.ready("hover"), offset_x, offset_y, other)
         start = await self.ready("drag")
@@ -391,16 +387,6 @@ class Element:
     async def call(self, function: str, *args: Any) -> Any:
         """Run a helper of the page script on it."""
         return await self.tab.ask(self.tab.dom.call(self.index, function, *args))
-
-    def _refuse_native_popups(self, ready: ReadyElement) -> None:
-        if ready.tag == "input" and ready.type == "file":
-            raise NotActionable(
-                f"{self} is a file input.", hint="Use upload_file with the paths of the files."
-            )
-        if ready.tag == "select" and not ready.multiple:
-            raise NotActionable(
-                f"{self} is a native select.", hint="Use select_option, or get_options to see them."
-            )
 
     async def _comes_true(self, checked: bool) -> bool:
         """Whether the state is reached soon; many switches change only with the next frame."""

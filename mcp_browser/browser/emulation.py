@@ -97,9 +97,8 @@ class Emulation(SessionPlugin):
     async def override(self, changes: Mapping[str, Any], *, reset: bool = False) -> Overrides:
         """Change overrides in all tabs; `reset` drops earlier ones. On failure nothing changes.
 
-        Raises:
-            NotActionable: the browser was started with such a setting.
-            InvalidArguments: the browser does not know a locale or permission.
+        Raises NotActionable: the browser was started with such a setting; InvalidArguments: it does not know
+        a locale or permission.
         """
         before = self.overrides
         wanted = Overrides(**({} if reset else dict(before)) | dict(changes))
@@ -119,14 +118,11 @@ class Emulation(SessionPlugin):
     async def _set(self, before: Overrides, wanted: Overrides) -> None:
         await self._set_context(self._session.context, before, wanted)
         current = self._session.current_tab
-        await self._set_tab(current, before, wanted)
-        for tab in list(self._session.tabs.values()):
-            if tab is current:
-                continue
-            if tab.held:
+        for tab in dict.fromkeys((current, *self._session.tabs.values())):
+            if tab.held and tab is not current:
                 self._session.notice(f"Tab {tab.id} is held by a dialog and keeps what it had.")
-                continue
-            await self._set_tab(tab, before, wanted)
+            else:
+                await self._set_tab(tab, before, wanted)
 
     async def _set_context(self, context: BrowserContext, before: Overrides, wanted: Overrides) -> None:
         if wanted.permissions != before.permissions or wanted.geolocation != before.geolocation:
@@ -150,40 +146,25 @@ class Emulation(SessionPlugin):
                 media=wanted.media or "null",
             )
         )
-        await self._set_metrics(tab, before, wanted)
-        await self._set_over_cdp(tab, before, wanted)
-
-    async def _set_metrics(self, tab: "Tab", before: Overrides, wanted: Overrides) -> None:
-        was = before.viewport, before.scale, before.mobile
-        if (wanted.viewport, wanted.scale, wanted.mobile) == was:
-            return
         own = self._session.context_settings
-        size = wanted.viewport or Size(**own["viewport"])
-        await tab.guarded(tab.page.set_viewport_size({"width": size.width, "height": size.height}))
-        mobile = bool(wanted.mobile)
-        tab.own_metrics = mobile or wanted.scale is not None
-        angle, kind = (0, "portraitPrimary") if size.height >= size.width else (90, "landscapePrimary")
-        # Playwright does not know the scale, and sets that of the context.
-        setting = send(
-            tab.cdp,
-            "Emulation.setDeviceMetricsOverride",
-            width=size.width,
-            height=size.height,
-            deviceScaleFactor=wanted.scale or own.get("device_scale_factor", 1),
-            mobile=mobile,
-            **({"screenOrientation": {"angle": angle, "type": kind}} if mobile else {}),
-        )
-        await tab.guarded(setting)
-
-    async def _set_over_cdp(self, tab: "Tab", before: Overrides, wanted: Overrides) -> None:
         commands: list[tuple[str, dict[str, Any]]] = []
+        if (wanted.viewport, wanted.scale, wanted.mobile) != (before.viewport, before.scale, before.mobile):
+            size, mobile = wanted.viewport or Size(**own["viewport"]), bool(wanted.mobile)
+            view = {"width": size.width, "height": size.height}
+            await tab.guarded(tab.page.set_viewport_size(cast("Any", view)))
+            tab.own_metrics = mobile or wanted.scale is not None
+            angle, kind = (0, "portraitPrimary") if size.height >= size.width else (90, "landscapePrimary")
+            # Playwright does not know the scale, and sets that of the context.
+            metrics = {**view, "deviceScaleFactor": wanted.scale or own.get("device_scale_factor", 1)}
+            turned = {"screenOrientation": {"angle": angle, "type": kind}} if mobile else {}
+            commands.append(("Emulation.setDeviceMetricsOverride", {**metrics, "mobile": mobile, **turned}))
         if wanted.touch != before.touch:
             on = bool(wanted.touch)
             touching = {"enabled": on, **({"maxTouchPoints": TOUCHES} if on else {})}
             commands.append(("Emulation.setTouchEmulationEnabled", touching))
         if (wanted.user_agent, wanted.locale) != (before.user_agent, before.locale):
-            agent = wanted.user_agent or self._session.context_settings.get("user_agent", "")
-            language = wanted.locale or self._session.context_settings.get("locale")
+            agent = wanted.user_agent or own.get("user_agent", "")
+            language = wanted.locale or own.get("locale")
             override = {"userAgent": agent, **({"acceptLanguage": language} if language else {})}
             commands.append(("Emulation.setUserAgentOverride", override))
         if wanted.locale != before.locale:

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.clipboard import chord_of
 from mcp_browser.browser.page import TabPage
+from mcp_browser.browser.session_services import chord_of
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.keys import HeldKeys, KeyHold, KeyPlace
 from mcp_browser.dom.worlds import FrameGone
@@ -156,14 +156,10 @@ class Input:
     ) -> Typed:
         """Type a text by keys.
 
-        If the focus moves, the rest follows it, but into no other document, and into no secret field unless
-        `meant` is one.
-
-        Args:
-            text: the text; a line end presses Enter.
-            meant: where it is meant to go; None for the focused element.
-            breaks: insert line ends, tabs, characters without keys and most of a long text.
-            slowly: check after each key where it went.
+        A line end presses Enter. If the focus moves, the rest follows it, but into no other document, and
+        into no secret field unless `meant` is one: where the text is to go, None for the focused element.
+        `breaks`: insert line ends, tabs, characters without keys and most of a long text. `slowly`: check
+        after each key where it went.
         """
         typed = Typed()
         done, in_vain = 0, False
@@ -225,8 +221,6 @@ class Input:
             with anyio.CancelScope(shield=True):
                 for modifier in reversed(down):
                     await self._tab.act(keyboard.up(modifier))
-
-    # -- checks by the gate
 
     async def check_at(self, *point: float) -> None:
         """Check what is at a point with the gate."""
@@ -294,8 +288,6 @@ class Input:
         if (gate := self._services.gate) is not None:
             gate.passed()
         await self._tab.act(work)
-
-    # -- keys that are held to their target
 
     def _is_confidential(self, text: str) -> bool:
         rule = self._services.typing_rule

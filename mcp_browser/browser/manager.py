@@ -1,9 +1,9 @@
 """The browsers and sessions of this process, from the server's start to its end."""
 
 import asyncio
-import functools
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FileListener = Callable[["BrowserSession", str], None]  # Takes a session and the address of its file
-PageListener = Callable[["BrowserSession"], None]
+SessionListener = Callable[["BrowserSession"], None]
 
 
 class BrowserManager:
@@ -34,11 +34,12 @@ class BrowserManager:
         self.remote = remote
         self._browsers = Browsers(settings, remote=remote)
         self.egress, self.pool = self._browsers.egress, self._browsers.pool
+        self.start, self.ready = self._browsers.start, self.pool.ready
         self.default: BrowserSession | None = None  # The session of `default_session`, if there is one now
         self._sessions: dict[BrowserSession, None] = {}
         self._file_listeners: list[FileListener] = []
-        self._page_listeners: list[PageListener] = []
-        self._session_listeners: list[PageListener] = []
+        self.when_new: list[SessionListener] = []  # Called with each new session before it opens
+        self.when_ended: list[SessionListener] = []  # Called with each session that has ended
 
     async def warm(self, *, shared: bool = False) -> None:
         """Start a browser in the background: one that sessions share (`shared`), or the default session's.
@@ -53,21 +54,15 @@ class BrowserManager:
                 await self.start()
                 if shared:
                     await self.ready()
-                    return
-                if self.settings.browser.connect is not None:
-                    return  # Connecting may ask the browser's user: not before the first call.
-                session = await self.default_session()
-                await session.ensure_open()
+                elif self.settings.browser.connect is None:
+                    # Connecting may ask the browser's user: not before the first call.
+                    await (await self.default_session()).ensure_open()
             except ActionError as error:
                 logger.info("The browser could not be started yet: %s", error)
 
         begin(start())
         # The driver starts in parallel.
         await anyio.to_thread.run_sync(import_module, "mcp_browser.browser.session")
-
-    async def start(self) -> None:
-        """Start Playwright's driver and check that there is a browser; raises BrowserNotFound."""
-        await self._browsers.start()
 
     async def default_session(self) -> "BrowserSession":
         """The session of a server with one client; `ensure_open` opens it."""
@@ -77,10 +72,6 @@ class BrowserManager:
             self.default = await self.open_session(isolated=elsewhere or self.settings.browser.isolated)
         return self.default
 
-    async def ready(self) -> None:
-        """Make sure that a browser runs or can be reached; raises as `ContextPool.ready` does."""
-        await self.pool.ready()
-
     async def open_session(
         self,
         *,
@@ -89,18 +80,14 @@ class BrowserManager:
         limits: "SessionLimits | None" = None,
         settings: Settings | None = None,
     ) -> "BrowserSession":
-        """A new session; `ensure_open` starts its browser.
+        """A new session, as `BrowserSession` describes; `ensure_open` starts its browser.
 
-        Args:
-            isolated: use a clean context that is deleted at the end. Otherwise use the profile, in separate
-                tabs if it is shared, else as its only session; or the browser at `cdp_endpoint`.
-            context_options: keyword arguments for Playwright's `new_context`; they override the settings.
-            limits: what it shares with other sessions.
-            settings: those of its client; by default the server's.
+        Without `isolated` it uses the profile, in separate tabs if that is shared, else as its only session,
+        or the browser at `cdp_endpoint`. `settings` are those of its client, by default the server's.
         """
         # Imported late: it imports Playwright's classes.
         from mcp_browser.browser.session import BrowserSession  # noqa: PLC0415
-        from mcp_browser.browser.start_state import with_storage_state  # noqa: PLC0415
+        from mcp_browser.browser.site_data import with_storage_state  # noqa: PLC0415
 
         settings = settings or self.settings
         context_options = with_storage_state(settings.browser, context_options or {}, isolated=isolated)
@@ -115,8 +102,8 @@ class BrowserManager:
             on_close=self._forget,
         )
         self._sessions[session] = None
-        session.artifacts.listen(functools.partial(self._file_changed, session))
-        for listener in self._session_listeners:
+        session.artifacts.listen(partial(self._file_changed, session))
+        for listener in self.when_new:
             listener(session)
         return session
 
@@ -127,14 +114,6 @@ class BrowserManager:
     def listen_to_files(self, listener: "FileListener") -> Callable[[], None]:
         """Call `listener` for each file of a session added or removed; the function returned removes it."""
         return added(self._file_listeners, listener)
-
-    def listen_to_pages(self, listener: "PageListener") -> Callable[[], None]:
-        """Call `listener` for each session that has ended; the function returned removes it."""
-        return added(self._page_listeners, listener)
-
-    def listen_to_sessions(self, listener: "PageListener") -> Callable[[], None]:
-        """Call `listener` for each new session before it opens; the function returned removes it."""
-        return added(self._session_listeners, listener)
 
     async def close(self) -> None:
         """Close every session, browser and the driver, but no browser that others started."""
@@ -152,7 +131,7 @@ class BrowserManager:
         self._sessions.pop(session, None)
         if self.default is session:
             self.default = None
-        for listener in list(self._page_listeners):
+        for listener in self.when_ended:
             listener(session)
 
     def _file_changed(self, session: "BrowserSession", uri: str) -> None:

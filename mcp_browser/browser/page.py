@@ -52,10 +52,8 @@ class TabPage:
     result.
     """
 
-    def __init__(
-        self, id: int, page: Page, services: SessionServices, *, on_held: Callable[[], None]
-    ) -> None:
-        """Take over a page; call `attach` next. `on_held` is called when something begins to hold it."""
+    def __init__(self, id: int, page: Page, services: SessionServices) -> None:
+        """Take over a page; call `attach` next."""
         settings = services.settings
         self.id = id
         self.page = page
@@ -84,7 +82,7 @@ class TabPage:
             addresses=services.addresses,
             learnt=services.learnt,
         )
-        self._on_held = on_held
+        self.on_held: Callable[[], None] = lambda: None  # Called when something begins to hold it
         self._hold: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._dialog: Dialog | None = None
         self.dialogs: list[DialogAnswer] = []  # All that have opened
@@ -119,27 +117,16 @@ class TabPage:
 
     async def attach(self) -> None:
         """Connect to the tab over CDP, and follow its events."""
-
-        def follow(take: Callable[[dict[str, Any], str | None], None]) -> Callable[[dict[str, Any]], None]:
-            return lambda event: take(event, self.main_frame_id)
-
         try:
             cdp = await self.page.context.new_cdp_session(self.page)
-            cdp.on("Page.frameRequestedNavigation", follow(self.activity.navigation_requested))
-            cdp.on("Page.frameStartedNavigating", follow(self.activity.navigation_started))
-            cdp.on("Page.frameStoppedLoading", follow(self.activity.loading_stopped))
-            cdp.on("Page.frameScheduledNavigation", follow(self.activity.navigation_scheduled))
-            cdp.on("Page.frameClearedScheduledNavigation", follow(self.activity.navigation_unscheduled))
-            cdp.on("Page.windowOpen", follow(lambda _event, _frame: self.activity.window_opening()))
-            cdp.on("Page.javascriptDialogClosed", follow(lambda event, _frame: self._on_dialog_closed(event)))
+            self.activity.follow(cdp, lambda: self.main_frame_id)
+            cdp.on("Page.javascriptDialogClosed", self._on_dialog_closed)
             self._cdp = cdp
             await self.refresh_title()
             self._workers = Workers(cdp)
             await asyncio.gather(send(cdp, "Page.enable"), self._workers.follow())
         except PlaywrightError:
             return  # The tab is gone already.
-
-    # -- what holds it
 
     @property
     def dialog(self) -> DialogInfo | None:
@@ -169,10 +156,9 @@ class TabPage:
         if self.dialogs:
             answer = {"accepted": bool(event.get("result")), "text": str(event.get("userInput") or "")}
             self.dialogs[-1] = self.dialogs[-1].model_copy(update=answer)
-        self.dialog_closed()
+        self._end_dialog()
 
-    def dialog_closed(self) -> None:
-        """The dialog is closed."""
+    def _end_dialog(self) -> None:
         self._dialog = None
         if self.held and not self.closed and not self.crashed:
             self.held = False
@@ -193,19 +179,17 @@ class TabPage:
             self.held = True
             self._hold.set_result(None)
         self.activity.wake()
-        self._on_held()
+        self.on_held()
 
     async def answer_dialog(self, accept: bool, text: str | None = None) -> None:
         """Answer the open dialog; `text` is for a prompt, by default its default value.
 
-        Raises:
-            NotFound: none is open.
-            DeadlineExceeded: the browser has not accepted the answer within the action's limit.
+        Raises NotFound: none is open; DeadlineExceeded: the browser has not accepted the answer in time.
         """
         dialog = self._dialog
         if dialog is None:
             raise NotFound("No dialog is open.", hint="It may have closed by itself; look with get_state.")
-        self.dialog_closed()
+        self._end_dialog()
         if text is None and dialog.type == "prompt":
             text = dialog.default_value
         try:
@@ -221,22 +205,14 @@ class TabPage:
                 hint="Look with get_state.",
             ) from error
 
-    # -- asking the page
-
     async def guarded(
         self, work: Awaitable[T], limit: float | None = None, patience: Callable[[], float] = float
     ) -> T:
         """The result of a request to the page, unless a dialog, a crash or its end interrupts it.
 
-        Args:
-            work: the request.
-            limit: how many seconds it may take; None for no limit.
-            patience: how many more seconds it may take, asked once `limit` is over.
-
-        Raises:
-            TimeoutError: it takes longer.
-            DialogOpen: a dialog is open, or has opened before the result.
-            BrowserUnavailable: the page has crashed or was closed.
+        It may take `limit` seconds, and as many more as `patience` returns once they are over. Raises
+        TimeoutError: it takes longer; DialogOpen: a dialog is open, or has opened before the result;
+        BrowserUnavailable: the page has crashed or was closed.
         """
         task = asyncio.ensure_future(work)
         try:
@@ -260,9 +236,7 @@ class TabPage:
     async def act(self, work: Awaitable[object]) -> None:
         """Carry out mouse or keyboard input; return at once if it opens a dialog or closes the page.
 
-        Raises:
-            DeadlineExceeded: the page does not answer.
-            BrowserUnavailable: the page has crashed.
+        Raises DeadlineExceeded: the page does not answer; BrowserUnavailable: it has crashed.
         """
         if self.before_input is not None:
             await self.before_input()
@@ -284,12 +258,8 @@ class TabPage:
     async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T:
         """The result of a request to the page within `limit` seconds (by default the action's limit).
 
-        A large page, and one that is still loading, may take longer.
-
-        Raises:
-            DialogOpen: a dialog is open, or has opened before the result.
-            DeadlineExceeded: the page does not answer.
-            BrowserUnavailable: the page has crashed or was closed.
+        A large page, and one that is still loading, may take longer. Raises what `guarded` raises, and
+        DeadlineExceeded: the page does not answer.
         """
         limit = self.settings.limits.action_timeout if limit is None else limit
         try:
@@ -366,25 +336,17 @@ class TabPage:
         elif not self._choosing.done():
             self._choosing.set_result(chooser)
 
-    # -- asking the browser
-
-    async def refresh_title(self) -> bool:
-        """Ask the browser for the title; it answers even while the page is held. False if the tab is gone."""
-        if self._cdp is None:
-            return not self.closed
-        try:
-            async with asyncio.timeout(CONTROL_SECONDS):
-                info = (await send(self._cdp, "Target.getTargetInfo"))["targetInfo"]
-        except TimeoutError:
-            return True
-        except PlaywrightError:
-            return False
+    async def refresh_title(self) -> None:
+        """Ask the browser for the title; it answers even while the page is held."""
+        answer = await self.control("Target.getTargetInfo")
+        if answer is None:
+            return
+        info = answer["targetInfo"]
         self.main_frame_id = info["targetId"]
         title, url = str(info["title"]), str(info["url"])
         # Without a title, Chromium returns the address.
         has_none = title.rstrip("/") in (url.rstrip("/"), url.partition("://")[2].rstrip("/"))
         self.title = "" if has_none else title
-        return True
 
     async def control(self, method: str) -> dict[str, Any] | None:
         """Send the browser a command about the tab; None if it does not answer."""

@@ -54,7 +54,7 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     The quality (1 to 100), then the size, is lowered until it has at most `max_bytes`. `css_width` is the
     screenshot's width in CSS pixels, the unit of labels and cursor; by default they are in its pixels.
     """
-    from PIL import Image  # noqa: PLC0415
+    from PIL import Image, ImageDraw  # noqa: PLC0415
 
     shot = Shot(shot) if isinstance(shot, bytes) else shot
     with Image.open(io.BytesIO(shot.raw)) as opened:
@@ -78,7 +78,8 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     # Labels are drawn after resizing, so that they can be read.
     draw_labels(image, labels, scale=scale)
     if cursor is not None:
-        draw_cursor(image, cursor[0] * scale, cursor[1] * scale)
+        outline = [(cursor[0] * scale + right, cursor[1] * scale + down) for right, down in _ARROW]
+        ImageDraw.Draw(image).polygon(outline, fill="black", outline="white", width=1)
     return _encoded(image, format=format, quality=quality, max_bytes=max_bytes)
 
 
@@ -124,14 +125,6 @@ def draw_labels(image: "Image.Image", labels: Sequence[Box], *, scale: float) ->
         tag_top = min(max(0, top if roomy else top - height), image.height - height)
         draw.rectangle((tag_left, tag_top, tag_left + width, tag_top + height), fill=colour)
         draw.text((tag_left + 2 - box[0], tag_top + 2 - box[1]), text, fill="white", font=font)
-
-
-def draw_cursor(image: "Image.Image", x: float, y: float) -> None:
-    """Draw an arrow whose tip is at a point, in pixels of the image."""
-    from PIL import ImageDraw  # noqa: PLC0415
-
-    outline = [(x + right, y + down) for right, down in _ARROW]
-    ImageDraw.Draw(image).polygon(outline, fill="black", outline="white", width=1)
 
 
 def _encoded(image: "Image.Image", *, format: PictureFormat, quality: int, max_bytes: int) -> Picture:
@@ -188,17 +181,16 @@ def compare_pictures(before: bytes, after: bytes, *, threshold: float) -> Pictur
     """Compare two pictures pixel by pixel, from their upper left corners.
 
     A pixel differs if a colour channel does by more than `threshold`, a share of its range, or if only the
-    larger picture has it.
-
-    Raises:
-        OSError: one of them is no picture.
+    larger picture has it. Raises OSError: one of them is no picture.
     """
     from PIL import Image, ImageChops  # noqa: PLC0415
 
     with Image.open(io.BytesIO(before)) as first, Image.open(io.BytesIO(after)) as second:
         sizes = first.size, second.size
         size = max(first.width, second.width), max(first.height, second.height)
-        old, new = _on_canvas(first, size), _on_canvas(second, size)
+        old, new = Image.new("RGBA", size), Image.new("RGBA", size)
+        old.paste(first.convert("RGBA"))
+        new.paste(second.convert("RGBA"))
     red, green, blue, alpha = ImageChops.difference(old, new).split()
     most = ImageChops.lighter(ImageChops.lighter(red, green), ImageChops.lighter(blue, alpha))
     # Pillow's type is incomplete.
@@ -214,12 +206,3 @@ def compare_pictures(before: bytes, after: bytes, *, threshold: float) -> Pictur
         sizes=sizes,
         picture=_saved(shown, "PNG"),
     )
-
-
-def _on_canvas(image: "Image.Image", size: tuple[int, int]) -> "Image.Image":
-    """The picture on a transparent one of this size."""
-    from PIL import Image  # noqa: PLC0415
-
-    canvas = Image.new("RGBA", size)
-    canvas.paste(image.convert("RGBA"))
-    return canvas

@@ -20,54 +20,45 @@ _NETWORK_CODE = re.compile(r"net::(ERR_\w+)")
 _DETACHED = re.compile(r"not attached to the DOM|node is detached", re.IGNORECASE)
 
 _REASONS = {
-    "ERR_NAME_NOT_RESOLVED": (
+    "NAME_NOT_RESOLVED": (
         "the host name {host} is not known (DNS)",
         "Check the spelling, or use search_web.",
     ),
-    "ERR_CONNECTION_REFUSED": (
-        "nothing answers at {host} (connection refused)",
-        "Is the server running there?",
-    ),
-    "ERR_CONNECTION_RESET": (
-        "{host} broke the connection off",
-        "Try again, or try http:// or https:// instead.",
-    ),
-    "ERR_CONNECTION_CLOSED": (
-        "{host} closed the connection",
-        "Try again, or try http:// or https:// instead.",
-    ),
-    "ERR_EMPTY_RESPONSE": ("{host} closed the connection without an answer", "Try again later."),
-    "ERR_CONNECTION_TIMED_OUT": ("{host} did not answer", "Try again later."),
-    "ERR_TIMED_OUT": ("{host} did not answer in time", "Try again later."),
-    "ERR_ADDRESS_UNREACHABLE": ("{host} cannot be reached from here", "Check the address and the network."),
-    "ERR_ADDRESS_INVALID": ("{host} is not an address that can be reached", "Check the address."),
-    "ERR_INTERNET_DISCONNECTED": ("there is no network connection", "Check the network of this machine."),
-    "ERR_NETWORK_CHANGED": ("the network changed while connecting", "Try again."),
-    "ERR_NETWORK_ACCESS_DENIED": ("the system denies access to the network", "Check the firewall."),
-    "ERR_UNSAFE_PORT": ("browsers refuse port {port} as unsafe", "Serve the page on another port."),
-    "ERR_TOO_MANY_REDIRECTS": ("it redirects in a circle", "Try another address of that site."),
-    "ERR_UNSAFE_REDIRECT": ("it redirects to an address that is not allowed", "Try another address."),
-    "ERR_INVALID_REDIRECT": ("it redirects to an invalid address", "Try another address."),
-    "ERR_INVALID_URL": ("the address is not valid", "Check the spelling."),
-    "ERR_INVALID_RESPONSE": ("the answer of {host} is not valid HTTP", "Try another address."),
-    "ERR_INVALID_HTTP_RESPONSE": ("the answer of {host} is not HTTP", "Is that the right port?"),
-    "ERR_HTTP_RESPONSE_CODE_FAILURE": ("the answer is an error without a page", "Try another address."),
-    "ERR_HTTP2_PROTOCOL_ERROR": ("{host} broke the HTTP/2 protocol", "Try again later."),
-    "ERR_SSL_PROTOCOL_ERROR": ("{host} does not speak TLS there", "Try http:// instead of https://."),
-    "ERR_SSL_VERSION_OR_CIPHER_MISMATCH": (
+    "CONNECTION_REFUSED": ("nothing answers at {host} (connection refused)", "Is the server running there?"),
+    "CONNECTION_RESET": ("{host} broke the connection off", "Try again, or try http:// or https:// instead."),
+    "CONNECTION_CLOSED": ("{host} closed the connection", "Try again, or try http:// or https:// instead."),
+    "EMPTY_RESPONSE": ("{host} closed the connection without an answer", "Try again later."),
+    "CONNECTION_TIMED_OUT": ("{host} did not answer", "Try again later."),
+    "TIMED_OUT": ("{host} did not answer in time", "Try again later."),
+    "ADDRESS_UNREACHABLE": ("{host} cannot be reached from here", "Check the address and the network."),
+    "ADDRESS_INVALID": ("{host} is not an address that can be reached", "Check the address."),
+    "INTERNET_DISCONNECTED": ("there is no network connection", "Check the network of this machine."),
+    "NETWORK_CHANGED": ("the network changed while connecting", "Try again."),
+    "NETWORK_ACCESS_DENIED": ("the system denies access to the network", "Check the firewall."),
+    "UNSAFE_PORT": ("browsers refuse port {port} as unsafe", "Serve the page on another port."),
+    "TOO_MANY_REDIRECTS": ("it redirects in a circle", "Try another address of that site."),
+    "UNSAFE_REDIRECT": ("it redirects to an address that is not allowed", "Try another address."),
+    "INVALID_REDIRECT": ("it redirects to an invalid address", "Try another address."),
+    "INVALID_URL": ("the address is not valid", "Check the spelling."),
+    "INVALID_RESPONSE": ("the answer of {host} is not valid HTTP", "Try another address."),
+    "INVALID_HTTP_RESPONSE": ("the answer of {host} is not HTTP", "Is that the right port?"),
+    "HTTP_RESPONSE_CODE_FAILURE": ("the answer is an error without a page", "Try another address."),
+    "HTTP2_PROTOCOL_ERROR": ("{host} broke the HTTP/2 protocol", "Try again later."),
+    "SSL_PROTOCOL_ERROR": ("{host} does not speak TLS there", "Try http:// instead of https://."),
+    "SSL_VERSION_OR_CIPHER_MISMATCH": (
         "{host} only speaks an outdated TLS",
         "The page cannot be opened safely.",
     ),
-    "ERR_BLOCKED_BY_CLIENT": ("it is blocked in this browser", "Try another address."),
-    "ERR_BLOCKED_BY_ADMINISTRATOR": ("a policy of this machine blocks it", "Try another address."),
-    "ERR_BLOCKED_BY_RESPONSE": ("the site forbids to show it here", "Try another address."),
-    "ERR_PROXY_CONNECTION_FAILED": ("the proxy does not answer", "Check the setting `proxy`."),
-    "ERR_TUNNEL_CONNECTION_FAILED": ("the proxy refuses to connect to {host}", "Check the setting `proxy`."),
-    "ERR_FILE_NOT_FOUND": ("there is no such file", "Check the path."),
-    "ERR_ACCESS_DENIED": ("access is denied", "Try another address."),
-    "ERR_UNKNOWN_URL_SCHEME": ("browsers do not open {scheme}: addresses", "Use an https:// address."),
-    "ERR_DISALLOWED_URL_SCHEME": ("browsers do not open {scheme}: addresses", "Use an https:// address."),
-    "ERR_ABORTED": ("loading was aborted", "Try again, or look with get_state."),
+    "BLOCKED_BY_CLIENT": ("it is blocked in this browser", "Try another address."),
+    "BLOCKED_BY_ADMINISTRATOR": ("a policy of this machine blocks it", "Try another address."),
+    "BLOCKED_BY_RESPONSE": ("the site forbids to show it here", "Try another address."),
+    "PROXY_CONNECTION_FAILED": ("the proxy does not answer", "Check the setting `proxy`."),
+    "TUNNEL_CONNECTION_FAILED": ("the proxy refuses to connect to {host}", "Check the setting `proxy`."),
+    "FILE_NOT_FOUND": ("there is no such file", "Check the path."),
+    "ACCESS_DENIED": ("access is denied", "Try another address."),
+    "UNKNOWN_URL_SCHEME": ("browsers do not open {scheme}: addresses", "Use an https:// address."),
+    "DISALLOWED_URL_SCHEME": ("browsers do not open {scheme}: addresses", "Use an https:// address."),
+    "ABORTED": ("loading was aborted", "Try again, or look with get_state."),
 }
 _CERTIFICATE_REASONS = {
     "ERR_CERT_AUTHORITY_INVALID": "it is not signed by a known authority",
@@ -99,7 +90,9 @@ def navigation_error(url: str, code: str) -> NavigationError:
             hint="The connection would not be safe: try another address of that site. Where the site is your "
             "own, start the server with --ignore-https-errors.",
         )
-    reason, hint = _REASONS.get(code, ("the browser could not load it", "Try again, or try another address."))
+    reason, hint = _REASONS.get(
+        code.removeprefix("ERR_"), ("the browser could not load it", "Try again, or try another address.")
+    )
     reason = reason.format(host=host, port=port or "", scheme=parts.scheme)
     return NavigationError(f"Could not open {url}: {reason} ({code}).", hint=hint)
 

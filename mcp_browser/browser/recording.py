@@ -6,7 +6,7 @@ import importlib.util
 import io
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
@@ -78,27 +78,13 @@ class VideoWriter:
 
     def _add(self, picture: bytes, milliseconds: int) -> None:
         # Imported late: they take long, and come with an extra.
-        from av import VideoFrame  # noqa: PLC0415
+        import av  # noqa: PLC0415
         from PIL import Image, ImageOps  # noqa: PLC0415
 
         with Image.open(io.BytesIO(picture)) as opened:
             image = opened.convert("RGB")
-        output, stream = self._started(image.width, image.height)
-        size = (stream.width, stream.height)
-        if image.size != size:
-            image = ImageOps.pad(image, size)
-        if self._last is not None:
-            milliseconds = max(milliseconds, self._last[1] + 1)
-        frame = cast("Any", VideoFrame).from_image(image)
-        frame.pts, frame.time_base = milliseconds, MILLISECONDS
-        output.mux(stream.encode(frame))
-        self._last = (picture, milliseconds)
-
-    def _started(self, width: int, height: int) -> tuple[Any, Any]:
         if self._output is None:
-            import av  # noqa: PLC0415
-
-            width, height = self._size or (width, height)
+            width, height = self._size or image.size
             self._output = cast("Any", av).open(str(self._path), "w", format="webm")
             options = {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "crf": "12"}
             self._stream = self._output.add_stream("libvpx", options=options)
@@ -107,7 +93,15 @@ class VideoWriter:
             self._stream.pix_fmt = "yuv420p"
             self._stream.bit_rate = BITS_A_SECOND
             self._stream.codec_context.time_base = MILLISECONDS
-        return self._output, self._stream
+        size = (self._stream.width, self._stream.height)
+        if image.size != size:
+            image = ImageOps.pad(image, size)
+        if self._last is not None:
+            milliseconds = max(milliseconds, self._last[1] + 1)
+        frame = cast("Any", av).VideoFrame.from_image(image)
+        frame.pts, frame.time_base = milliseconds, MILLISECONDS
+        self._output.mux(self._stream.encode(frame))
+        self._last = (picture, milliseconds)
 
 
 Kind = Literal["video", "trace"]
@@ -120,30 +114,22 @@ NO_ENCODER = "The package that encodes videos is not installed."
 HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mcp-browser-server[video]'."
 
 
-class _Recording:
-    """A recording under way, and its file."""
-
-    def __init__(self, session: "BrowserSession", file: PendingArtifact) -> None:
-        self._session = session
-        self._bounds = session.settings.recording
-        self.file = file
-
-    async def finish(self) -> None:
-        """Write the whole file; raises ActionError if there is nothing to write, OSError."""
-        raise NotImplementedError
-
-
-class _Video(_Recording):
-    """A video of the session's current tab."""
+class _Video:
+    """A video of the session's current tab, and its file."""
 
     def __init__(
         self, session: "BrowserSession", file: PendingArtifact, *, size: tuple[int, int] | None, fps: int
     ) -> None:
-        super().__init__(session, file)
+        self._session = session
+        self.file = file
+        self._most = session.settings.recording.record_size * BYTES_A_MEGABYTE
         self._writer = VideoWriter(file.path, size=size)
         self._fps = fps
         self._begun = time.monotonic()
         self._full = asyncio.Event()
+
+    async def begin(self) -> None:
+        """Begin with the first picture of `follow`."""
 
     async def follow(self) -> None:
         """Record until the video has reached its size limit."""
@@ -162,7 +148,7 @@ class _Video(_Recording):
             full.cancel()
 
     async def finish(self) -> None:
-        """End the video now, or after its first picture."""
+        """End the video now, or after its first picture; raises NotActionable if there is none, OSError."""
         if not self._writer.written:
             with anyio.move_on_after(FIRST_PICTURE_SECONDS):
                 await self._show(once=True)
@@ -180,24 +166,29 @@ class _Video(_Recording):
                     await anyio.to_thread.run_sync(
                         self._writer.add, frame.data, time.monotonic() - self._begun
                     )
-                    if self._writer.written > self._bounds.record_size * BYTES_A_MEGABYTE:
+                    if self._writer.written > self._most:
                         self._full.set()
                     if once:
                         return
                     await asyncio.sleep(1 / self._fps)
 
 
-class _Trace(_Recording):
-    """Playwright's trace of a context, with pages, requests and input unredacted."""
+class _Trace:
+    """Playwright's trace of a context, with pages, requests and input unredacted, and its file."""
 
     def __init__(self, session: "BrowserSession", file: PendingArtifact, context: BrowserContext) -> None:
-        super().__init__(session, file)
+        self._session = session
+        self.file = file
         self.context = context
 
     async def begin(self) -> None:
         """Start it, unless a secret field is filled; without pictures, which cannot be redacted."""
         await self._refuse_filled_fields()
         await self.context.tracing.start(snapshots=True, screenshots=False, sources=False)
+
+    async def follow(self) -> None:
+        """Record without an end: its size is known only once it is written."""
+        await asyncio.Event().wait()
 
     async def finish(self) -> None:
         """Write the trace, unless a secret field is filled or the file is too large."""
@@ -209,9 +200,10 @@ class _Trace(_Recording):
         except ActionError:
             await self.discard()
             raise
-        if self.file.path.stat().st_size > self._bounds.record_size * BYTES_A_MEGABYTE:
+        most = self._session.settings.recording.record_size
+        if self.file.path.stat().st_size > most * BYTES_A_MEGABYTE:
             raise NotActionable(
-                f"The trace is larger than {self._bounds.record_size} MB and was discarded.",
+                f"The trace is larger than {most} MB and was discarded.",
                 hint="Record a shorter one, or raise --record-size.",
             )
 
@@ -239,7 +231,7 @@ class Recordings(SessionPlugin):
     def __init__(self, session: "BrowserSession") -> None:
         self._session = session
         self._settings = session.settings.recording
-        self._under_way: dict[Kind, _Recording] = {}
+        self._under_way: dict[Kind, _Video | _Trace] = {}
         self._limits: dict[Kind, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._notices: list[str] = []
@@ -294,10 +286,8 @@ class Recordings(SessionPlugin):
     ) -> PendingArtifact:
         """Begin a recording; return its file.
 
-        Raises:
-            NotActionable: one is under way, the video encoder is missing, the settings forbid pictures, or a
-                trace would show a secret.
-            OSError: the file cannot be written.
+        Raises NotActionable: one is under way, the video encoder is missing, the settings forbid pictures, or
+        a trace would show a secret; OSError: the file cannot be written.
         """
         if running := self._under_way.get(kind):
             raise NotActionable(f"A {kind} is being recorded as {running.file.name}.", hint="Stop it first.")
@@ -307,25 +297,30 @@ class Recordings(SessionPlugin):
         name = name or f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
         if kind == "trace":
             file = files.reserve(name, kind="recording", suffix=".zip", default=kind)
-            trace = _Trace(self._session, file, context or self._session.context)
-            await self._begin(kind, trace, trace.begin(), asyncio.Event().wait)
-            return file
-        if not can_be_written:
+            recording = _Trace(self._session, file, context or self._session.context)
+        elif not can_be_written:
             raise NotActionable(NO_ENCODER, hint=HOW_TO_INSTALL)
-        if self._session.settings.screenshots.screenshots == "never":
+        elif self._session.settings.screenshots.screenshots == "never":
             raise NotActionable("Screenshots are switched off (screenshots=never).", hint="Record a trace.")
-        file = files.reserve(name, kind="recording", suffix=".webm", default=kind)
-        video = _Video(self._session, file, size=size, fps=fps)
-        await self._begin(kind, video, None, video.follow)
+        else:
+            file = files.reserve(name, kind="recording", suffix=".webm", default=kind)
+            recording = _Video(self._session, file, size=size, fps=fps)
+        self._under_way[kind] = recording
+        try:
+            await recording.begin()
+        except BaseException:
+            self._drop(kind)
+            files.abandon(file)
+            raise
+        self._limits[kind] = limit = begin(self._keep_within_limits(kind, recording))
+        limit.add_done_callback(self._ending.discard)
         return file
 
     async def stop(self, kind: Kind | None = None) -> list[Artifact]:
         """End the recording of a kind, or all; return the files.
 
-        Raises:
-            NotFound: none is under way.
-            ActionError: nothing could be recorded.
-            OSError: the file cannot be written.
+        Raises NotFound: none is under way; ActionError: nothing could be recorded; OSError: the file cannot
+        be written.
         """
         kinds: list[Kind] = [one for one in self._under_way if kind in (None, one)]
         if not kinds:
@@ -352,29 +347,11 @@ class Recordings(SessionPlugin):
             await self._end(kind, "The session ends")
         await self._until_written()
 
-    async def _begin(
-        self,
-        kind: Kind,
-        recording: _Recording,
-        starting: Awaitable[None] | None,
-        recorded: Callable[[], Awaitable[object]],
-    ) -> None:
-        self._under_way[kind] = recording
-        if starting is not None:
-            try:
-                await starting
-            except BaseException:
-                self._drop(kind)
-                self._session.artifacts.abandon(recording.file)
-                raise
-        self._limits[kind] = limit = begin(self._keep_within_limits(kind, recorded))
-        limit.add_done_callback(self._ending.discard)
-
-    async def _keep_within_limits(self, kind: Kind, recorded: Callable[[], Awaitable[object]]) -> None:
+    async def _keep_within_limits(self, kind: Kind, recording: _Video | _Trace) -> None:
         why = f"It reached {self._settings.record_size} MB"
         try:
             async with asyncio.timeout(self._settings.record_minutes * 60):
-                await recorded()
+                await recording.follow()
         except TimeoutError:
             why = f"It took {self._settings.record_minutes:g} minutes"
         self._ending.add(self._limits.pop(kind))

@@ -9,7 +9,9 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
 import anyio.to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
@@ -42,6 +44,9 @@ class Frame:
     height: int
 
 
+Frames = MemoryObjectReceiveStream[Frame]
+
+
 @dataclass(frozen=True, slots=True)
 class _Look:
     """What to cover, at a time."""
@@ -51,38 +56,21 @@ class _Look:
     time: float
 
 
-class Watching:
+@dataclass(slots=True, eq=False)
+class _Watcher:
     """The frames of a tab for one watcher: always the newest; missed ones are left out."""
 
-    def __init__(self, first: Frame | None) -> None:
-        self._newest: Frame | None = None
-        self._shown: bytes = b""
-        self._ended = False
-        self._news = asyncio.Event()
-        if first is not None:
-            self.give(first)
+    giving: MemoryObjectSendStream[Frame]
+    frames: Frames
+    shown: bytes = b""
 
-    def __aiter__(self) -> "Watching":
-        return self
-
-    async def __anext__(self) -> Frame:
-        """The next frame; the iteration ends with the tab."""
-        await self._news.wait()
-        self._news.clear()
-        frame, self._newest = self._newest, None
-        if frame is not None:
-            return frame
-        self._news.set()
-        raise StopAsyncIteration
-
-    def give(self, frame: Frame | None) -> None:
-        """Add a frame, unless it equals the last one; None is the end."""
-        if self._ended or (frame is not None and frame.data == self._shown):
-            return
-        self._ended = frame is None
-        if frame is not None:
-            self._newest, self._shown = frame, frame.data
-        self._news.set()
+    def give(self, frame: Frame) -> None:
+        """Add a frame, unless it equals the last one."""
+        if frame.data != self.shown:
+            self.shown = frame.data
+            with contextlib.suppress(anyio.WouldBlock):
+                self.frames.receive_nowait()
+            self.giving.send_nowait(frame)
 
 
 class Screencast:
@@ -95,7 +83,7 @@ class Screencast:
     def __init__(self, tab: TabPage) -> None:
         self._tab = tab
         self._settings = tab.settings
-        self._watching: set[Watching] = set()
+        self._watchers: set[_Watcher] = set()
         self._running: asyncio.Task[None] | None = None
         self._stopped: asyncio.Task[None] | None = None
         self._last: tuple[Frame, tuple[str, ...]] | None = None
@@ -104,15 +92,17 @@ class Screencast:
         self._unacknowledged: deque[int] = deque()
 
     @contextlib.asynccontextmanager
-    async def watch(self) -> AsyncGenerator[Watching]:
-        """The frames of the tab from now on, the current one first; raises NotActionable."""
+    async def watch(self) -> AsyncGenerator[Frames]:
+        """The frames of the tab from now on, the current one first, until it ends; raises NotActionable."""
         if self._settings.screenshots.screenshots == "never":
             raise NotActionable("Screenshots are switched off (screenshots=never).")
         first = self._last[0] if self._last is not None and self._last[1] == self._values() else None
-        watching = Watching(first)
-        self._watching.add(watching)
+        watcher = _Watcher(*anyio.create_memory_object_stream[Frame](1))
+        if first is not None:
+            watcher.give(first)
+        self._watchers.add(watcher)
         if self._tab.closed:
-            watching.give(None)
+            self.end()
         elif self._running is None:
             self._running = begin(self._run(self._tab.cdp, after=self._stopped))
             self._running.add_done_callback(self._on_end)
@@ -120,16 +110,18 @@ class Screencast:
             # The current frame was not sent yet, or not with all covers.
             self._news.set()
         try:
-            yield watching
+            yield watcher.frames
         finally:
-            self._watching.discard(watching)
-            if not self._watching:
+            watcher.giving.close()
+            watcher.frames.close()
+            self._watchers.discard(watcher)
+            if not self._watchers:
                 self._stop()
 
     def end(self) -> None:
         """The tab is gone: end all iterations."""
-        for watching in self._watching:
-            watching.give(None)
+        while self._watchers:
+            self._watchers.pop().giving.close()
         self._stop()
 
     def _on_end(self, task: asyncio.Task[None]) -> None:
@@ -160,7 +152,11 @@ class Screencast:
                 fits = await anyio.to_thread.run_sync(_is_of_the_view, event)
                 while len(looks) > 2 and looks[1].time < begun - LINGER_SECONDS:  # noqa: PLR2004
                     looks.popleft()
-                settled = _settled(*looks, begun=begun) or (tries >= MOST_TRIES and _same_view(*looks))
+                before, seen = looks[-2].covers, looks[-1].covers
+                # Whether no covered place moved between the last two looks, and the last one was quick.
+                settled = before == seen and looks[-1].time - begun < LATE_SECONDS
+                same_view = before.document == seen.document and before.view == seen.view
+                settled = settled or (tries >= MOST_TRIES and same_view)
                 if fits and settled:
                     tries = 0
                     provisional = await self._give(event, looks)
@@ -222,8 +218,8 @@ class Screencast:
             values = self._values()
             try:
                 if may_show(self._tab.url, self._settings):
-                    async with asyncio.timeout(LOOKING_SECONDS):
-                        covers = await self._tab.guarded(self._tab.dom.covers(values, fields=True))
+                    looking = self._tab.dom.covers(values, fields=True)
+                    covers = await self._tab.guarded(looking, LOOKING_SECONDS)
                     if may_show(self._tab.url, self._settings):
                         # Only positions in the view are compared, not how far the page is scrolled.
                         covers = covers.model_copy(update={"scroll": (0.0, 0.0), "page": (0.0, 0.0)})
@@ -255,8 +251,8 @@ class Screencast:
             height=round(about["deviceHeight"] / zoom),
         )
         self._last = (frame, seen.values)
-        for watching in self._watching:
-            watching.give(frame)
+        for watcher in self._watchers:
+            watcher.give(frame)
         return tuple(boxes) != seen.covers.boxes
 
 
@@ -268,17 +264,6 @@ def _is_of_the_view(event: Mapping[str, Any]) -> bool:
     return abs(width * about["deviceHeight"] - height * about["deviceWidth"]) <= 2 * (
         about["deviceWidth"] + about["deviceHeight"]
     )
-
-
-def _settled(*looks: _Look, begun: float) -> bool:
-    """Whether no covered place moved between the last two looks, and the last one was quick."""
-    *_, before, after = looks
-    return before.covers == after.covers and after.time - begun < LATE_SECONDS
-
-
-def _same_view(*looks: _Look) -> bool:
-    *_, before, after = (look.covers for look in looks)
-    return before.document == after.document and before.view == after.view
 
 
 def _hull(boxes: Iterable[Cover]) -> Cover:

@@ -2,25 +2,31 @@
 
 import asyncio
 import contextlib
+import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.addresses import blocked_page, check_url, may_show
+from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.concurrency import begin
-from mcp_browser.browser.files.downloads import DownloadInfo
-from mcp_browser.browser.observation import Effect, Observation
+from mcp_browser.browser.files.artifacts import Artifacts
+from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
+from mcp_browser.browser.observation import Effect
+from mcp_browser.browser.process.pool import Browsers, ContextPool, Ended
 from mcp_browser.browser.process.profile import remove_leftovers_once
-from mcp_browser.browser.session_life import SessionLife, State
-from mcp_browser.browser.session_plugins import C
-from mcp_browser.browser.settling import ActionScope
-from mcp_browser.browser.tab import Tab
-from mcp_browser.dom.models import DomChanges, DomSnapshot
+from mcp_browser.browser.session_plugins import RECORDING, START_STATE, SessionPlugins
+from mcp_browser.browser.session_services import Clipboard, SessionLimits, SessionServices
+from mcp_browser.browser.settling import Observer
+from mcp_browser.browser.tab import ActionScope, Tab
+from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
+from mcp_browser.browser.takeover import Takeover
+from mcp_browser.dom.scripts import hook_script
 from mcp_browser.errors import (
-    ActionError,
     BlockedUrl,
     BrowserUnavailable,
     DeadlineExceeded,
@@ -29,7 +35,13 @@ from mcp_browser.errors import (
     NotActionable,
     NotFound,
 )
-from mcp_browser.privacy.addresses import MARK
+from mcp_browser.privacy.addresses import MARK, SessionAddresses
+from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.egress.proxy import ProxySession
+    from mcp_browser.dom.models import Size
 
 CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
 """Takes the name and redacted arguments of an action that begins.
@@ -38,45 +50,143 @@ The function that it returns takes the outcome: an `ActionResult`, or the except
 """
 
 
-class BrowserSession(SessionLife):
+class BrowserSession:
     """One browser context with its tabs; opens at the first call, or by `async with`, which also closes it.
 
     A server's sessions are made by `BrowserManager.open_session`. A session without a pool starts its own
     browser, and ends it when it is closed.
     """
 
-    watcher: CallWatcher | None = None
-    """Called for each action."""
+    def __init__(  # noqa: PLR0913 (what a session is made of)
+        self,
+        settings: Settings | None = None,
+        pool: ContextPool | None = None,
+        *,
+        isolated: bool | None = None,
+        remote: bool = False,
+        context_options: Mapping[str, Any] | None = None,
+        limits: SessionLimits | None = None,
+        egress: "ProxySession | None" = None,
+        on_close: Callable[[Any], None] = lambda _: None,
+    ) -> None:
+        """A session that is not open yet.
 
-    doing = ""
-    """The action of a list that is being carried out."""
-
-    # -- what there is
+        Args:
+            settings: the settings in force; by default the default settings.
+            pool: lends it its context, and another one when that is lost; by default one of its own.
+            isolated: use a clean context, deleted at the end, instead of the profile's. The default is True,
+                unless the settings name a profile or a running browser.
+            remote: its client is on another machine.
+            context_options: keyword arguments for Playwright's `new_context`; they override the settings.
+            limits: what it shares with other sessions; by default nothing.
+            egress: its access to the egress proxy, if there is one.
+            on_close: called once everything is released.
+        """
+        self.settings = settings = settings or Settings()
+        self._own_browsers: Browsers | None = None
+        if pool is None:
+            self._own_browsers = Browsers(settings)
+            pool, egress = self._own_browsers.pool, self._own_browsers.admit(settings)
+        if isolated is None:
+            isolated = settings.browser.profile is None and not settings.browser.runs_already
+        limits = limits or SessionLimits()
+        self.id = secrets.token_hex(8)
+        self.watcher: CallWatcher | None = None  # Called for each action
+        self.doing = ""  # The action of a list that is being carried out
+        self.lock = limits.lock
+        self.isolated = isolated
+        self.context_options = dict(context_options or {})
+        self.hidden = Hidden()  # Values that nothing may show, by the names that replace them
+        self.shown_picture: Size | None = None  # Size of the last picture of the view that was shown, pixels
+        self._pool = pool
+        self.devices = pool.devices
+        self._on_close = on_close
+        self.uploads: list[str] = []  # Names of the files that were given to pages
+        self._lease = contextlib.AsyncExitStack()  # Releases the context, once it is open
+        self._releasing: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self.artifacts = Artifacts(
+            settings.files,
+            self.notice,
+            remote=remote,
+            replica=settings.server.replica,
+            output_dir=limits.output_dir,
+            disk=limits.disk,
+            hidden=self.hidden,
+        )
+        self.incoming = Downloads(self.artifacts, self.notice, settings.files)  # Files that pages give
+        groups = set(settings.tools.tools)
+        if settings.browser.prepares_pages:
+            groups.add(START_STATE)
+        if settings.recording.record != "none":
+            groups.add(RECORDING)
+        self._plugins = SessionPlugins(self, groups)
+        self.plugin = self._plugins.get
+        # Redacts the addresses in results, and restores those that are given back.
+        self.addresses = SessionAddresses(show=settings.observation.show_secrets)
+        self.services = SessionServices(
+            settings=settings,
+            channel=f"x{secrets.token_hex(12)}",
+            downloads=self.incoming,
+            hidden=self.hidden,
+            addresses=self.addresses,
+            limits=limits,
+            notice=self.notice,
+            openings=pool.openings,
+            ended=self._ended,
+            egress=egress,
+        )
+        self.hide = self.services.hide
+        self.redactor = self.services.redactor
+        self._tabs = Tabs(self.services, self._plugins)
+        self.tabs = self._tabs.all
+        self.tab_switched = self._tabs.switched  # Wakes when another tab is the current one
+        self.takeover = Takeover(self._tabs, self.services)
+        self._observer = Observer(self._tabs, self.services)
+        self.observe = self._observer.observe
+        self.settle = self._observer.settle
+        self.full_observation = self._observer.full_observation
+        self.refuse_blocked = self._observer.refuse_blocked
+        self.take_notices = self._observer.take_notices
+        self._is_open = False
+        self._was_open = False
 
     @property
-    def in_own_chrome(self) -> bool:
-        """Whether it works in the user's own browser."""
-        return self.settings.browser.connect is not None
+    def closed(self) -> bool:
+        """Whether it has ended, for good."""
+        return self.services.closed
+
+    @property
+    def context(self) -> BrowserContext:
+        """Playwright's context. Raises BrowserUnavailable: the session is not open."""
+        if self.services.context is None:
+            raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
+        return self.services.context
+
+    @property
+    def open_context(self) -> BrowserContext | None:
+        """Playwright's context, or None while the session is not open."""
+        return self.services.context
+
+    @property
+    def context_settings(self) -> Mapping[str, Any]:
+        """The keyword arguments of Playwright's `new_context` for this session."""
+        return self._pool.context_options | dict(self.context_options)
 
     @property
     def current_tab(self) -> Tab:
-        """The tab that actions work in.
+        """The tab that actions work in. Raises BrowserUnavailable: the session is not open."""
+        return self._observer.current_tab
 
-        Raises:
-            BrowserUnavailable: the session is not open; `ensure_open` opens it.
-        """
-        if self._tabs.current is None:
-            raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
-        return self._tabs.current
+    @property
+    def tab_in_use(self) -> Tab | None:
+        """The current tab, or None once the browser has ended."""
+        return self._tabs.current if self.services.context is not None else None
 
     @property
     def downloads(self) -> list[DownloadInfo]:
         return self.incoming.infos()
-
-    @property
-    def output_dir(self) -> Path:
-        """The folder for downloads and other files; a temporary one if the settings have none."""
-        return self.artifacts.folder
 
     @property
     def upload_dirs(self) -> tuple[Path, ...]:
@@ -89,30 +199,24 @@ class BrowserSession(SessionLife):
             return self.settings.files.upload_dirs
         working = Path.cwd()
         if Path.home().resolve().is_relative_to(working):
-            return (self.output_dir,)
-        return (working, self.output_dir)
-
-    async def plugin(self, kind: type[C]) -> C:
-        """The session's plugin of a class; the first call makes it, and attaches it to the open tabs."""
-        return await self._plugins.get(kind)
-
-    @property
-    def context_settings(self) -> Mapping[str, Any]:
-        """The keyword arguments of Playwright's `new_context` for this session."""
-        return self._pool.context_options | dict(self.context_options)
+            return (self.artifacts.folder,)
+        return (working, self.artifacts.folder)
 
     def restored(self, url: str) -> str:
         """An address as given, or the original of a redacted one.
 
-        Raises:
-            BlockedUrl, NavigationError: it may not be opened, or its original is not known.
+        Raises BlockedUrl, NavigationError: it may not be opened, or its original is not known.
         """
         if MARK not in (url := url.replace("%5Bredacted%5D", MARK)):
             return url
         base = self._tabs.current.url if self._tabs.current else ""
         return self.addresses.restore(check_url(url, self.settings, base=base))
 
-    # -- opening
+    def notice(self, text: str) -> None:
+        """Add a sentence to the next result."""
+        self._observer.notice(text)
+
+    # -- opening and closing
 
     async def __aenter__(self) -> Self:
         """Open the session; raises as `ensure_open` does."""
@@ -129,18 +233,15 @@ class BrowserSession(SessionLife):
     async def ensure_open(self) -> None:
         """Open the session, or replace a dead browser, and crashed or closed tabs.
 
-        This continues if the caller is cancelled; the next caller waits for it.
-
-        Raises:
-            BrowserUnavailable: no browser could be found, started or reached; or the session is closed.
+        This continues if the caller is cancelled; the next caller waits for it. Raises BrowserUnavailable: no
+        browser could be found, started or reached; or the session is closed.
         """
         current = self._tabs.current
-        is_open = self._state is State.OPEN and self.services.context is not None
         # A closed current tab is not among the open ones.
         lost = (
             current is None or current.closed or any(tab.crashed or tab.closed for tab in self.tabs.values())
         )
-        if is_open and not lost and not self._tabs.attaching:
+        if self._is_open and not lost and not self._tabs.attaching:
             return  # The browser is not asked: there is an event for its end.
         if self.closed:
             raise self._why_ended()
@@ -148,15 +249,167 @@ class BrowserSession(SessionLife):
             self._opening = begin(self._bring_up())
         await asyncio.shield(self._opening)
 
+    async def rest(self, why: str) -> None:
+        """Release the browser with its pages; the next call opens another one, and reports `why`."""
+        async with self.lock:
+            if not self._is_open:
+                return
+            self._is_open, self.services.context = False, None
+            await self._plugins.leaving()
+            self._tabs.lose()
+            self._was_open = False
+            await self._give_back()
+            self.notice(why)
+
+    async def close(self) -> None:
+        """Close the session and what belongs to it, but no browser that ran before.
+
+        Cancels an opening under way. Returns once everything is released.
+        """
+        if self._closing is None:
+            self._is_open, self.services.closed = False, True
+            self._closing = begin(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait({self._opening})
+        # In reverse order; each step is taken even if others fail.
+        async with contextlib.AsyncExitStack() as steps:
+            if self._own_browsers is not None:
+                steps.push_async_callback(self._own_browsers.close)
+            steps.callback(self._on_close, self)
+            if self.services.egress is not None:
+                steps.callback(self.services.egress.end)
+            # Until the context is closed, a download may begin and make a folder.
+            steps.push_async_callback(self.artifacts.close)
+            steps.push_async_callback(self._give_back)
+            steps.push_async_callback(self._plugins.closed)
+            steps.callback(self._tabs.stop)
+            steps.callback(self.takeover.close)
+            steps.push_async_callback(self.incoming.close)
+
+    async def _bring_up(self) -> None:
+        """Make sure of a browser and a current tab; a browser found to have ended is replaced once."""
+        try:
+            current = self._tabs.current
+            if self.services.context is not None and current is not None and current.closed:
+                # After this it is known whether it closed alone or with its browser.
+                await asyncio.sleep(CLOSING_SECONDS)
+            for is_last in (False, True):
+                if self.services.context is None:
+                    # Whole sessions take turns: if their steps alternated, each would wait for the last.
+                    async with self._pool.openings:
+                        await self._open()
+                try:
+                    await self._tabs.mend()
+                    break
+                except BrowserUnavailable:
+                    context = self.services.context
+                    browser = context.browser if context is not None else None
+                    lives = context is not None and (browser is None or browser.is_connected())
+                    if is_last or lives:
+                        raise
+                    self._drop_context()
+            await self._tabs.attached()
+        except asyncio.CancelledError:
+            if self.closed:
+                raise self._why_ended() from None
+            raise
+
+    async def _open(self) -> None:
+        await self._give_back()
+        services = self.services
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                lent = self._pool.lease(
+                    isolated=self.isolated,
+                    options=self.context_options,
+                    on_end=self._on_context_end,
+                    egress=services.egress,
+                    tenant=services.limits.tenant,
+                )
+                lease = await stack.enter_async_context(lent)
+                context = services.context = lease.context
+                if lease.joined and services.limits.clipboard is None:
+                    # The browser's own clipboard belongs to the first user.
+                    services.limits = replace(services.limits, clipboard=Clipboard())
+                with contextlib.suppress(PlaywrightError):
+                    await context.add_init_script(hook_script(services.channel))
+                    if services.limits.clipboard is not None:
+                        await services.limits.clipboard.follow(context)
+                await self._plugins.opened(context)
+                self._tabs.lent = lease.lent
+                await self._tabs.follow(context)
+                if self.closed or services.context is not context:
+                    raise self._why_ended()
+                self._is_open = True
+                self._lease = stack.pop_all()
+        finally:
+            if not self._is_open:
+                services.context = None
+                self._tabs.lose()
+        self._observer.know_tabs()
+        if lease.notice:
+            self.notice(lease.notice)
+        if self._was_open:
+            by_connection = not self.settings.browser.starts_browser
+            self._tabs.moved = self._tabs.lost.take(connection=by_connection, isolated=self.isolated)
+            self.notice(self._tabs.moved)
+        self._was_open = True
+
+    async def _give_back(self) -> None:
+        """Release the context, or wait until one that has ended is released."""
+        self.services.context = None
+        lease, self._lease = self._lease, contextlib.AsyncExitStack()
+        await lease.aclose()
+        if self._releasing is not None:
+            await asyncio.wait({self._releasing})
+
+    def _on_context_end(self, context: BrowserContext, what: Ended) -> None:
+        if context is self.services.context and not self.closed:
+            self._drop_context(what)
+
+    def _drop_context(self, what: Ended = "browser") -> None:
+        """Release a browser that has ended; remember what was lost with it."""
+        if self.services.context is None:
+            return
+        self.services.context = None
+        self._tabs.lost.browser_ended(self.tabs.values(), self._tabs.current, what)
+        self._tabs.lose()
+        if self._is_open:
+            self._is_open = False
+            lease, self._lease = self._lease, contextlib.AsyncExitStack()
+            self._releasing = begin(lease.aclose())
+
+    def _ended(self) -> BrowserUnavailable | None:
+        return self._why_ended() if self.services.context is None else None
+
+    def _why_ended(self) -> BrowserUnavailable:
+        """The error of an action whose browser has ended."""
+        if self.closed:
+            return BrowserUnavailable("The session is closed.", hint="Start a new one.")
+        again = "starts it" if self.settings.browser.starts_browser else "connects"
+        hint = f"The next call {again} again: open the page with go_to_url."
+        return BrowserUnavailable(self._tabs.lost.describe(), hint=hint)
+
+    async def ended_before(self, scope: ActionScope) -> bool:
+        """Whether the browser had ended before it answered anything to this action."""
+        if scope.tab.answered or scope.tab.crashed:
+            return False
+        if self.services.context is not None:
+            await asyncio.sleep(CLOSING_SECONDS)  # The event may follow.
+        return self.services.context is None and not self.closed
+
     # -- tabs
 
     async def new_tab(self, url: str | None = None) -> Tab:
-        """Open a tab and switch to it; it is closed again if its address cannot be opened.
+        """Open a tab and switch to it; it is closed again if `Tab.goto` raises an error.
 
-        Raises:
-            BlockedUrl, NavigationError, DeadlineExceeded: as `Tab.goto` does.
+        Raises LimitReached: there may not be another one.
         """
-        if reason := self.limits.why_no_tab(len(self.tabs)):
+        if reason := self.services.limits.why_no_tab(len(self.tabs)):
             raise LimitReached(reason, hint="Close a tab with close_tab, or go on in this one.")
         before = self._tabs.current
         address = check_url(url, self.settings, base=before.url if before else "") if url else None
@@ -185,16 +438,14 @@ class BrowserSession(SessionLife):
     async def close_tab(self, tab_id: int) -> None:
         """Close a tab. Its opener or the newest tab is current then, or a blank one after the last.
 
-        Raises:
-            NotFound: there is no such tab; the message lists the tabs.
-            NotActionable: it is a tab of the user.
+        Raises NotFound: there is no such tab, with a list of them; NotActionable: it is a tab of the user.
         """
         tab = self._tabs.by_id(tab_id)
         if self._tabs.is_lent(tab):
             raise NotActionable(f"Tab {tab} is the user's: it is left open.", hint="switch_tab leaves it.")
         await self._tabs.close(tab)
 
-    # -- acting and observing
+    # -- acting
 
     @property
     def acting(self) -> bool:
@@ -206,112 +457,34 @@ class BrowserSession(SessionLife):
     async def action(self, effect: Effect, *, within: bool = False) -> AsyncGenerator[ActionScope]:
         """Hold the session for one action, from the check of its arguments to the observation of its outcome.
 
-        With `within`, the action is part of another one that holds the session already.
-
-        Raises:
-            BrowserUnavailable: the session cannot be opened.
-            NotFound: the tab has changed since the last result, so that input would go to another page.
+        With `within`, the action is part of another one that holds the session already. Raises
+        BrowserUnavailable: the session cannot be opened; NotFound: the tab has changed since the last result,
+        so that input would go to another page.
         """
         async with contextlib.nullcontext() if within else self.lock:
             await self.ensure_open()
-            tab = self.current_tab
-            if effect == "input" and self._lost_tabs.moved is not None:
-                self._refuse_another_tab(self._lost_tabs.moved)
+            tab, services = self.current_tab, self.services
+            if effect == "input" and (text := self._tabs.moved) is not None:
+                self._tabs.moved = None
+                self._observer.withdraw(text)
+                hint = f"Nothing was done. The current tab is {tab}: look with get_state first."
+                raise NotFound(text, hint=hint)
             if effect != "navigation" and tab.activity.navigating_for() is not None:
                 await tab.arrive()
                 tab = self.current_tab
             if effect != "read":
-                self.acted_at = time.time()
-            scope = ActionScope(effect, tab, tab.url, self._ended)
+                services.acted_at = time.time()
+            scope = ActionScope(effect, tab, tab.url)
             tab.answered = False
-            around = (self._tabs.watch, self.services.gate, self.services.typing_rule)
+            around = (self._tabs.watch, services.gate, services.typing_rule)
             self._tabs.watch, self._tabs.refusals = scope, 0
             for one in self.tabs.values():
                 scope.marks[one.id] = one.activity.watch()
             try:
                 yield scope
             finally:
-                self._tabs.watch, self.services.gate, self.services.typing_rule = around
+                self._tabs.watch, services.gate, services.typing_rule = around
                 for one in self.tabs.values():
                     one.activity.watched = within
                 # Here, so that it does not delay the start.
                 remove_leftovers_once()
-
-    def _refuse_another_tab(self, text: str) -> None:
-        self._lost_tabs.moved = None
-        self._observations.withdraw(text)
-        raise NotFound(
-            text, hint=f"Nothing was done. The current tab is {self.current_tab}: look with get_state first."
-        )
-
-    async def observe(self, scope: ActionScope) -> Observation:
-        """Wait until what the action has started has ended, and describe the page.
-
-        Raises:
-            BlockedUrl: the page went to an address that is not allowed; it was left.
-            BrowserUnavailable: the page has crashed, or the browser has ended.
-        """
-        try:
-            part = await self._settled(scope, reads=True)
-            return await self._observations.observation(self.current_tab, part)
-        finally:
-            self._lost_tabs.moved = None
-
-    async def settle(self, scope: ActionScope) -> None:
-        """Wait as `observe` does, but return nothing: another action follows."""
-        await self._settled(scope, reads=False)
-
-    async def _settled(self, scope: ActionScope, *, reads: bool) -> DomSnapshot | DomChanges | None:
-        if scope.effect != "read":
-            part = await self._settler.settle_and_read(scope, reads=reads)
-        else:
-            part = await self._settler.read_late_changes() if reads else None
-        if self.services.context is None:
-            raise self._why_ended()
-        tab = self.current_tab
-        if tab.held and tab.crashed:
-            raise tab.why_held()
-        if tab.held and tab.closed:
-            part = await self._return_from(tab, scope)
-        await self.refuse_blocked(leave=scope.url)
-        return part
-
-    async def _return_from(self, closed: Tab, scope: ActionScope) -> DomSnapshot | DomChanges | None:
-        """The action has closed its tab: switch to another one, and read its whole page."""
-        self._tabs.expect_closing(closed)
-        await self._tabs.settle_on_one()
-        self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
-        part = await self._settler.settle_and_read(scope)
-        if isinstance(part, DomChanges):
-            part = await self._settler.read_page(region=None, part=1)
-        return part
-
-    async def full_observation(self, *, region: int | None = None, part: int = 1) -> Observation:
-        """The whole page within the budget, or a region or part of it.
-
-        Raises:
-            DeadlineExceeded: the page does not answer.
-            BlockedUrl: the page's address is not allowed.
-        """
-        await self.current_tab.arrive()
-        await self.refuse_blocked()
-        snapshot = None
-        if self.current_tab.dialog is None:
-            snapshot = await self._settler.read_page(region=region, part=part)
-        self._lost_tabs.moved = None
-        return await self._observations.observation(self.current_tab, snapshot)
-
-    async def refuse_blocked(self, *, leave: str | None = None) -> None:
-        """Raise BlockedUrl if the page's address is not allowed.
-
-        `leave` is the address at which an action began; a page that it led to is left.
-        """
-        tab = self.current_tab
-        url = tab.url
-        if url == self._shown_url or may_show(url, self.settings):
-            self._shown_url = url
-            return
-        if leave is not None and leave != url:
-            with contextlib.suppress(PlaywrightError, ActionError):
-                await tab.goto("about:blank")
-        raise blocked_page(url)

@@ -1,16 +1,18 @@
 """Plugins of a session, which last longer than one call: logs, routes, overrides."""
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.session_services import SessionPlugin
 from mcp_browser.dom.driver_errors import is_closed, plain_message
 from mcp_browser.errors import ActionError
 
@@ -29,47 +31,10 @@ FROM_THE_START: dict[str, str] = {
     "network": "mcp_browser.browser.network.log:NetworkLog",
     PAGE_TOOLS: "mcp_browser.browser.page_tools:PageTools",
     RECORDING: "mcp_browser.browser.recording:Recordings",
-    START_STATE: "mcp_browser.browser.start_state:StartState",
+    START_STATE: "mcp_browser.browser.site_data:StartState",
 }
 """Plugins that follow a session from its start, as `module:Class`, by the group of the tools that use them or
 by what the settings want; they are imported only if needed."""
-
-
-class SessionPlugin(Protocol):
-    """Follows a session through all its contexts and tabs.
-
-    A subclass defines the methods that it needs. None is called twice for the same context or tab. A
-    PlaywrightError or ActionError that it raises is reported with the next result, and the session continues.
-    """
-
-    def __init__(self, session: Any) -> None:
-        """Belong to a `BrowserSession`, which may not be open yet."""
-
-    async def opened(self, context: BrowserContext) -> None:
-        """A context was opened, the first one or one after a crash; `tab_opened` of its tabs follows."""
-
-    async def tab_opened(self, tab: "Tab") -> None:
-        """A tab was opened; no action runs in it before this returns."""
-
-    def tab_closed(self, tab: "Tab") -> None:
-        """A tab is gone, for whatever reason."""
-
-    def notices(self) -> Iterable[str]:
-        """Sentences for the next result; each is returned once."""
-        return ()
-
-    def secrets(self) -> Iterable[str]:
-        """Secrets that it has seen under their names, to be redacted everywhere."""
-        return ()
-
-    def holds_secret(self) -> None:
-        """The session now holds another value that nothing may show."""
-
-    async def leaving(self) -> None:
-        """The context, still open, is about to be released; the session may get another one later."""
-
-    async def closed(self) -> None:
-        """The session ends; its context is still open if the browser runs."""
 
 
 C = TypeVar("C", bound=SessionPlugin)
@@ -84,45 +49,35 @@ class _Member:
     context: BrowserContext | None = None
     tabs: set[int] = field(default_factory=set[int])
 
-    def __str__(self) -> str:
-        return type(self.plugin).__name__
-
-
-class _PluginHost(Protocol):
-    """The part of a session that its plugins need."""
-
-    @property
-    def open_context(self) -> BrowserContext | None: ...
-
-    @property
-    def tabs(self) -> "Mapping[int, Tab]": ...
-
-    def notice(self, text: str) -> None: ...
-
 
 class SessionPlugins:
     """The plugins of one session."""
 
-    def __init__(self, session: _PluginHost, groups: Iterable[str]) -> None:
-        """`groups` are those of the offered tools, or `all`: their plugins start with the first context."""
+    def __init__(self, session: Any, groups: Iterable[str]) -> None:
+        """Belong to a `BrowserSession`, which may not be complete yet.
+
+        `groups` are those of the offered tools, or `all`: their plugins start with the first context.
+        """
         self._session = session
         self._groups = frozenset(groups)
         self._members: dict[type[SessionPlugin], _Member] = {}
         self._attaching: set[asyncio.Future[None]] = set()
 
-    def __iter__(self) -> Iterator[SessionPlugin]:
-        return iter([member.plugin for member in self._members.values()])
-
     async def get(self, kind: type[C]) -> C:
         """The session's plugin of this class; the first call makes it, and attaches it to the open tabs."""
         member = self._members.get(kind)
         if member is None:
-            member = self._members[kind] = _Member(kind(self._session))
+            member = self._add(kind)
             member.attaching = begin(self._follow(member))
         if member.attaching is not None:
             # It continues if this caller is cancelled, for the next callers.
             await asyncio.wait({member.attaching})
         return cast("C", member.plugin)
+
+    def _add(self, kind: type[SessionPlugin]) -> _Member:
+        member = self._members[kind] = _Member(kind(self._session))
+        self._session.services.plugins.append(member.plugin)
+        return member
 
     async def _follow(self, member: _Member) -> None:
         """Attach a new plugin to the open context and tabs."""
@@ -134,9 +89,11 @@ class SessionPlugins:
 
     async def opened(self, context: BrowserContext) -> None:
         """The session has a context."""
-        for kind in self._standing():
-            if kind not in self._members:
-                self._members[kind] = _Member(kind(self._session))
+        for group, name in FROM_THE_START.items():
+            if group in self._groups or "all" in self._groups:
+                kind: type[SessionPlugin] = resolve_name(name)
+                if kind not in self._members:
+                    self._add(kind)
         for member in list(self._members.values()):
             await self._open(member, context)
 
@@ -169,49 +126,45 @@ class SessionPlugins:
                 async with asyncio.timeout(ENDING_SECONDS):
                     await end(member.plugin)
             except Exception as error:  # noqa: BLE001 - the others are to end all the same
-                logger.warning("%s could not be ended: %s", member, error)
-
-    def _standing(self) -> Iterator[type[SessionPlugin]]:
-        for group, name in FROM_THE_START.items():
-            if group in self._groups or "all" in self._groups:
-                yield resolve_name(name)
+                logger.warning("%s could not be ended: %s", type(member.plugin).__name__, error)
 
     async def _open(self, member: _Member, context: BrowserContext) -> None:
         if member.context is not context:
             member.context = context
-            doing = "could not follow the browser"
-            try:
-                async with asyncio.timeout(ATTACHING_SECONDS):
-                    await self._attempt(member, member.plugin.opened(context), doing)
-            except TimeoutError:
-                self._report(member, doing, f"no answer within {ATTACHING_SECONDS:g} s.")
+            await self._attempt(member, member.plugin.opened(context), "the browser", ATTACHING_SECONDS)
 
     async def _open_tab(self, member: _Member, tab: "Tab") -> None:
         if tab.id in member.tabs or tab.closed:
             return
         member.tabs.add(tab.id)
-        doing = f"could not follow tab {tab.id}"
-        opening = asyncio.create_task(self._attempt(member, member.plugin.tab_opened(tab), doing))
+        what = f"tab {tab.id}"
+        opening = asyncio.create_task(self._attempt(member, member.plugin.tab_opened(tab), what))
         self._attaching.add(opening)
         opening.add_done_callback(self._attaching.discard)
-        try:
-            async with asyncio.timeout(ATTACHING_SECONDS):
-                await tab.guarded(asyncio.shield(opening))
-        except TimeoutError:
-            self._report(member, doing, f"no answer within {ATTACHING_SECONDS:g} s.")
-        except ActionError:
-            return  # A page that is held, for example by a dialog, takes commands only afterwards.
 
-    async def _attempt(self, member: _Member, work: Awaitable[None], doing: str) -> None:
+        async def while_free() -> None:
+            # A page that is held, for example by a dialog, takes commands only afterwards.
+            with contextlib.suppress(ActionError):
+                await tab.guarded(asyncio.shield(opening))
+
+        await self._attempt(member, while_free(), what, ATTACHING_SECONDS)
+
+    async def _attempt(
+        self, member: _Member, work: Awaitable[None], what: str, limit: float | None = None
+    ) -> None:
         """Wait for a plugin, and report its failure."""
         try:
-            await work
+            async with asyncio.timeout(limit):
+                await work
+            return
         except PlaywrightError as error:
-            if not is_closed(error):
-                self._report(member, doing, f"{plain_message(error)}.")
+            if is_closed(error):
+                return
+            why = f"{plain_message(error)}."
         except ActionError as error:
-            self._report(member, doing, str(error))
-
-    def _report(self, member: _Member, doing: str, why: str) -> None:
-        logger.warning("%s %s: %s", member, doing, why)
-        self._session.notice(f"{member} {doing}: {why}")
+            why = str(error)
+        except TimeoutError:
+            why = f"no answer within {ATTACHING_SECONDS:g} s."
+        failure = f"{type(member.plugin).__name__} could not follow {what}: {why}"
+        logger.warning("%s", failure)
+        self._session.notice(failure)

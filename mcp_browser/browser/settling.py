@@ -1,20 +1,21 @@
-"""Waits until all that an action has started has ended, and reads the page."""
+"""Waits until all that an action has started has ended, reads the page, and describes the session."""
 
 import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
-import anyio
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.observation import Effect
+from mcp_browser.browser.addresses import blocked_page, may_show
+from mcp_browser.browser.collectors import ROOM
+from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_services import SessionServices
-from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.tab import ActionScope, Tab
+from mcp_browser.browser.tabs import Tabs
 from mcp_browser.dom.driver_errors import is_context_gone, is_crashed
 from mcp_browser.dom.models import DomChanges, DomSnapshot, SettleState
 from mcp_browser.dom.worlds import FrameGone
@@ -27,78 +28,180 @@ PAGE_SECONDS = 3.0  # Longest wait for a page's further requests after it was op
 SHOWN_SECONDS = 1.0  # The same without events, for answers that the page does not show to wait for
 READING_SECONDS = 10.0  # Longest wait for the page to be read
 READING_GRACE = 5.0  # How much longer reading may take than the wait for the page to settle, seconds
-HOLD_GRACE = 1.0  # How long an action may continue after something has begun to hold its tab, seconds
 GLANCE = 0.25  # How often to check whether a requested navigation was cancelled, seconds
 READINGS_FOR_FRAMES = 5  # How often a page is read again because a frame has a new document
 HELD_SECONDS = 0.1  # How late events of requests may be while requests are intercepted
 UNSHOWN_SECONDS = 1.0  # How long after the last event a page with scripts may be empty
 READING_TRIES = 3
+MOST_NOTICES = 50  # How many different notices a result has, besides those with limits of their own
 QUOTED = 4  # How many requests are named in a sentence
 
 
-@dataclass(slots=True, eq=False)
-class ActionScope:
-    """The state of the session when an action began; what is newer was started by the action."""
+class Observer:
+    """Waits until all that an action has started has ended, reads the page, and describes the session.
 
-    effect: Effect
-    tab: Tab
-    url: str
-    ended: Callable[[], ActionError | None] = lambda: None  # The error if the browser has ended
-    marks: dict[int, int] = field(default_factory=dict[int, int])  # In the activity of each tab
-    _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    _running: bool = False
+    It remembers what was reported and what is still to be.
+    """
 
-    async def run(self, work: Awaitable[T]) -> T:
-        """The result of the action's work. Raises ActionError if the tab is held and it does not end."""
-        self._running = True
-        try:
-            with self._breaking:
-                return await work
-        except (PlaywrightError, BrowserUnavailable) as error:
-            if (ended := self.ended()) is not None:
-                raise ended from error
-            raise
-        finally:
-            self._running = False
-        raise self.ended() or self.tab.why_held()
-
-    def held(self, tab: Tab) -> None:
-        """Something has begun to hold a tab: cancel an action in it that does not end by itself."""
-        if self._running and tab is self.tab:
-            asyncio.get_running_loop().call_later(HOLD_GRACE, self._break_off)
-
-    def _break_off(self) -> None:
-        if self._running and self.tab.held:
-            self._breaking.cancel()
-
-
-class _SettlingSession(Protocol):
-    """The part of a session that settling needs."""
-
-    holds_requests: bool
-
-
-class _SettlingTabs(Protocol):
-    """The part of the session's tabs that it needs."""
-
-    all: Mapping[int, Tab]
-    current: Tab | None
-
-    async def attached(self) -> None: ...
-
-
-class Settler:
-    """Waits until all that an action has started has ended, and reads the page."""
-
-    def __init__(self, session: _SettlingSession, tabs: _SettlingTabs, services: SessionServices) -> None:
+    def __init__(self, tabs: Tabs, services: SessionServices) -> None:
         settings = services.settings
-        self._session = session
         self._tabs = tabs
-        self._downloads = services.downloads
-        self._notice = services.notice
+        self._services = services
         self._limits = settings.limits
         self._how = settings.observation.observe
         self._reading_limit = min(READING_SECONDS, settings.limits.call_timeout * 0.6)
+        self._notices: dict[str, None] = {}
+        self._left_out = 0
+        self._reported_dialogs: dict[int, DialogInfo] = {}
+        self._reported_tabs: tuple[int, ...] = ()
+        self._reported_infos: list[tuple[int, str, bool]] = []
+        self._shown_url = ""  # The last address that was found to be allowed
+
+    @property
+    def current_tab(self) -> Tab:
+        """The tab that actions work in. Raises BrowserUnavailable: the session is not open."""
+        if self._tabs.current is None:
+            raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
+        return self._tabs.current
+
+    async def observe(self, scope: ActionScope) -> Observation:
+        """Wait until what the action has started has ended, and describe the page.
+
+        Raises BlockedUrl: the page went to an address that is not allowed, and was left; BrowserUnavailable:
+        the page has crashed, or the browser has ended.
+        """
+        try:
+            part = await self._settled(scope, reads=True)
+            return await self._observation(self.current_tab, part)
+        finally:
+            self._tabs.moved = None
+
+    async def settle(self, scope: ActionScope) -> None:
+        """Wait as `observe` does, but return nothing: another action follows."""
+        await self._settled(scope, reads=False)
+
+    async def _settled(self, scope: ActionScope, *, reads: bool) -> DomSnapshot | DomChanges | None:
+        if scope.effect != "read":
+            part = await self.settle_and_read(scope, reads=reads)
+        else:
+            part = await self.read_late_changes() if reads else None
+        if (ended := self._services.ended()) is not None:
+            raise ended
+        tab = self.current_tab
+        if tab.held and tab.crashed:
+            raise tab.why_held()
+        if tab.held and tab.closed:
+            part = await self._return_from(tab, scope)
+        await self.refuse_blocked(leave=scope.url)
+        return part
+
+    async def _return_from(self, closed: Tab, scope: ActionScope) -> DomSnapshot | DomChanges | None:
+        """The action has closed its tab: switch to another one, and read its whole page."""
+        self._tabs.closing.add(closed.id)
+        await self._tabs.settle_on_one()
+        self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
+        part = await self.settle_and_read(scope)
+        if isinstance(part, DomChanges):
+            part = await self.read_page(region=None, part=1)
+        return part
+
+    async def full_observation(self, *, region: int | None = None, part: int = 1) -> Observation:
+        """The whole page within the budget, or a region or part of it.
+
+        Raises DeadlineExceeded: the page does not answer; BlockedUrl: its address is not allowed.
+        """
+        await self.current_tab.arrive()
+        await self.refuse_blocked()
+        snapshot = None
+        if self.current_tab.dialog is None:
+            snapshot = await self.read_page(region=region, part=part)
+        self._tabs.moved = None
+        return await self._observation(self.current_tab, snapshot)
+
+    async def refuse_blocked(self, *, leave: str | None = None) -> None:
+        """Raise BlockedUrl if the page's address is not allowed.
+
+        `leave` is the address at which an action began; a page that it led to is left.
+        """
+        tab = self.current_tab
+        url = tab.url
+        if url == self._shown_url or may_show(url, self._services.settings):
+            self._shown_url = url
+            return
+        if leave is not None and leave != url:
+            with contextlib.suppress(PlaywrightError, ActionError):
+                await tab.goto("about:blank")
+        raise blocked_page(url)
+
+    def notice(self, text: str) -> None:
+        """Add a sentence to the next result, unless there are too many."""
+        if text in self._notices or len(self._notices) < MOST_NOTICES:
+            self._notices[text] = None
+        else:
+            self._left_out += 1
+
+    def withdraw(self, text: str) -> None:
+        """Remove a sentence that was reported in another way."""
+        self._notices.pop(text, None)
+
+    def know_tabs(self) -> None:
+        """Mark the current tabs as reported: those of a new browser are not news."""
+        self._reported_tabs = tuple(self._tabs.all)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """The sentences for the next result; each is returned once."""
+        current, room = self._tabs.current, ROOM
+        notices, self._notices = list(self._notices), {}
+        if self._left_out:
+            notices.append(f"{self._left_out:,} more notices are left out.")
+            self._left_out = 0
+        for tab in self._tabs.all.values():
+            dialog = tab.dialog if tab is not current and tab.held else None
+            if dialog is not None and dialog != self._reported_dialogs.get(tab.id):
+                self._reported_dialogs[tab.id] = dialog
+                notices.append(
+                    f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
+                )
+            has_news = tab.console.news or tab.console.failed
+            if has_news and (complaint := tab.console.take(room)):
+                notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
+                room -= len(complaint)
+        notices += [notice for plugin in self._services.plugins for notice in plugin.notices()]
+        if (egress := self._services.egress) is not None:
+            notices += egress.notices()
+        return tuple(dict.fromkeys(notices))
+
+    async def _observation(self, tab: Tab, part: DomSnapshot | DomChanges | None) -> Observation:
+        """The state of the session now, with what was read of its current tab."""
+        tabs = tuple(self._tabs.all)
+        several = len(tabs) > 1 or tabs != self._reported_tabs
+        self._reported_tabs = tabs
+        snapshot = part.model_copy(update={"status": tab.status}) if isinstance(part, DomSnapshot) else None
+        read, tab.dom.title = tab.dom.title, None
+        tab.title = tab.title if read is None else read
+        if asked := [
+            other
+            for other in self._tabs.all.values()
+            if (several or other is tab) and (other is not tab or read is None)
+        ]:
+            await asyncio.gather(*(other.refresh_title() for other in asked))
+        infos = [
+            TabInfo(id=one.id, url=one.url, title=one.title, current=one is tab, lent=self._tabs.is_lent(one))
+            for one in (self._tabs.all.values() if several else ())
+        ]
+        shown = [(info.id, info.url, info.current) for info in infos]
+        if snapshot is None and shown == self._reported_infos:
+            infos = []
+        self._reported_infos = shown
+        return Observation(
+            url=tab.url,
+            title=tab.title,
+            snapshot=snapshot,
+            changes=part if isinstance(part, DomChanges) else None,
+            tabs=tuple(infos),
+            dialog=tab.dialog if tab.held else None,
+            notices=self.take_notices(),
+        )
 
     async def settle_and_read(self, scope: ActionScope, *, reads: bool = True) -> PageReading | None:
         """Wait until all that the action has started has ended, then read the page as the settings want it.
@@ -113,7 +216,7 @@ class Settler:
         deadline = begun + limit
         read_from: Tab | None = None
         part: PageReading | None = None
-        news_is_late, asked = self._session.holds_requests, False
+        news_is_late, asked = self._services.holds_requests, False
         readings_left = READINGS_FOR_FRAMES
         while (tab := self._tabs.current) is not None and not tab.closed:
             if tab is not scope.tab:
@@ -152,8 +255,8 @@ class Settler:
                 continue
             if tab is self._tabs.current and (is_last or tab.held):
                 break
-        if self._downloads.saving:
-            await self._downloads.wait(limit=deadline - time.monotonic())
+        if self._services.downloads.saving:
+            await self._services.downloads.wait(limit=deadline - time.monotonic())
         return part
 
     async def read_late_changes(self) -> PageReading | None:
@@ -236,7 +339,7 @@ class Settler:
         except DialogOpen:
             return None
         except DeadlineExceeded as error:
-            self._notice(str(error))
+            self.notice(str(error))
             return None
         except BrowserUnavailable:
             # The session reports the end of a tab or the browser once there is an event for it.
@@ -249,7 +352,9 @@ class Settler:
     async def _wait_for_activity(self, tab: Tab, since: int, limit: float) -> None:
         """Wait until something begins or ends, unless nothing is left that has to be waited for."""
         if tab.activity.doubtful(since):
-            await self._learn_readings(tab, limit)
+            # Streams are not waited for.
+            with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
+                tab.activity.endless.learn(await tab.ask(tab.dom.answers_read(), limit=limit))
             if not tab.activity.begun_since(since):
                 return
         await tab.activity.change(limit=limit)
@@ -268,15 +373,10 @@ class Settler:
                 self._report_unfinished(tab, since, SHOWN_SECONDS)
         return True
 
-    async def _learn_readings(self, tab: Tab, limit: float) -> None:
-        """Ask how the page reads its answers: streams are not waited for."""
-        with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
-            tab.activity.learn(await tab.ask(tab.dom.answers_read(), limit=limit))
-
     def _report_unanswered(self, tab: Tab, state: SettleState | None) -> None:
         # The page says that a socket was written to, the browser that one is open.
         if state is not None and state.unanswered and tab.activity.has_socket:
-            self._notice(
+            self.notice(
                 f"The page may wait for a web socket: no answer to see has come in {state.waited:.0f} s. "
                 "A later one is reported with the next result, or by wait_for."
             )
@@ -284,7 +384,7 @@ class Settler:
     def _report_unfinished(self, tab: Tab, since: int, limit: float) -> None:
         requests = tab.activity.give_up(0 if tab.dom.may_show else since)
         if tab.activity.navigating(since):
-            self._notice(
+            self.notice(
                 f"The next page had not begun to show after {limit:g} s; wait_for or get_state shows it."
             )
         elif requests:
@@ -292,6 +392,6 @@ class Settler:
             more = ", …" if len(requests) > QUOTED else ""
             nothing = ", and nothing shown yet" if tab.dom.may_show else ""
             count = f"{len(requests)} request{'s' if len(requests) > 1 else ''}"
-            self._notice(f"Still loading after {limit:g} s{nothing}: {count} ({named}{more}).")
+            self.notice(f"Still loading after {limit:g} s{nothing}: {count} ({named}{more}).")
         elif tab.activity.loading:
-            self._notice(f"The page is still loading after {limit:g} s.")
+            self.notice(f"The page is still loading after {limit:g} s.")

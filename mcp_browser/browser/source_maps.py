@@ -7,7 +7,6 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote_to_bytes, urljoin
 
@@ -35,14 +34,6 @@ _DIGITS = {
     character: value
     for value, character in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """A resource's text and headers, these with names in lower case."""
-
-    text: str
-    headers: dict[str, str]
 
 
 class SourceMaps(SessionPlugin):
@@ -77,27 +68,28 @@ class SourceMaps(SessionPlugin):
         return self._maps[url]
 
     async def _fetch_map(self, tab: Tab, url: str) -> dict[str, Any] | None:
-        script = await self._fetch(tab, url)
-        if script is None:
-            return None
-        headers, named = script.headers, _COMMENT.findall(script.text)
+        script, headers = await self._fetch(tab, url)
+        named = _COMMENT.findall(script)
         address = headers.get("sourcemap") or headers.get("x-sourcemap") or (named[-1] if named else "")
         if address.startswith("data:"):
             return await asyncio.to_thread(lambda: parse_map(_data(address)))
-        fetched = await self._fetch(tab, urljoin(url, address)) if address else None
-        return await asyncio.to_thread(lambda: parse_map(fetched.text)) if fetched is not None else None
+        text, _ = await self._fetch(tab, urljoin(url, address)) if address else ("", {})
+        return await asyncio.to_thread(parse_map, text) if text else None
 
-    async def _fetch(self, tab: Tab, url: str) -> Fetched | None:
-        """A resource as the page gets it, from the cache if it is there, or None; raises BlockedUrl."""
+    async def _fetch(self, tab: Tab, url: str) -> tuple[str, dict[str, str]]:
+        """Text and headers of a resource as the page gets it, cached ones too; raises BlockedUrl.
+
+        Both are empty if there is none. The headers' names are in lower case.
+        """
         cdp, frame = tab.cdp, tab.main_frame_id
         if frame is None or not url.startswith(("http://", "https://")):
-            return None
+            return "", {}
         check_url(url, self._session.settings)
         options = {"disableCache": False, "includeCredentials": True}
         answer = await send(cdp, "Network.loadNetworkResource", frameId=frame, url=url, options=options)
         resource = answer["resource"]
         if not resource["success"] or "stream" not in resource:
-            return None
+            return "", {}
         chunks: list[bytes] = []
         while sum(map(len, chunks)) < LARGEST:
             chunk = await send(cdp, "IO.read", handle=resource["stream"], size=CHUNK)
@@ -107,7 +99,7 @@ class SourceMaps(SessionPlugin):
                 break
         await send(cdp, "IO.close", handle=resource["stream"])
         headers = {str(name).lower(): str(value) for name, value in resource.get("headers", {}).items()}
-        return Fetched(b"".join(chunks).decode("utf-8", "replace"), headers)
+        return b"".join(chunks).decode("utf-8", "replace"), headers
 
 
 def parse_map(text: str) -> dict[str, Any] | None:

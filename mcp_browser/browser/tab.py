@@ -4,18 +4,19 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, TypeVar
 
+import anyio
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Page, Request, Response
+from playwright.async_api import FloatRect, Page, Request, Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.addresses import check_url
-from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.input import Input
+from mcp_browser.browser.observation import Effect
 from mcp_browser.browser.page import CONTROL_SECONDS, TabPage
 from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
 from mcp_browser.browser.screencast import Screencast
@@ -26,6 +27,7 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import (
     ActionError,
     BlockedUrl,
+    BrowserUnavailable,
     DeadlineExceeded,
     DialogOpen,
     NavigationError,
@@ -35,9 +37,9 @@ from mcp_browser.privacy.hiding import spellings
 from mcp_browser.privacy.pictures import Shot
 from mcp_browser.text import cut_address, quoted
 
-if TYPE_CHECKING:
-    from playwright.async_api import FloatRect
+T = TypeVar("T")
 
+HOLD_GRACE = 1.0  # How long an action may continue after something has begun to hold its tab, seconds
 ERROR_PAGE = "chrome-error://"
 SHOWING_SECONDS = 3.0  # How long to wait for the DOM of an opened page to be complete
 FREE_SECONDS = 1.0  # How long the page to leave may take to answer before its script is stopped
@@ -52,202 +54,53 @@ class Arrival:
     downloaded: bool = False
 
 
-class Navigation:
-    """Opens pages in one tab."""
+@dataclass(slots=True, eq=False)
+class ActionScope:
+    """The state of the session when an action began; what is newer was started by the action."""
 
-    def __init__(self, tab: TabPage) -> None:
-        self._egress = tab.services.egress
-        self._tab = tab
-        self._settings = tab.settings
-        self._downloads = tab.services.downloads
-        self._notice = tab.services.notice
+    effect: Effect
+    tab: "Tab"
+    url: str
+    marks: dict[int, int] = field(default_factory=dict[int, int])  # In the activity of each tab
+    _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    _running: bool = False
 
-    async def goto(self, url: str) -> Arrival:
-        """Open an address; return once the DOM is there, without waiting for pictures and the like.
-
-        Raises:
-            BlockedUrl: addresses of that kind are not opened.
-            NavigationError: it is not an address, or nothing could be loaded from it.
-            DeadlineExceeded: there was no answer in time.
-            DialogOpen: the page asks before it is left.
-        """
-        address = check_url(url, self._settings, base=self._tab.url)
-        if self._egress is not None:
-            self._egress.policy.check_url(address)
-        return await self._navigate(address, partial(self._tab.page.goto, address))
-
-    async def reload(self) -> Arrival:
-        """Reload the page. Raises as `goto` does."""
-        return await self._navigate(self._tab.url, self._tab.page.reload)
-
-    async def arrive(self) -> None:
-        """Wait for a navigation under way, or cancel it: until then Chromium forwards nothing."""
-        limit = self._settings.limits.navigation_timeout
-        while (taken := self._tab.activity.navigating_for()) is not None and not self._tab.held:
-            if taken >= limit:
-                await self._tab.control("Page.stopLoading")
-                self._tab.activity.forget_navigation()
-                self._notice(
-                    f"The next page had not begun to show after {limit:g} s; it is no longer waited for."
-                )
-                return
-            await self._tab.activity.change(limit=min(limit - taken, 0.25))
-
-    def follow_dom(self) -> None:
-        """Mark the page as loading until its DOM is complete: another page has opened it."""
-        self._tab.activity.loading = True
-        begin(self._await_dom())
-
-    @property
-    def _navigation_timeout(self) -> float:
-        return self._settings.limits.navigation_timeout * 1000
-
-    async def _navigate(self, url: str, start: Callable[..., Awaitable[Response | None]]) -> Arrival:
-        await self._free()
-        began = time.monotonic()
-        downloads = len(self._downloads)
-        for last_try in (False, False, True):
-            try:
-                await self._tab.guarded(start(wait_until="commit", timeout=self._navigation_timeout))
-            except DialogOpen as error:
-                if self._tab.dialog is not None and self._tab.dialog.kind == "beforeunload":
-                    raise DialogOpen(
-                        "The page asks before it is left (a beforeunload dialog is open).",
-                        hint="handle_dialog with accept=true leaves it, with accept=false stays.",
-                    ) from error
-            except PlaywrightError as error:
-                message = plain_message(error)
-                if "interrupted by another navigation" in message:
-                    if ERROR_PAGE in message and not last_try:
-                        continue
-                elif await self._is_download(error, downloads):
-                    return Arrival(self._tab.url, self._tab.status, downloaded=True)
-                else:
-                    raise await self._failed(url, error, began) from error
-            break
-        await self._shown()
-        return Arrival(self._tab.url, self._tab.status)
-
-    async def step(self, step: int) -> Arrival:
-        """Go back or forward in the history. Raises as `goto` does; NavigationError beyond its ends."""
-        where = "back" if step < 0 else "forward"
-        there = await self._history_entry(step)
-        if there is None:
-            end = "first" if step < 0 else "last"
-            raise NavigationError(
-                f"There is no page to go {where} to: {self._tab.url} is the {end} one of tab {self._tab.id}.",
-                hint="Use go_to_url.",
-            )
-        return await self._navigate(there, self._tab.page.go_back if step < 0 else self._tab.page.go_forward)
-
-    async def _history_entry(self, step: int) -> str | None:
-        history = await self._tab.control("Page.getNavigationHistory")
-        if history is None:
-            return self._tab.url
-        index = int(history["currentIndex"]) + step
-        entries = history["entries"]
-        return str(entries[index]["url"]) if 0 <= index < len(entries) else None
-
-    async def _await_dom(self) -> None:
+    async def run(self, work: Awaitable[T]) -> T:
+        """The result of the action's work. Raises ActionError if the tab is held and it does not end."""
+        self._running = True
         try:
-            await self._tab.guarded(
-                self._tab.page.wait_for_load_state("domcontentloaded", timeout=self._navigation_timeout)
-            )
-        except (PlaywrightError, ActionError):
-            pass
+            with self._breaking:
+                return await work
+        except (PlaywrightError, BrowserUnavailable) as error:
+            if (ended := self.tab.services.ended()) is not None:
+                raise ended from error
+            raise
         finally:
-            self._tab.activity.loading = False
-            self._tab.activity.wake()
+            self._running = False
+        raise self.tab.services.ended() or self.tab.why_held()
 
-    async def _shown(self) -> None:
-        """Wait until the DOM is complete or something holds the page, at most `SHOWING_SECONDS`."""
-        deadline = time.monotonic() + SHOWING_SECONDS
-        while self._tab.activity.loading and not self._tab.held and time.monotonic() < deadline:
-            await self._tab.activity.change(limit=deadline - time.monotonic())
+    def held(self, tab: "Tab") -> None:
+        """Something has begun to hold a tab: cancel an action in it that does not end by itself."""
+        if self._running and tab is self.tab:
+            asyncio.get_running_loop().call_later(HOLD_GRACE, self._break_off)
 
-    async def _free(self) -> None:
-        """Stop a script that blocks the page to leave: during a navigation Chromium forwards nothing."""
-        if self._tab.held or self._tab.activity.navigating_for() is not None:
-            return
-        try:
-            async with asyncio.timeout(FREE_SECONDS):
-                await self._tab.guarded(send(self._tab.cdp, "Runtime.evaluate", expression="1"))
-        except TimeoutError:
-            await self._tab.control("Runtime.terminateExecution")
-        except (PlaywrightError, ActionError):
-            return
-
-    async def _is_download(self, error: PlaywrightError, before: int) -> bool:
-        if "Download is starting" in str(error):
-            return True
-        if network_code(error) != "ERR_ABORTED":
-            return False
-        deadline = time.monotonic() + 0.5
-        while len(self._downloads) == before and time.monotonic() < deadline:
-            await self._tab.activity.change(limit=deadline - time.monotonic())
-        return len(self._downloads) > before
-
-    async def _failed(self, url: str, error: PlaywrightError, began: float) -> ActionError:
-        """The error for a failed navigation; prepares the tab for the next one."""
-        code = network_code(error)
-        if isinstance(error, PlaywrightTimeout):
-            stopped = await self._tab.control("Page.stopLoading")
-            self._tab.activity.forget_navigation()
-            if stopped is None and not self._tab.held:
-                # The answer has arrived, but the old page does not unload: only another tab helps.
-                self._tab.crash()
-            limit = self._settings.limits.navigation_timeout
-            return DeadlineExceeded(
-                f"{url} did not begin to show within {limit:g} s.",
-                hint="The site may be slow or down: try again, or raise --navigation-timeout.",
-            )
-        if "invalid URL" in str(error):
-            return NavigationError(
-                f'"{cut_address(url)}" is not a valid address.', hint="Give one such as https://example.com/."
-            )
-        if code is None:
-            return as_action_error(error, doing=f"opening {cut_address(url)}")
-        status = self._tab.activity.answered_status
-        if status is not None and code in ("ERR_ABORTED", "ERR_HTTP_RESPONSE_CODE_FAILURE"):
-            return NavigationError(
-                f"{url} answered HTTP {status} without a page.", hint="Try another address."
-            )
-        # The browser opens its error page a moment later, which would abort another navigation.
-        deadline = time.monotonic() + 1
-        while (
-            not self._tab.url.startswith(ERROR_PAGE) and code != "ERR_ABORTED" and time.monotonic() < deadline
-        ):
-            await self._tab.activity.change(limit=0.05)
-        why = self._egress.why_failed(url, since=began) if self._egress is not None else None
-        return why if isinstance(why, BlockedUrl) else navigation_error(url, why or code)
+    def _break_off(self) -> None:
+        if self._running and self.tab.held:
+            self._breaking.cancel()
 
 
 class Tab(TabPage):
     """A tab of a session. `id` is never reused; `opener` is the id of the tab that opened it."""
 
-    def __init__(
-        self,
-        id: int,
-        page: Page,
-        services: SessionServices,
-        *,
-        on_held: Callable[["Tab"], None],
-        opener: int | None = None,
-    ) -> None:
+    def __init__(self, id: int, page: Page, services: SessionServices, *, opener: int | None = None) -> None:
         """Take over a page as `TabPage` does; `opener` is a tab's id."""
-        super().__init__(id, page, services, on_held=lambda: on_held(self))
+        super().__init__(id, page, services)
         self.opener = opener
         self.screencast = Screencast(self)
         self.input = Input(self)
-        self._navigation = Navigation(self)
-        self.arrive = self._navigation.arrive
-        self.await_dom = self._navigation.follow_dom
-        self.goto = self._navigation.goto
-        self.reload = self._navigation.reload
-        self.back, self.forward = partial(self._navigation.step, -1), partial(self._navigation.step, 1)
         self._incomplete = -1  # Number of the last document whose pictures did not load in time
         if services.egress is not None:
-            page.on("requestfailed", self._on_failed)
+            page.on("requestfailed", self._on_request_failed)
         page.on("download", lambda download: services.downloads.start(download, self.activity))
 
     def __str__(self) -> str:
@@ -267,9 +120,7 @@ class Tab(TabPage):
     async def await_pictures(self, limit: float) -> None:
         """Wait until pictures and the like have loaded, `limit` seconds at most; a notice reports a timeout.
 
-        Raises:
-            DialogOpen: a dialog is open, or has opened during the wait.
-            BrowserUnavailable: the page has crashed or was closed.
+        Raises DialogOpen, BrowserUnavailable: as `guarded` does.
         """
         document = self.activity.document_number
         if self._incomplete == document:
@@ -288,28 +139,25 @@ class Tab(TabPage):
         self,
         *,
         full_page: bool = False,
-        clip: "FloatRect | None" = None,
+        clip: FloatRect | None = None,
         kind: Literal["jpeg", "png"] | None = None,
         limit: float | None = None,
     ) -> Shot:
         """A picture of the view, the full page or a rectangle in CSS pixels; JPEG or PNG, at device pixels.
 
         The defaults are the settings' format and the action's time limit. Texts with a hidden value are
-        painted over when it is encoded.
-
-        Raises:
-            DialogOpen: a dialog is open.
-            DeadlineExceeded: the page could not be painted in time.
-            NotActionable: the page was left, so that it is unknown what to paint over.
+        painted over when it is encoded. Raises DialogOpen; DeadlineExceeded: the page could not be painted in
+        time; NotActionable: the page was left, so that it is unknown what to paint over.
         """
         limit = limit or self.settings.limits.action_timeout
+        kind = kind or ("jpeg" if self.settings.screenshots.screenshot_format == "jpeg" else "png")
         if not self.services.hidden:
-            return Shot(await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit))
+            return Shot(await self._capture(kind, full_page, clip, limit))
         # The page may move during the capture: cover the places before and after it.
         values = tuple(form for value in self.services.hidden.values() for form in spellings(value))
         try:
             before = await self.ask(self.dom.covers(values))
-            raw = await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit)
+            raw = await self._capture(kind, full_page, clip, limit)
             after = await self.ask(self.dom.covers(values))
         except FrameGone as error:
             raise NotActionable(
@@ -320,10 +168,8 @@ class Tab(TabPage):
         return Shot(raw, covers, full_page=full_page, clip=part)
 
     async def _capture(
-        self, *, full_page: bool, clip: "FloatRect | None", kind: Literal["jpeg", "png"] | None, limit: float
+        self, kind: Literal["jpeg", "png"], full_page: bool, clip: FloatRect | None, limit: float
     ) -> bytes:
-        if kind is None:
-            kind = "jpeg" if self.settings.screenshots.screenshot_format == "jpeg" else "png"
         quality = 95 if kind == "jpeg" else None
         if self.own_metrics:
             # Playwright's own screenshots reset metrics that it does not know.
@@ -340,8 +186,7 @@ class Tab(TabPage):
     async def bring_to_front(self) -> None:
         """Show the tab; ignore one that does not answer."""
         with contextlib.suppress(PlaywrightError, ActionError, TimeoutError):
-            async with asyncio.timeout(CONTROL_SECONDS):
-                await self.guarded(self.page.bring_to_front())
+            await self.guarded(self.page.bring_to_front(), CONTROL_SECONDS)
 
     async def close(self) -> None:
         """Close the tab, even if its page is held."""
@@ -351,6 +196,152 @@ class Tab(TabPage):
             async with asyncio.timeout(self.settings.limits.action_timeout):
                 await self.page.close()
 
-    def _on_failed(self, request: Request) -> None:
+    def _on_request_failed(self, request: Request) -> None:
         if self.services.egress is not None and request.is_navigation_request():
             self.services.egress.page_failed(request.url)
+
+    # -- navigation
+
+    async def goto(self, url: str) -> Arrival:
+        """Open an address; return once the DOM is there, without waiting for pictures and the like.
+
+        Raises BlockedUrl: addresses of that kind are not opened; NavigationError: it is not an address, or
+        nothing could be loaded from it; DeadlineExceeded: there was no answer in time; DialogOpen: the page
+        asks before it is left.
+        """
+        address = check_url(url, self.settings, base=self.url)
+        if self.services.egress is not None:
+            self.services.egress.policy.check_url(address)
+        return await self._navigate(address, partial(self.page.goto, address))
+
+    async def reload(self) -> Arrival:
+        """Reload the page. Raises as `goto` does."""
+        return await self._navigate(self.url, self.page.reload)
+
+    async def arrive(self) -> None:
+        """Wait for a navigation under way, or cancel it: until then Chromium forwards nothing."""
+        limit = self.settings.limits.navigation_timeout
+        while (taken := self.activity.navigating_for()) is not None and not self.held:
+            if taken >= limit:
+                await self.control("Page.stopLoading")
+                self.activity.forget_navigation()
+                self.services.notice(
+                    f"The next page had not begun to show after {limit:g} s; it is no longer waited for."
+                )
+                return
+            await self.activity.change(limit=min(limit - taken, 0.25))
+
+    async def await_dom(self) -> None:
+        """Wait until the DOM is complete: another page has opened this one, which is loading."""
+        with contextlib.suppress(PlaywrightError, ActionError):
+            await self.guarded(
+                self.page.wait_for_load_state("domcontentloaded", timeout=self._navigation_timeout)
+            )
+        self.activity.loading = False
+        self.activity.wake()
+
+    @property
+    def _navigation_timeout(self) -> float:
+        return self.settings.limits.navigation_timeout * 1000
+
+    async def _navigate(self, url: str, start: Callable[..., Awaitable[Response | None]]) -> Arrival:
+        await self._free()
+        began = time.monotonic()
+        downloads = len(self.services.downloads)
+        for last_try in (False, False, True):
+            try:
+                await self.guarded(start(wait_until="commit", timeout=self._navigation_timeout))
+            except DialogOpen as error:
+                if self.dialog is not None and self.dialog.kind == "beforeunload":
+                    raise DialogOpen(
+                        "The page asks before it is left (a beforeunload dialog is open).",
+                        hint="handle_dialog with accept=true leaves it, with accept=false stays.",
+                    ) from error
+            except PlaywrightError as error:
+                message = plain_message(error)
+                if "interrupted by another navigation" in message:
+                    if ERROR_PAGE in message and not last_try:
+                        continue
+                elif await self._is_download(error, downloads):
+                    return Arrival(self.url, self.status, downloaded=True)
+                else:
+                    raise await self._failed(url, error, began) from error
+            break
+        deadline = time.monotonic() + SHOWING_SECONDS
+        while self.activity.loading and not self.held and time.monotonic() < deadline:
+            await self.activity.change(limit=deadline - time.monotonic())
+        return Arrival(self.url, self.status)
+
+    async def back(self) -> Arrival:
+        """Go back in the history. Raises as `goto` does; NavigationError before its first page."""
+        return await self._step(-1)
+
+    async def forward(self) -> Arrival:
+        """Go forward in the history. Raises as `goto` does; NavigationError after its last page."""
+        return await self._step(1)
+
+    async def _step(self, step: int) -> Arrival:
+        where, end = ("back", "first") if step < 0 else ("forward", "last")
+        there = self.url
+        if (history := await self.control("Page.getNavigationHistory")) is not None:
+            index = int(history["currentIndex"]) + step
+            if not 0 <= index < len(history["entries"]):
+                raise NavigationError(
+                    f"There is no page to go {where} to: {self.url} is the {end} one of tab {self.id}.",
+                    hint="Use go_to_url.",
+                )
+            there = str(history["entries"][index]["url"])
+        return await self._navigate(there, self.page.go_back if step < 0 else self.page.go_forward)
+
+    async def _free(self) -> None:
+        """Stop a script that blocks the page to leave: during a navigation Chromium forwards nothing."""
+        if self.held or self.activity.navigating_for() is not None:
+            return
+        try:
+            await self.guarded(send(self.cdp, "Runtime.evaluate", expression="1"), FREE_SECONDS)
+        except TimeoutError:
+            await self.control("Runtime.terminateExecution")
+        except (PlaywrightError, ActionError):
+            return
+
+    async def _is_download(self, error: PlaywrightError, before: int) -> bool:
+        if "Download is starting" in str(error):
+            return True
+        if network_code(error) != "ERR_ABORTED":
+            return False
+        deadline = time.monotonic() + 0.5
+        while len(self.services.downloads) == before and time.monotonic() < deadline:
+            await self.activity.change(limit=deadline - time.monotonic())
+        return len(self.services.downloads) > before
+
+    async def _failed(self, url: str, error: PlaywrightError, began: float) -> ActionError:
+        """The error for a failed navigation; prepares the tab for the next one."""
+        code = network_code(error)
+        if isinstance(error, PlaywrightTimeout):
+            stopped = await self.control("Page.stopLoading")
+            self.activity.forget_navigation()
+            if stopped is None and not self.held:
+                # The answer has arrived, but the old page does not unload: only another tab helps.
+                self.crash()
+            limit = self.settings.limits.navigation_timeout
+            return DeadlineExceeded(
+                f"{url} did not begin to show within {limit:g} s.",
+                hint="The site may be slow or down: try again, or raise --navigation-timeout.",
+            )
+        if "invalid URL" in str(error):
+            return NavigationError(
+                f'"{cut_address(url)}" is not a valid address.', hint="Give one such as https://example.com/."
+            )
+        if code is None:
+            return as_action_error(error, doing=f"opening {cut_address(url)}")
+        status = self.activity.answered_status
+        if status is not None and code in ("ERR_ABORTED", "ERR_HTTP_RESPONSE_CODE_FAILURE"):
+            return NavigationError(
+                f"{url} answered HTTP {status} without a page.", hint="Try another address."
+            )
+        # The browser opens its error page a moment later, which would abort another navigation.
+        deadline = time.monotonic() + 1
+        while code != "ERR_ABORTED" and not self.url.startswith(ERROR_PAGE) and time.monotonic() < deadline:
+            await self.activity.change(limit=0.05)
+        why = self.services.egress.why_failed(url, since=began) if self.services.egress is not None else None
+        return why if isinstance(why, BlockedUrl) else navigation_error(url, why or code)

@@ -1,9 +1,10 @@
 """The tabs of a session: opened, taken over, followed, closed."""
 
 import asyncio
+import contextlib
 import itertools
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
+from functools import partial
 from weakref import WeakSet
 
 from playwright.async_api import BrowserContext, Dialog, Page
@@ -14,28 +15,18 @@ from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.process.pool import Ended
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.session_services import SessionServices
-from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.tab import ActionScope, Tab
 from mcp_browser.dom.driver_errors import is_crashed
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
 from mcp_browser.text import cut_address
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from mcp_browser.browser.settling import ActionScope
-
 
 QUOTED = 4  # How many lost tabs are named in a sentence
 
 
 class LostTabs:
-    """Tabs that were lost unexpectedly.
-
-    `moved` says why input is refused: the current page is not that of the last result.
-    """
+    """Tabs that were lost unexpectedly."""
 
     def __init__(self) -> None:
-        self.moved: str | None = None
         self._tabs: list[str] = []
         self._url = ""
         self._driver = False
@@ -60,10 +51,9 @@ class LostTabs:
 
     def describe(self) -> str:
         """Sentences about what has ended during an action, and what was lost with it."""
-        text = "The browser ended during the action (it was closed, or it crashed)."
         if self._driver:
-            text = "Playwright's driver ended during the action, and the browser with it."
-        return text + self._lost()
+            return f"Playwright's driver ended during the action, and the browser with it.{self._lost()}"
+        return f"The browser ended during the action (it was closed, or it crashed).{self._lost()}"
 
     def _lost(self) -> str:
         more = " and others" if len(self._tabs) > QUOTED else ""
@@ -90,9 +80,7 @@ class LostTabs:
                 " Session cookies are lost, too, and perhaps what sites stored in the last half minute"
                 f"{unless}: logins that need them have to be made again."
             )
-        self.moved = text
-        self._tabs.clear()
-        self._url = ""
+        self.tab_alone()
         return text
 
 
@@ -105,25 +93,30 @@ FLOOD = 50  # How many tabs beyond the limit a page may open before it is closed
 
 
 class Tabs:
-    """The open tabs of one session; `current` may be closed or crashed until `settle_on_one`, or None."""
+    """The open tabs of one session; `current` may be closed or crashed until `settle_on_one`, or None.
 
-    def __init__(self, services: SessionServices, plugins: SessionPlugins, lost_tabs: LostTabs) -> None:
-        """Call `follow` with a context to get tabs; `lost_tabs` records those that close by themselves."""
+    `moved` says why input is refused: the current page is not that of the last result.
+    """
+
+    lent: Collection[str] = ()  # Ids of the targets that are the user's tabs
+
+    def __init__(self, services: SessionServices, plugins: SessionPlugins) -> None:
+        """Call `follow` with a context to get tabs."""
+        self.moved: str | None = None
+        self.lost = LostTabs()
+        self._reopened: set[int] = set()
         self.switched = Condition()
         self.current: Tab | None = None
-        self.lent: Collection[str] = ()  # Ids of the targets that are the user's tabs
         self._services = services
         self._plugins = plugins
-        self._lost_tabs = lost_tabs
         self.watch: ActionScope | None = None  # The action under way, to which events are attributed
         self._ids = itertools.count(1)
-        self._open: dict[int, Tab] = {}
-        self.all: Mapping[int, Tab] = self._open
+        self.all: dict[int, Tab] = {}
         self.attaching: dict[asyncio.Task[None], Tab] = {}
         self._own_pages = 0
         self._refused: WeakSet[Page] = WeakSet()
         self.refusals = 0  # How many tabs were refused during the action
-        self._closing: set[int] = set()
+        self.closing: set[int] = set()  # Ids of tabs whose end is not reported: it was asked for
 
     def switch_to(self, tab: Tab | None) -> None:
         """Make a tab the current one."""
@@ -137,19 +130,19 @@ class Tabs:
         self.switch_to(None)
         for page in context.pages:
             self._adopt(page)
-        own = await self._open_in_turn() if self.lent or not self._open else None
+        own = await self._open_in_turn() if self.lent or not self.all else None
         await self.attached()
         self.switch_to(own or await self._in_front())
 
     def lose(self) -> None:
         """Drop all tabs: the browser has ended."""
-        for tab in list(self._open.values()):
+        for tab in list(self.all.values()):
             tab.gone()
             self._forget(tab)
 
     def stop(self) -> None:
         """Stop connecting to tabs and listening to them: the session ends."""
-        for tab in self._open.values():
+        for tab in self.all.values():
             tab.console.stop()
             tab.screencast.end()
         for task in self.attaching:
@@ -158,9 +151,9 @@ class Tabs:
     def by_id(self, tab_id: int) -> Tab:
         """The tab with an id; raises NotFound."""
         try:
-            return self._open[tab_id]
+            return self.all[tab_id]
         except KeyError:
-            there_are = "; ".join(str(tab) for tab in self._open.values())
+            there_are = "; ".join(str(tab) for tab in self.all.values())
             raise NotFound(f"There is no tab {tab_id}.", hint=f"Open tabs: {there_are}.") from None
 
     def is_lent(self, tab: Tab) -> bool:
@@ -186,26 +179,49 @@ class Tabs:
 
     async def close(self, tab: Tab) -> None:
         """Close a tab, and choose another current one; the last tab is replaced by a blank one."""
-        if len(self._open) == 1:
+        if len(self.all) == 1:
             await self.open()  # A browser with windows ends with its last one.
-        self._closing.add(tab.id)
+        self.closing.add(tab.id)
         await tab.close()
         self._forget(tab)
         await self.settle_on_one()
-
-    def expect_closing(self, tab: Tab) -> None:
-        """Do not report that a tab closes: the caller does."""
-        self._closing.add(tab.id)
 
     async def settle_on_one(self) -> None:
         """Choose another current tab if that is closed."""
         if self.current is not None and not self.current.closed:
             return
         gone = self.current
-        opener = self._open.get(gone.opener) if gone is not None and gone.opener is not None else None
-        tab = opener or next(reversed(self._open.values()), None) or await self.open()
+        opener = self.all.get(gone.opener) if gone is not None and gone.opener is not None else None
+        tab = opener or next(reversed(self.all.values()), None) or await self.open()
         self.switch_to(tab)
         await tab.bring_to_front()
+
+    async def mend(self) -> None:
+        """Replace crashed tabs, and make sure that there is a current tab."""
+        while crashed := [tab for tab in self.all.values() if tab.crashed]:
+            for tab in crashed:
+                await self._open_again(tab)
+        await self.settle_on_one()
+
+    async def _open_again(self, tab: Tab) -> None:
+        """Replace a crashed tab by a new one with its page, or an empty one if it was one itself."""
+        url = tab.url
+        fresh = await self.open(opener=tab.opener)
+        was_current = tab is self.current
+        if was_current:
+            self.switch_to(fresh)
+        await self.close(tab)
+        text = f"Tab {tab.id} ({cut_address(url)}) had crashed and was opened again as tab {fresh.id}."
+        again = tab.id in self._reopened
+        if again:
+            text = f"Tab {tab.id} ({cut_address(url)}) has crashed again; tab {fresh.id} is empty."
+        if was_current:
+            self.moved = text
+        self._services.notice(text)
+        if not again:
+            self._reopened.add(fresh.id)
+            with contextlib.suppress(ActionError):
+                await fresh.goto(url)
 
     async def attached(self) -> None:
         """Wait until new tabs are connected, except one that a dialog has held from the start."""
@@ -232,13 +248,14 @@ class Tabs:
         raise BrowserUnavailable("The browser opens no new tab.", hint="Try again.")
 
     def _adopt(self, page: Page, *, opener: int | None = None) -> Tab:
-        for tab in self._open.values():
+        for tab in self.all.values():
             if tab.page is page:
                 if opener is not None:
                     tab.opener = opener
                 return tab
-        tab = Tab(next(self._ids), page, self._services, on_held=self._on_held, opener=opener)
-        self._open[tab.id] = tab
+        tab = Tab(next(self._ids), page, self._services, opener=opener)
+        tab.on_held = partial(self._on_held, tab)
+        self.all[tab.id] = tab
         page.on("close", lambda _page: self._on_tab_close(tab))
         page.on("download", lambda _download: self._window_opened())
         tab.activity.watched = self.watch is not None
@@ -253,14 +270,13 @@ class Tabs:
 
     async def _in_front(self) -> Tab:
         """The tab that a person sees."""
-        tabs = list(self._open.values())
+        tabs = list(self.all.values())
         if len(tabs) == 1:
             return tabs[0]
 
         async def is_seen(tab: Tab) -> bool:
             try:
-                async with asyncio.timeout(1):
-                    return (await tab.guarded(tab.dom.window())).visible
+                return (await tab.guarded(tab.dom.window(), 1)).visible
             except (PlaywrightError, ActionError, TimeoutError):
                 return False
 
@@ -268,7 +284,7 @@ class Tabs:
         return next((tab for tab, visible in zip(tabs, seen, strict=True) if visible), tabs[-1])
 
     def _forget(self, tab: Tab) -> None:
-        if self._open.pop(tab.id, None) is not None:
+        if self.all.pop(tab.id, None) is not None:
             self._plugins.tab_closed(tab)
 
     def _on_page(self, page: Page) -> None:
@@ -276,12 +292,13 @@ class Tabs:
         if self._own_pages:
             self._adopt(page)
             return
-        if reason := self._services.limits.why_no_tab(len(self._open)):
+        if reason := self._services.limits.why_no_tab(len(self.all)):
             self._refuse(page, reason)
             return
         opener = watch.tab if watch is not None else self.current
         tab = self._adopt(page, opener=opener.id if opener else None)
-        tab.await_dom()
+        tab.activity.loading = True
+        begin(tab.await_dom())
         self._window_opened()
         if watch is not None and watch.effect != "read":
             self.switch_to(tab)
@@ -307,13 +324,13 @@ class Tabs:
     async def _close_opener(self, page: Page, otherwise: Tab | None) -> None:
         """Close the tab that has opened a page, or `otherwise` if that is unknown."""
         opener = await page.opener()
-        flooding = next((tab for tab in self._open.values() if tab.page is opener), otherwise)
+        flooding = next((tab for tab in self.all.values() if tab.page is opener), otherwise)
         if flooding is not None:
             self._services.notice(f"Tab {flooding.id} did not stop opening tabs and was closed.")
             begin(flooding.page.close())
 
     def _window_opened(self) -> None:
-        for tab in self._open.values():
+        for tab in self.all.values():
             if tab.activity.windows_opening:
                 tab.activity.window_opened()
                 return
@@ -324,28 +341,28 @@ class Tabs:
             tab.dialog_opened(dialog)
 
     def _on_tab_close(self, tab: Tab) -> None:
-        if tab.id not in self._open or self._services.context is None:
+        if tab.id not in self.all or self._services.context is None:
             return
         self._forget(tab)
-        by_caller = tab.id in self._closing
-        self._closing.discard(tab.id)
+        by_caller = tab.id in self.closing
+        self.closing.discard(tab.id)
         if by_caller or self._services.closed:
             return
         # A browser that ends closes every tab first; that is reported as one event.
         asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._report_closed, tab)
-        self._lost_tabs.tab_closed(tab, current=tab is self.current)
+        self.lost.tab_closed(tab, current=tab is self.current)
 
     def _report_closed(self, tab: Tab) -> None:
         if self._services.context is None or self._services.closed:
             return
-        self._lost_tabs.tab_alone()
-        if tab.id in self._closing:
-            self._closing.discard(tab.id)
+        self.lost.tab_alone()
+        if tab.id in self.closing:
+            self.closing.discard(tab.id)
             return
         text = f"Tab {tab.id} ({cut_address(tab.url)}) was closed."
         self._services.notice(text)
         if tab is self.current and self.watch is None:
-            self._lost_tabs.moved = text
+            self.moved = text
 
     def _on_held(self, tab: Tab) -> None:
         if self.watch is not None:
@@ -353,6 +370,5 @@ class Tabs:
 
 
 def _close_late_page(opening: asyncio.Task[Page]) -> None:
-    """Close a page that opened too late."""
     if not opening.cancelled() and opening.exception() is None:
         begin(opening.result().close())

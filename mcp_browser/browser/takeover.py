@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass, replace
 
 import anyio
@@ -56,13 +56,9 @@ class Takeover:
     far; `ended` is when the last of them handed it back, by the monotonic clock.
     """
 
-    def __init__(
-        self, tabs: Tabs, services: SessionServices, *, handed_back: Callable[[str, bool], None]
-    ) -> None:
-        """`handed_back` takes the message for the next result, and whether the page is another one now."""
+    def __init__(self, tabs: Tabs, services: SessionServices) -> None:
         self._tabs = tabs
         self._services = services
-        self._handed_back = handed_back
         self._longest_wait = services.settings.limits.takeover_wait
         self._holder: TakeoverHolder | None = None
         self._holding: asyncio.Task[None] | None = None
@@ -70,8 +66,7 @@ class Takeover:
         self._release: asyncio.Future[None] | None = None
         self._clocks: dict[anyio.CancelScope, float] = {}
         self._typed: set[str] = set()
-        self._page_before: tuple[object, ...] = ()
-        self._url_before = ""
+        self._place_before: tuple[str, tuple[object, ...]] = ("", ())
         self._past_seconds = 0.0
         self._taken_at = 0.0
         self.changed = Condition()
@@ -92,21 +87,12 @@ class Takeover:
         now = time.monotonic() - self._taken_at if self._holder is not None else 0.0
         return self._past_seconds + now
 
-    # -- for the person
-
     async def begin(self, by: str, *, asked: str | None = None) -> TakeoverHolder:
-        """Give the browser to a person, once running calls have ended.
+        """Give the browser to a person, once running calls have ended; return the holder, for `end`.
 
-        Args:
-            by: the person's name in messages to the model.
-            asked: what they are asked to do; the takeover waits until somebody begins without this.
-
-        Returns:
-            The holder, for `end`.
-
-        Raises:
-            NotActionable: somebody else has it.
-            DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
+        `by` is the person's name in messages to the model. `asked` is what they are asked to do; the takeover
+        waits until somebody begins without this. Raises NotActionable: somebody else has it;
+        DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
         """
         by = " ".join(by.split())[:LONGEST_NAME]
         holder = TakeoverHolder(by, time.time(), asked=asked, waiting=asked is not None)
@@ -146,9 +132,18 @@ class Takeover:
         try:
             await within(READING_SECONDS, self.read_secrets())
         finally:
-            self._hide_typed()
+            # Not their beginnings, which were read during typing.
+            typed = {value for value in self._typed if len(value) >= SHORTEST_SECRET}
+            self._typed.clear()
+            for value in sorted(typed):
+                if not any(other != value and other.startswith(value) for other in typed):
+                    self._services.hide({SECRET: value})
             message, moved = self._summary(ended, note)
-            self._handed_back(message if moved or note or not ended.waiting else "", moved)
+            if moved or note or not ended.waiting:
+                self._services.notice(message)
+            if moved:
+                self._tabs.moved = message
+            self._services.acted_at = time.time()
             if not release.done():
                 release.set_result(None)
         await asyncio.wait({holding})
@@ -191,8 +186,6 @@ class Takeover:
 
         await asyncio.gather(*(read(tab) for tab in list(self._tabs.all.values()) if not tab.held))
 
-    # -- for the calls of models
-
     async def over(self, limit: float | None = None) -> bool:
         """Wait until nobody has the browser, `limit` seconds at most; whether nobody has."""
         ends = None if limit is None else time.monotonic() + limit
@@ -223,8 +216,6 @@ class Takeover:
         finally:
             del self._clocks[clock]
 
-    # -- for the session
-
     def close(self) -> None:
         """End any takeover: the session ends."""
         if self._holding is not None:
@@ -232,15 +223,13 @@ class Takeover:
         if self._back is not None and not self._back.done():
             self._back.set_exception(BrowserUnavailable("The session was closed.", hint="Start a new one."))
 
-    # -- inside
-
     async def _hold(
         self, holder: TakeoverHolder, taken: "asyncio.Future[None]", release: "asyncio.Future[None]"
     ) -> None:
         """Hold the session's lock until the browser is handed back."""
         try:
             async with self._services.limits.lock.alone():
-                self._page_before, self._url_before = self._page(), self._url()
+                self._place_before = self._place()
                 self._typed.clear()
                 self._taken_at = time.monotonic()
                 self._holder = holder
@@ -268,23 +257,20 @@ class Takeover:
             clock.deadline = anyio.current_time() + self._clocks[clock]
             self._clocks[clock] = math.inf
 
-    def _page(self) -> tuple[object, ...]:
+    def _place(self) -> tuple[str, tuple[object, ...]]:
+        """The address of the current tab, and what identifies its document."""
         tab = self._tabs.current
         if tab is None or self._services.context is None:
-            return ()
-        return tab.id, tab.activity.document_number, tab.url.partition("#")[0]
-
-    def _url(self) -> str:
-        tab = self._tabs.current
-        return tab.url if tab is not None and self._services.context is not None else ""
+            return "", ()
+        return tab.url, (tab.id, tab.activity.document_number, tab.url.partition("#")[0])
 
     def _summary(self, ended: TakeoverHolder, note: str | None) -> tuple[str, bool]:
         """The message to the model, and whether the page is another one than before the takeover."""
-        moved = self._page() != self._page_before
+        (before, page_before), (url, page) = self._place_before, self._place()
+        moved = page != page_before
         message = f"A person ({ended.by}) had the browser for {round(ended.seconds)} s."
         if ended.waiting:
             message = "A person was asked, and may have worked in the browser meanwhile."
-        url, before = self._url(), self._url_before
         if moved and url != before:
             was, now = (cut_address(one) or "none" for one in (before, url))
             message += f" The page was {was} and is {now} now."
@@ -293,11 +279,3 @@ class Takeover:
         if note and note.strip():
             message += f" Their note: {quoted(note.strip(), LONGEST_NOTE)}"
         return message, moved
-
-    def _hide_typed(self) -> None:
-        """Hide the texts that were typed, but not their beginnings, which were read during typing."""
-        typed = {value for value in self._typed if len(value) >= SHORTEST_SECRET}
-        self._typed.clear()
-        for value in sorted(typed):
-            if not any(other != value and other.startswith(value) for other in typed):
-                self._services.hide({SECRET: value})

@@ -32,7 +32,7 @@ from mcp_browser.browser.process.launch import (
 )
 from mcp_browser.browser.process.launcher import address_and_headers
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
-from mcp_browser.browser.start_state import check
+from mcp_browser.browser.site_data import check
 from mcp_browser.cli.install import show, start_problem
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError

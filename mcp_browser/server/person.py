@@ -13,7 +13,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.settling import ActionScope
+from mcp_browser.browser.tab import ActionScope
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, NotActionable, NotFound
 from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool

@@ -206,7 +206,7 @@ def _check_files(settings: Settings) -> None:
     """Read the files that contexts begin with, and check that recording works; raises SettingsError."""
     if settings.browser.prepares_pages or settings.browser.storage_state is not None:
         # Imported late: it imports Playwright's classes.
-        from mcp_browser.browser.start_state import check  # noqa: PLC0415
+        from mcp_browser.browser.site_data import check  # noqa: PLC0415
 
         check(settings.browser)
     if settings.recording.record != "none":

@@ -297,7 +297,7 @@ async def _own_answer(own: ServerTool, call: Call) -> Answer:
 def _is_untouched(session: BrowserSession) -> bool:
     """Whether it has been read only, with no page in it."""
     tab = session.tab_in_use
-    return session.acted_at == 0 and tab is not None and tab.url == "about:blank"
+    return session.services.acted_at == 0 and tab is not None and tab.url == "about:blank"
 
 
 def _is_short(answer: types.CallToolResult) -> bool:

@@ -120,7 +120,7 @@ async def _serving(
 
         session = await manager.default_session()
         logins = Profiles(settings.sessions.profiles, ANONYMOUS)
-        session.limits = replace(session.limits, logins=logins)
+        session.services.limits = replace(session.services.limits, logins=logins)
     async with AsyncExitStack() as stack:
         view = None
         if open_view is not None:

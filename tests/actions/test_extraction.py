@@ -211,4 +211,4 @@ async def test_a_pdf_is_never_saved_outside_the_output_folder(hand: Hand) -> Non
         await hand.do("save_pdf", name=name)
         (attachment,) = hand.result.attachments
         assert attachment.path is not None
-        assert Path(attachment.path).parent == hand.session.output_dir
+        assert Path(attachment.path).parent == hand.session.artifacts.folder

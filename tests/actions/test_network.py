@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.result import Attachment
-from mcp_browser.browser import retention
+from mcp_browser.browser import page_activity
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.network.log import KEPT, NetworkLog
 from mcp_browser.controller import Controller
@@ -460,8 +460,8 @@ async def test_secrets_are_shown_where_the_settings_say_so(site: Site) -> None:
 async def test_requests_that_ended_are_listed_whole_after_playwright_let_go_of_them(
     listening: Hand, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "RETAINED", 5)
-    monkeypatch.setattr(retention, "RETAINED_SECONDS", 0.5)
+    monkeypatch.setattr(page_activity, "RETAINED", 5)
+    monkeypatch.setattr(page_activity, "RETAINED_SECONDS", 0.5)
     monkeypatch.setattr("mcp_browser.browser.network.log.ASKABLE", 3)
     requests: list[Any] = []
     await listening.do("get_state")

@@ -1,8 +1,12 @@
 """Sessions of a real browser, and a hand that acts in them as the controller does."""
 
+import os
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.pipeline import Execution, Rules, locked, not_taken_over, pipeline
 from mcp_browser.settings import BrowserSettings, LimitSettings, Settings
+from tests.support.family import Process, family
 from tests.support.sharing import leave_one_tab
 
 HEADLESS = BrowserSettings(headless=True, isolated=True)
@@ -68,6 +73,10 @@ class Hand:
                 return await self.session.full_observation()
 
 
+def button(script: str) -> str:
+    return f'<p id=out>nothing</p><button onclick="{script}">Go</button>'
+
+
 def shown(observation: Observation) -> str:
     """Everything that an observation tells, as text."""
     lines = [observation.url, observation.title, *observation.notices]
@@ -87,20 +96,65 @@ async def until(condition: Callable[[], bool]) -> None:
             await anyio.sleep(0.01)
 
 
+def browsers(since: Iterable[int] = ()) -> list[Process]:
+    """The main processes of the browsers that this test run has started, but those with these ids."""
+    return [
+        process
+        for pid, process in family(os.getpid()).items()
+        if pid not in since and "--user-data-dir" in process.command and "--type=" not in process.command
+    ]
+
+
+@asynccontextmanager
+async def managing(**settings: Any) -> AsyncGenerator[BrowserManager]:
+    """A manager with these settings, closed at the end; by default its browser is headless."""
+    given: dict[str, Any] = {"browser": HEADLESS, "limits": LIMITS, **settings}
+    manager = BrowserManager(Settings(**given))
+    try:
+        yield manager
+    finally:
+        await manager.close()
+
+
+@asynccontextmanager
+async def another(manager: BrowserManager, **options: Any) -> AsyncGenerator[Hand]:
+    """A hand in a session of its own, closed at the end."""
+    hand = Hand(await manager.open_session(**options))
+    try:
+        yield hand
+    finally:
+        await hand.session.close()
+
+
+def _say_nothing(*_: object) -> None:
+    """Log nothing."""
+
+
+@contextmanager
+def answering(handler: type[BaseHTTPRequestHandler]) -> Generator[str]:
+    """A server with this handler, which logs nothing, not even hang-ups; its host and port."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Quiet", (handler,), {"log_message": _say_nothing}))
+    server.handle_error = _say_nothing
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def manager() -> AsyncIterator[BrowserManager]:
     """One browser for all sessions that do it no harm."""
-    manager = BrowserManager(Settings(browser=HEADLESS, limits=LIMITS))
-    yield manager
-    await manager.close()
+    async with managing() as manager:
+        yield manager
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def shared_session(manager: BrowserManager) -> AsyncIterator[BrowserSession]:
     """The session of all tests that need no clean one."""
-    session = await manager.open_session()
-    yield session
-    await session.close()
+    async with another(manager) as hand:
+        yield hand.session
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -113,18 +167,16 @@ async def hand(
         await leave_one_tab(shared_session)
         yield Hand(shared_session)
         return
-    session = await manager.open_session()
-    await session.ensure_open()
-    yield Hand(session)
-    await session.close()
+    async with another(manager) as hand:
+        await hand.session.ensure_open()
+        yield hand
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def own_manager() -> AsyncIterator[BrowserManager]:
     """A manager of its own, for tests that kill its browser."""
-    manager = BrowserManager(Settings(browser=HEADLESS, limits=LIMITS))
-    yield manager
-    await manager.close()
+    async with managing() as manager:
+        yield manager
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.browser.conftest import answering
 
 FILE = "Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename="
 
@@ -52,29 +54,16 @@ class _Handler(BaseHTTPRequestHandler):
         while time.monotonic() < deadline and not _stopping.wait(0.05):
             pass
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the test output clean."""
-
 
 _stopping = threading.Event()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Browsers hang up on such a server; that is no news."""
 
 
 @contextmanager
 def raw_server() -> Generator[str]:
     """The address of such a server, without a slash at its end."""
     _stopping.clear()
-    server = _Server(("127.0.0.1", 0), _Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        _stopping.set()
-        server.shutdown()
-        server.server_close()
+    with answering(_Handler) as place:
+        try:
+            yield f"http://{place}"
+        finally:
+            _stopping.set()

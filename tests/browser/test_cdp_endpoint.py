@@ -5,8 +5,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Generator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,8 @@ import pytest_asyncio
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import find_browser, launch_options
 from mcp_browser.errors import BrowserUnavailable
-from mcp_browser.settings import BrowserSettings, Settings
-from tests.browser.conftest import LIMITS, Hand, shown, until
+from mcp_browser.settings import BrowserSettings
+from tests.browser.conftest import Hand, another, managing, shown, until
 from tests.support.site import Site
 
 pytestmark = [
@@ -60,13 +60,8 @@ def running_chromium(profile: Path, *, port: int = 0, url: str = "about:blank") 
         process.wait()
 
 
-@asynccontextmanager
-async def attached(endpoint: str) -> AsyncGenerator[BrowserManager]:
-    manager = BrowserManager(Settings(browser=BrowserSettings(cdp_endpoint=endpoint), limits=LIMITS))
-    try:
-        yield manager
-    finally:
-        await manager.close()
+def attached(endpoint: str) -> AbstractAsyncContextManager[BrowserManager]:
+    return managing(browser=BrowserSettings(cdp_endpoint=endpoint))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -75,9 +70,7 @@ async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[st
         yield address
 
 
-async def test_the_tabs_that_are_open_are_taken_over_and_left_open(
-    site: Site, tmp_path: Path, endpoint: str
-) -> None:
+async def test_tabs_that_are_open_are_taken_over_and_stay(site: Site, tmp_path: Path, endpoint: str) -> None:
     url = site.page("Opened by its owner")
     with running_chromium(tmp_path, url=url) as address:
         for _ in range(2):
@@ -103,16 +96,13 @@ async def test_an_isolated_session_sees_nothing_of_it(site: Site, endpoint: str)
     async with attached(endpoint) as manager:
         owner = Hand(await manager.default_session())
         await owner.open(url)
-        clean = Hand(await manager.open_session(isolated=True))
-        assert "mark undefined" in shown(await clean.open(url))
-        assert "mark 1" in shown(await owner.open(url))
-        await clean.session.close()
+        async with another(manager, isolated=True) as clean:
+            assert "mark undefined" in shown(await clean.open(url))
+            assert "mark 1" in shown(await owner.open(url))
         assert "mark 1" in shown(await owner.open(url))
 
 
-async def test_a_connection_that_drops_is_made_again_with_the_same_browser_address(
-    site: Site, tmp_path: Path
-) -> None:
+async def test_a_connection_that_drops_is_made_again_at_its_address(site: Site, tmp_path: Path) -> None:
     with running_chromium(tmp_path / "one") as address:
         port = int(address.rpartition(":")[2])
     async with attached(address) as manager:

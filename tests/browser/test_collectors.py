@@ -9,7 +9,7 @@ from playwright.async_api import ConsoleMessage
 from mcp_browser.browser.collectors import LEFT_OUT, LEFT_OUT_BY_PAGE, STOPPED
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import DeadlineExceeded
-from tests.browser.conftest import Hand, shown, until
+from tests.browser.conftest import Hand, another, shown, until
 from tests.support.site import Site
 
 
@@ -19,18 +19,17 @@ async def _complaints(hand: Hand, site: Site, body: str) -> str:
 
 
 async def test_errors_of_a_page_are_counted_and_quoted(hand: Hand, site: Site) -> None:
-    script = "<script>for (let i = 0; i < 3; i++) console.error('no stock'); undefinedThing()</script>"
-
-    told = await _complaints(hand, site, script)
-
+    script = "for (let i = 0; i < 3; i++) console.error('no stock'); console.log('fine'); undefinedThing()"
+    told = await _complaints(hand, site, f"<script>{script}</script>")
     assert told.startswith("Console: 4 errors")
     assert '"no stock" (3 times)' in told
     assert "undefinedThing is not defined" in told
+    assert "fine" not in told
+    assert not (await hand.look()).notices
 
 
 async def test_what_could_not_be_loaded_is_told_with_its_status_and_address(hand: Hand, site: Site) -> None:
     told = await _complaints(hand, site, "<script src=/status/410></script>")
-
     assert told == f'Console: 1 error: "410 (Gone) for {site.url}/status/410"'
 
 
@@ -40,22 +39,17 @@ async def test_a_missing_icon_is_no_complaint(hand: Hand, site: Site) -> None:
         told = await _complaints(hand, site, f"<script src={icon}></script><script src=/status/404></script>")
     finally:
         del site.pages["/favicon.ico"]
-
     assert told == f'Console: 1 error: "404 (Not Found) for {site.url}/status/404"'
 
 
-async def test_what_failed_elsewhere_is_counted_what_was_reported_is_not_repeated(
-    hand: Hand, site: Site
-) -> None:
+async def test_what_failed_elsewhere_is_counted_and_nothing_is_repeated(hand: Hand, site: Site) -> None:
     load = f"await fetch('{site.other}/status/404', {{mode: 'no-cors'}});"
     say = "for (let i = 0; i < 10; i++) console.error(i + ' says \"a\" lot'.repeat(9));"
     body = f"<script type=module>{load}{load}{say}</script>"
-
     told = await _complaints(hand, site, body)
     assert told.startswith('Console: 10 errors, 2 third-party loads failed: "0 says \\')
     assert told.endswith(", …")
     assert len(told) <= 200
-
     assert await _complaints(hand, site, body) == ""
     assert await _complaints(hand, site, f"{body}<script>a.b</script>") == (
         'Console: 1 error: "Uncaught ReferenceError: a is not defined"'
@@ -64,7 +58,6 @@ async def test_what_failed_elsewhere_is_counted_what_was_reported_is_not_repeate
 
 async def test_the_status_of_the_page_itself_is_no_complaint(hand: Hand, site: Site) -> None:
     seen = await hand.open(f"{site.url}/status/404")
-
     assert not [notice for notice in seen.notices if notice.startswith("Console")]
 
 
@@ -81,7 +74,7 @@ async def test_the_status_of_the_page_itself_is_no_complaint(hand: Hand, site: S
         (1, "new Worker('/throwing.js')"),
     ],
 )
-async def test_a_page_with_very_many_errors_is_bounded_and_stays_usable(
+async def test_a_page_with_very_many_errors_stays_usable(
     hand: Hand, site: Site, count: int, complain: str
 ) -> None:
     script = "for (let i = 0; i < 10000; i++) queueMicrotask(() => { throw new Error('wrong ' + i) })"
@@ -154,14 +147,13 @@ FLOODS = {
 @pytest.mark.slow
 @pytest.mark.fresh
 @pytest.mark.parametrize("flood", FLOODS)
-async def test_whatever_a_page_does_without_end_others_in_its_browser_go_on(
+async def test_a_flood_leaves_others_going_on(
     manager: BrowserManager, hand: Hand, site: Site, flood: str
 ) -> None:
     for path, script in SCRIPTS.items():
         site.publish(script.encode(), path=path, content_type="text/javascript")
     site.publish(b"<script>new Worker('/noise.js')</script>", path="/noisy")
-    other = Hand(await manager.open_session())
-    try:
+    async with another(manager) as other:
         await other.open(site.page("<p>Other</p>"))
         await hand.open(
             site.page(f"<iframe id=frame></iframe><script>function go() {{ {FLOODS[flood]} }}</script>")
@@ -179,8 +171,6 @@ async def test_whatever_a_page_does_without_end_others_in_its_browser_go_on(
                 busy += 1
         assert busy <= 1
         assert all(tab.console.dropped < 4_000 for tab in hand.session.tabs.values())
-    finally:
-        await other.session.close()
 
 
 async def test_a_title_that_is_set_without_end_is_the_last_one_in_the_end(hand: Hand, site: Site) -> None:

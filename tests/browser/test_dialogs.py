@@ -7,14 +7,10 @@ import pytest
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserUnavailable, DialogOpen, NotFound
-from tests.browser.conftest import Hand, shown
+from tests.browser.conftest import Hand, button, shown, until
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
-
-
-def button(script: str) -> str:
-    return f'<p id=out>nothing</p><button onclick="{script}">Go</button>'
 
 
 async def test_a_click_that_opens_a_dialog_returns_and_tells_it(hand: Hand, site: Site) -> None:
@@ -46,9 +42,7 @@ async def test_a_dialog_closed_by_a_person_is_open_no_more(hand: Hand, site: Sit
     await hand.open(site.page(button("alert('Hello'); out.textContent = 'went on'")))
     await hand.click("Go")
     await send(hand.tab.cdp, "Page.handleJavaScriptDialog", accept=True)
-    async with asyncio.timeout(30):
-        while hand.tab.dialog is not None:
-            await hand.tab.activity.change(limit=0.05)
+    await until(lambda: hand.tab.dialog is None)
     assert "went on" in shown(await hand.look())
     with pytest.raises(NotFound, match="No dialog is open"):
         await hand.tab.answer_dialog(True)
@@ -94,9 +88,7 @@ async def test_a_dialog_of_another_tab_is_told_and_leaves_this_one_usable(hand: 
     first = hand.tab
     told = await hand.do(lambda _: hand.session.new_tab(site.page("Second")), effect="navigation")
     notices = told.notices
-    async with asyncio.timeout(30):
-        while first.dialog is None:
-            await first.activity.change(limit=0.05)
+    await until(lambda: first.dialog is not None)
     told = await hand.look()
     notices += told.notices
     assert "Second" in shown(told)

@@ -15,7 +15,7 @@ async def test_a_download_by_a_link_is_saved_and_told_with_path_and_size(hand: H
     (info,) = hand.session.downloads
     assert info.path is not None
     assert info.path.read_text() == "figures"
-    assert info.path.parent == hand.session.output_dir
+    assert info.path.parent == hand.session.artifacts.folder
     assert info.size == len("figures")
     assert any(str(info.path) in notice and "7 bytes" in notice for notice in told.notices)
 
@@ -55,9 +55,7 @@ async def test_a_tab_opened_for_a_file_is_closed_again(hand: Hand, site: Site) -
     assert len(hand.session.tabs) == 1
 
 
-async def test_a_download_that_breaks_off_is_told_as_failed_and_leaves_no_file(
-    hand: Hand, site: Site
-) -> None:
+async def test_a_download_that_breaks_off_is_told_and_leaves_no_file(hand: Hand, site: Site) -> None:
     with raw_server() as broken:
         await hand.open(site.page(f"<a href='{broken}/half.bin'>Half</a>"))
         told = await hand.click("Half")

@@ -26,12 +26,12 @@ async def test_owners_take_turns_however_many_calls_one_of_them_has() -> None:
     await _settle()
     tasks.append(asyncio.create_task(work("late")))
     await _settle()
-    assert turns.waiting == 6
+    assert len(turns._queue) == 6
     turns.give_back("busy")
     await asyncio.gather(*tasks)
     assert order.index("late") <= 1
     assert Counter(order) == {"flood": 5, "late": 1}
-    assert turns.running == turns.waiting == 0
+    assert turns.running == len(turns._queue) == 0
 
 
 async def test_one_owner_leaves_a_quarter_of_the_turns_to_others() -> None:
@@ -46,7 +46,7 @@ async def test_one_owner_leaves_a_quarter_of_the_turns_to_others() -> None:
         if not task.done():
             task.cancel()
     await _settle()
-    assert turns.waiting == 0
+    assert len(turns._queue) == 0
 
 
 async def test_a_crowd_may_have_all_turns() -> None:
@@ -65,7 +65,7 @@ async def test_who_gives_up_waiting_leaves_no_trace() -> None:
         await _settle()
         waiting.cancel()
         await _settle()
-        assert turns.waiting == 0
+        assert len(turns._queue) == 0
         assert not other.locked()
     # A turn that comes at the very moment of giving up goes on to the next.
     await turns.take("one")

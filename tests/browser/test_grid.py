@@ -8,11 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Generator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import httpx2 as httpx
@@ -24,7 +23,8 @@ from mcp_browser.cli.doctor import doctor
 from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import BrowserUnavailable
 from mcp_browser.settings import BrowserSettings, Settings, all_options
-from tests.browser.conftest import LIMITS, Hand, shown, until
+from tests.browser import conftest
+from tests.browser.conftest import LIMITS, Hand, answering, shown, until
 from tests.support.family import family
 from tests.support.packages import debian_package
 from tests.support.process import RawServer
@@ -88,16 +88,11 @@ def settings_for(address: str, **more: Any) -> Settings:
     return Settings(browser=browser, limits=LIMITS)
 
 
-@asynccontextmanager
-async def managing(address: str, **more: Any) -> AsyncGenerator[BrowserManager]:
-    manager = BrowserManager(settings_for(address, **more))
-    try:
-        yield manager
-    finally:
-        await manager.close()
+def managing(address: str, **more: Any) -> AbstractAsyncContextManager[BrowserManager]:
+    return conftest.managing(browser=settings_for(address, **more).browser)
 
 
-async def test_the_default_session_works_in_a_browser_of_the_grid_and_gives_it_back(
+async def test_the_default_session_has_a_browser_of_the_grid_and_gives_it_back(
     site: Site, grid: Grid
 ) -> None:
     async with managing(grid.address) as manager:
@@ -152,7 +147,7 @@ async def test_a_browser_of_the_grid_that_dies_is_given_back_and_replaced(site: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_server_that_is_ended_leaves_the_grid_no_session_and_here_no_process(
+def test_a_server_that_is_ended_leaves_no_session_and_no_process(
     number: signal.Signals, site: Site, grid: Grid
 ) -> None:
     with RawServer("--browser-endpoint", grid.address, "--no-sandbox") as server:
@@ -168,8 +163,7 @@ def test_a_server_that_is_ended_leaves_the_grid_no_session_and_here_no_process(
     assert not grid.sessions()
 
 
-@contextmanager
-def hub(grid: Grid, *, authorization: str) -> Generator[str]:
+def hub(grid: Grid, *, authorization: str) -> AbstractContextManager[str]:
     """What stands before a grid: it asks who calls and tells the browser's address as a hub does."""
 
     class Relay(BaseHTTPRequestHandler):
@@ -194,21 +188,10 @@ def hub(grid: Grid, *, authorization: str) -> Generator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Relay)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    return answering(Relay)
 
 
-async def test_a_hub_is_told_the_credentials_in_its_address_and_nobody_else_is(
-    site: Site, grid: Grid
-) -> None:
+async def test_a_hub_alone_is_told_the_credentials_in_its_address(site: Site, grid: Grid) -> None:
     known = f"Basic {base64.b64encode(b'me:p@ss').decode()}"
     with hub(grid, authorization=known) as place:
         async with managing(f"http://me:p%40ss@{place}/") as manager:
@@ -231,9 +214,7 @@ async def test_the_words_of_a_grid_that_refuses_are_told(grid: Grid, monkeypatch
     assert not grid.sessions()
 
 
-async def test_an_environment_that_cannot_be_read_is_told_without_its_words(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_environment_that_cannot_be_read_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SELENIUM_REMOTE_HEADERS", "SELENIUM_REMOTE_CAPABILITIES"):
         with monkeypatch.context() as patch:
             patch.setenv(name, "secret")
@@ -256,21 +237,13 @@ async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> No
             self.end_headers()
             self.wfile.write(f"<title>Proxy</title>Asked for {self.path}".encode())
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        async with managing(grid.address, proxy=f"http://127.0.0.1:{server.server_port}") as manager:
+    with answering(Proxy) as place:
+        async with managing(grid.address, proxy=f"http://{place}") as manager:
             hand = Hand(await manager.default_session())
             assert "Asked for http://nowhere.test/" in shown(await hand.open("http://nowhere.test/"))
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
-def test_the_doctor_asks_the_grid_whether_it_is_ready(
+def test_the_doctor_asks_whether_it_is_ready(
     site: Site, grid: Grid, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def told(address: str) -> tuple[int, str]:

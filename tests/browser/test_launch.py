@@ -67,10 +67,6 @@ def playwright_build(folder: Path, build: str) -> Path:
 def test_without_a_browser_the_error_names_the_command_that_gets_one(bare_machine: Path) -> None:
     with pytest.raises(BrowserNotFound, match="mcp-browser install"):
         find_browser(BrowserSettings())
-
-
-@linux_only
-def test_the_command_names_the_browser_that_the_settings_ask_for(bare_machine: Path) -> None:
     program(bare_machine / "chromium")
     with pytest.raises(BrowserNotFound, match="mcp-browser install --browser msedge"):
         find_browser(BrowserSettings(browser="msedge"))
@@ -113,29 +109,23 @@ def test_the_headless_shell_is_taken_where_there_is_nothing_else(bare_machine: P
 @pytest.mark.parametrize(
     ("isolated", "headless", "expected"), [(True, False, True), (False, False, False), (True, True, False)]
 )
-def test_the_middle_button_pastes_nobody_s_selection_where_clients_may_share_a_display(
-    isolated: bool, headless: bool, expected: bool
-) -> None:
+def test_the_middle_button_pastes_no_foreign_text(isolated: bool, headless: bool, expected: bool) -> None:
     choice = launch.BrowserChoice(label="Chromium", origin="system", executable=Path("chromium"))
     args = launch_options(choice, headless=headless, isolated=isolated)["args"]
     assert ("--blink-settings=editingBehaviorType=1" in args) is expected
 
 
 @linux_only
-def test_isolated_sessions_without_a_window_get_the_headless_shell_where_it_is_wanted(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_isolated_sessions_get_a_headless_shell(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chromium = program(bare_machine / "chromium")
     headless = BrowserSettings(headless=True, headless_shell=True)
     assert find_browser(headless, isolated=True).executable == chromium, "there is no other"
-
     system = program(bare_machine / "of-debian" / "chromium-headless-shell")
     monkeypatch.setitem(launch._LINUX_PLACES, "headless-shell", (str(system),))
     found = find_browser(headless, isolated=True)
     assert (found.executable, found.headless_only) == (system, True)
     shell = playwright_build(bare_machine.parent / "playwright", "chromium-headless-shell")
     assert find_browser(headless, isolated=True).executable == shell
-
     assert find_browser(headless).executable == chromium, "the profile is shared with windows"
     for other in (
         BrowserSettings(headless=True),
@@ -176,7 +166,7 @@ def test_the_sandbox_is_off_only_for_root(monkeypatch: pytest.MonkeyPatch, user:
 
 @posix_only
 @pytest.mark.parametrize("sandbox", [True, False])
-async def test_a_browser_without_its_sandbox_is_told_of(
+async def test_a_missing_sandbox_is_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, sandbox: bool
 ) -> None:
     settings = BrowserSettings(executable=program(tmp_path / "my-browser"), sandbox=sandbox)
@@ -243,9 +233,7 @@ async def test_a_new_window_loads_nothing_but_its_page(chromium: Browser) -> Non
         ("http://me:a%40b@host", {"server": "http://host", "username": "me", "password": "a@b"}),
     ],
 )
-def test_the_credentials_of_a_proxy_are_taken_out_of_its_address(
-    address: str, options: dict[str, str]
-) -> None:
+def test_the_credentials_are_taken_out_of_a_proxys_address(address: str, options: dict[str, str]) -> None:
     assert proxy_options(address) == options
     settings = BrowserSettings(channel="chrome", proxy=address)
     assert launch_options(find_browser(settings), settings=settings)["proxy"] == options

@@ -19,8 +19,8 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, BrowserUnavailable
-from mcp_browser.settings import BrowserSettings, LimitSettings, SessionSettings, Settings
-from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until
+from mcp_browser.settings import BrowserSettings, LimitSettings, SessionSettings
+from tests.browser.conftest import Hand, browsers, managing, shown, until
 from tests.support.family import Process, family
 from tests.support.load import load
 from tests.support.site import Site
@@ -123,13 +123,10 @@ async def test_a_profile_closed_at_each_wait_of_its_opening_is_free_again(
 ) -> None:
     settings = BrowserSettings(headless=True, profile=tmp_path / "profile")
     before = len(drivers())
-    manager = BrowserManager(Settings(browser=settings, limits=LIMITS))
-    try:
+    async with managing(browser=settings) as manager:
         assert await every(lambda number: close_at(manager, monkeypatch, number)) > 3
         session = await manager.default_session()
         await session.ensure_open()
-    finally:
-        await manager.close()
     assert manager.pool.contexts == 0
     await until(lambda: len(drivers()) == before)
     await until(lambda: not list(temporary.glob("mcp-browser*")))
@@ -140,11 +137,7 @@ async def cancel_at(work: Coroutine[Any, Any, Any], number: int) -> bool:
     step = Stepped(work, number, lambda: task.cancel())  # noqa: PLW0108 - there is none yet
     task = asyncio.create_task(step.run())
     await asyncio.wait({task})
-    if (
-        not task.cancelled()
-        and (error := task.exception()) is not None
-        and not isinstance(error, ActionError)
-    ):
+    if not task.cancelled() and not isinstance(error := task.exception(), ActionError | None):
         raise error
     return step.reached
 
@@ -201,11 +194,7 @@ async def test_a_browser_that_hangs_is_replaced_and_ended(
 ) -> None:
     before = set(family(os.getpid()))
     await own_manager.ready()
-    (browser,) = [
-        process
-        for pid, process in family(os.getpid()).items()
-        if pid not in before and "--user-data-dir" in process.command and "--type=" not in process.command
-    ]
+    (browser,) = browsers(since=before)
     monkeypatch.setattr(pools, "OPENING_SECONDS", 3)
     os.kill(browser.pid, signal.SIGSTOP)
     try:
@@ -220,12 +209,11 @@ async def test_a_browser_that_hangs_is_replaced_and_ended(
 
 async def test_a_list_of_devices_asked_for_many_times_at_once_starts_one_driver() -> None:
     before = len(drivers())
-    manager = BrowserManager(Settings(browser=HEADLESS, limits=LIMITS))
-    sessions = [await manager.open_session() for _ in range(3)]
-    lists = await asyncio.gather(*(session.devices() for session in sessions))
-    assert all("iPhone 13" in devices for devices in lists)
-    assert len(drivers()) == before + 1
-    await manager.close()
+    async with managing() as manager:
+        sessions = [await manager.open_session() for _ in range(3)]
+        lists = await asyncio.gather(*(session.devices() for session in sessions))
+        assert all("iPhone 13" in devices for devices in lists)
+        assert len(drivers()) == before + 1
     await until(lambda: len(drivers()) == before)
 
 
@@ -247,8 +235,8 @@ class Slow(SessionPlugin):
 
 async def test_a_plugin_whose_caller_gives_up_is_attached_all_the_same(hand: Hand) -> None:
     asking = asyncio.create_task(hand.session.plugin(Slow))
-    await until(lambda: any(isinstance(plugin, Slow) for plugin in hand.session._plugins))
-    (plugin,) = [plugin for plugin in hand.session._plugins if isinstance(plugin, Slow)]
+    await until(lambda: any(isinstance(plugin, Slow) for plugin in hand.session.services.plugins))
+    (plugin,) = [plugin for plugin in hand.session.services.plugins if isinstance(plugin, Slow)]
     await plugin.begun.wait()
     asking.cancel()
     await asyncio.wait({asking})
@@ -273,9 +261,7 @@ class GoodEnd(SessionPlugin):
         self.ended = True
 
 
-async def test_a_plugin_that_fails_at_the_end_keeps_nothing_from_being_given_back(
-    own_manager: BrowserManager,
-) -> None:
+async def test_a_plugin_that_fails_at_the_end_holds_nothing_back(own_manager: BrowserManager) -> None:
     session = await own_manager.open_session()
     await session.ensure_open()
     await session.plugin(BadEnd)
@@ -287,11 +273,10 @@ async def test_a_plugin_that_fails_at_the_end_keeps_nothing_from_being_given_bac
 
 
 async def test_a_session_that_fails_at_its_end_keeps_no_browser_running(
-    monkeypatch: pytest.MonkeyPatch,
+    own_manager: BrowserManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {process.pid for process in drivers()}
-    manager = BrowserManager(Settings(browser=HEADLESS, limits=LIMITS))
-    first, second = [await manager.open_session() for _ in range(2)]
+    first, second = [await own_manager.open_session() for _ in range(2)]
     await first.ensure_open()
     await second.ensure_open()
 
@@ -303,7 +288,7 @@ async def test_a_session_that_fails_at_its_end_keeps_no_browser_running(
     (driver,) = [process for process in drivers() if process.pid not in before]
     started = [*family(driver.pid).values()]
     assert len(started) > 2
-    await manager.close()
+    await own_manager.close()
     assert second.closed
     await until(lambda: not any(process.alive for process in started))
 
@@ -311,8 +296,7 @@ async def test_a_session_that_fails_at_its_end_keeps_no_browser_running(
 async def test_a_driver_killed_during_a_call_is_told_at_once(site: Site) -> None:
     before = {process.pid for process in drivers()}
     limits = LimitSettings(navigation_timeout=50, action_timeout=50, settle_timeout=50, call_timeout=55)
-    manager = BrowserManager(Settings(browser=HEADLESS, limits=limits))
-    try:
+    async with managing(limits=limits) as manager:
         hand = Hand(await manager.open_session())
         here = site.page("Here")
         await hand.open(here)
@@ -336,21 +320,16 @@ async def test_a_driver_killed_during_a_call_is_told_at_once(site: Site) -> None
         again = await hand.open(site.page("After"))
         assert "After" in shown(again)
         assert any("driver had ended" in notice for notice in again.notices)
-    finally:
-        await manager.close()
     assert not [process for process in drivers() if process.pid not in before]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def busy_manager(temporary: Path) -> AsyncIterator[BrowserManager]:
-    manager = BrowserManager(
-        Settings(browser=HEADLESS, limits=LIMITS, sessions=SessionSettings(sessions_per_browser=8))
-    )
-    yield manager
-    await manager.close()
+    async with managing(sessions=SessionSettings(sessions_per_browser=8)) as manager:
+        yield manager
 
 
-async def test_many_sessions_a_third_of_them_broken_off_leave_nothing(
+async def test_many_sessions_some_broken_off_leave_nothing(
     busy_manager: BrowserManager, temporary: Path
 ) -> None:
     before = len(drivers())

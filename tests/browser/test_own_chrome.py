@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.divide import own_relay as relay
 from mcp_browser.browser.process.divide.own_relay import FILE, find_own_browser, places_of
 from mcp_browser.browser.site_data import clear_site, put_state
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError, BrowserUnavailable
-from mcp_browser.settings import BrowserSettings, Settings
-from tests.browser.conftest import LIMITS, Hand, shown, until
+from mcp_browser.settings import BrowserSettings
+from tests.browser.conftest import Hand, managing, shown, until
 from tests.support.own_chrome import WITNESS, User, users_browser
 from tests.support.site import Reply, Site
 
@@ -39,11 +38,8 @@ OWN = """<h1 id=who></h1><button onclick="alert('Really?')">Ask</button>
 async def connected(folder: Path, *tabs: str) -> AsyncGenerator[Hand]:
     """A hand in the default session of a server that connects to the browser with this folder."""
     browser = BrowserSettings(connect=str(folder), connect_tabs=tabs)
-    manager = BrowserManager(Settings(browser=browser, limits=LIMITS))
-    try:
+    async with managing(browser=browser) as manager:
         yield Hand(await manager.default_session())
-    finally:
-        await manager.close()
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +67,7 @@ async def hand(user: User) -> AsyncIterator[Hand]:
         yield hand
 
 
-async def test_it_works_in_a_tab_of_its_own_with_the_users_logins(
+async def test_it_works_in_its_own_tab_with_the_logins(
     site: Site, user: User, hand: Hand, witness: str
 ) -> None:
     url = site.page(OWN)
@@ -93,9 +89,7 @@ async def test_the_first_result_says_where_it_works_and_what_is_not_touched(user
     assert "not touched" in told
 
 
-async def test_a_file_goes_where_the_user_has_files_go_and_to_the_caller(
-    site: Site, user: User, hand: Hand
-) -> None:
+async def test_a_file_goes_to_the_users_folder_and_to_the_caller(site: Site, user: User, hand: Hand) -> None:
     await hand.open(site.page(OWN))
     before = len(hand.session.downloads)
     await hand.click("Report")
@@ -107,9 +101,7 @@ async def test_a_file_goes_where_the_user_has_files_go_and_to_the_caller(
     assert any(file.read_text() == "ok" for file in user.downloads.iterdir())
 
 
-async def test_what_the_user_downloads_is_nobody_elses_business(
-    site: Site, user: User, hand: Hand, witness: str
-) -> None:
+async def test_the_users_downloads_are_nobody_elses(site: Site, user: User, hand: Hand, witness: str) -> None:
     await hand.open(site.page(OWN))
     before = len(hand.session.downloads)
     name = f"mine{len(list(user.downloads.glob('*')))}.txt"
@@ -158,8 +150,7 @@ async def test_a_tab_that_the_user_closes_is_told(site: Site, user: User, hand: 
 
 
 async def test_two_sessions_work_beside_each_other(site: Site, user: User, hand: Hand) -> None:
-    manager = BrowserManager(Settings(browser=BrowserSettings(connect=str(user.folder)), limits=LIMITS))
-    try:
+    async with managing(browser=BrowserSettings(connect=str(user.folder))) as manager:
         first, second = [Hand(await manager.open_session(isolated=False)) for _ in range(2)]
         urls = [site.page(f"<h1>Of {number}</h1>") for number in range(2)]
         await asyncio.gather(first.open(urls[0]), second.open(urls[1]))
@@ -170,14 +161,10 @@ async def test_two_sessions_work_beside_each_other(site: Site, user: User, hand:
         isolated = await manager.open_session(isolated=True)
         with pytest.raises(BrowserUnavailable, match="no isolated sessions"):
             await isolated.ensure_open()
-    finally:
-        await manager.close()
     assert not set(urls) & set(user.tabs())
 
 
-async def test_what_is_the_users_cannot_be_read_or_changed_by_way_of_the_browser(
-    site: Site, user: User, hand: Hand, witness: str
-) -> None:
+async def test_what_is_the_users_stays_out_of_reach(site: Site, user: User, hand: Hand, witness: str) -> None:
     await hand.open(site.page(OWN))
     context = hand.session.context
     for forbidden in (context.cookies(), context.clear_cookies(), context.grant_permissions(["geolocation"])):
@@ -254,13 +241,17 @@ async def test_a_browser_that_the_user_quits_is_told_and_found_again(site: Site,
                 assert any("connection to the browser was lost" in notice for notice in told.notices)
 
 
-async def test_no_browser_is_told_with_every_place_and_how_to_allow_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    monkeypatch.delenv("CHROME_CONFIG_HOME", raising=False)
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder."""
+    for name in ("HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path))
+    for name in ("XDG_CONFIG_HOME", "CHROME_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+async def test_no_browser_is_told_with_every_place_and_how_to_allow_it(home: Path) -> None:
     with pytest.raises(BrowserUnavailable) as raised:
         find_own_browser("auto")
     told = str(raised.value)
@@ -270,16 +261,11 @@ async def test_no_browser_is_told_with_every_place_and_how_to_allow_it(
     with pytest.raises(BrowserUnavailable, match="looked for the file DevToolsActivePort of Edge in"):
         find_own_browser("edge")
     with pytest.raises(BrowserUnavailable, match="is no folder with a file"):
-        find_own_browser(str(tmp_path / "nowhere"))
+        find_own_browser(str(home / "nowhere"))
 
 
-async def test_of_several_browsers_the_one_allowed_last_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    monkeypatch.delenv("CHROME_CONFIG_HOME", raising=False)
+@pytest.mark.usefixtures("home")
+async def test_of_several_browsers_the_one_allowed_last_is_taken() -> None:
     first, second = [next(folder for folder, _ in places_of(kind)) for kind in ("chrome", "edge")]
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]

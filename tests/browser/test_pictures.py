@@ -1,15 +1,17 @@
 """Screenshots made fit for a model."""
 
 import io
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from PIL import Image
 
-from mcp_browser.browser.pictures import make_picture
+from mcp_browser.browser.pictures import Picture, make_picture
 from mcp_browser.dom.models import Box
 
 pytestmark = pytest.mark.slow
+
+Format = Literal["png", "jpeg", "webp"]
 
 
 def image(width: int, height: int, *, noise: bool = False) -> bytes:
@@ -23,9 +25,14 @@ def opened(data: bytes) -> Image.Image:
     return Image.open(io.BytesIO(data))
 
 
+def made(raw: bytes, format: Format = "png", **more: Any) -> Picture:
+    given: dict[str, Any] = {"quality": 75, "max_side": 400, **more}
+    return make_picture(raw, format=format, **given)
+
+
 @pytest.mark.parametrize("format", ["png", "jpeg", "webp"])
-def test_a_picture_has_the_format_that_was_asked_for(format: Literal["png", "jpeg", "webp"]) -> None:
-    picture = make_picture(image(300, 200), format=format, quality=75, max_side=1000)
+def test_a_picture_has_the_format_that_was_asked_for(format: Format) -> None:
+    picture = made(image(300, 200), format)
     assert (opened(picture.data).format or "").lower() == format
     assert picture.mime_type == f"image/{format}"
     assert (picture.width, picture.height) == (300, 200)
@@ -33,28 +40,24 @@ def test_a_picture_has_the_format_that_was_asked_for(format: Literal["png", "jpe
 
 def test_a_picture_that_is_fit_already_is_not_encoded_again() -> None:
     raw = image(300, 200)
-    assert make_picture(raw, format="png", quality=75, max_side=300).data == raw
+    assert made(raw, max_side=300).data == raw
 
 
 def test_the_longest_side_is_kept_to_its_limit() -> None:
-    picture = make_picture(image(3000, 1500), format="jpeg", quality=75, max_side=1000)
+    picture = made(image(3000, 1500), "jpeg", max_side=1000)
     assert (picture.width, picture.height) == (1000, 500)
     assert opened(picture.data).size == (1000, 500)
 
 
 @pytest.mark.parametrize("format", ["png", "jpeg", "webp"])
-def test_a_picture_is_made_smaller_until_its_encoding_is_short_enough(
-    format: Literal["png", "jpeg", "webp"],
-) -> None:
-    picture = make_picture(
-        image(1200, 900, noise=True), format=format, quality=95, max_side=2000, max_bytes=60_000
-    )
+def test_a_picture_is_made_smaller_until_its_encoding_is_short_enough(format: Format) -> None:
+    picture = made(image(1200, 900, noise=True), format, quality=95, max_side=2000, max_bytes=60_000)
     assert len(picture.data) <= 60_000
     assert opened(picture.data).size == (picture.width, picture.height)
 
 
 def test_a_full_page_of_a_very_long_page_stays_a_picture() -> None:
-    picture = make_picture(image(1200, 16_000), format="jpeg", quality=75, max_side=1568)
+    picture = made(image(1200, 16_000), "jpeg", max_side=1568)
     assert picture.height == 1568
     assert picture.width == 118
 
@@ -62,14 +65,7 @@ def test_a_full_page_of_a_very_long_page_stays_a_picture() -> None:
 def test_labels_frame_their_elements_at_any_scale() -> None:
     label = Box(index=12, x=50, y=40, width=100, height=60)
     for factor in (1, 2):
-        picture = make_picture(
-            image(400 * factor, 300 * factor),
-            format="png",
-            quality=75,
-            max_side=400,
-            css_width=400,
-            labels=[label],
-        )
+        picture = made(image(400 * factor, 300 * factor), css_width=400, labels=[label])
         drawn = opened(picture.data).convert("RGB")
         assert drawn.getpixel((50, 70)) != (255, 255, 255), "the frame's left side"
         assert drawn.getpixel((149, 90)) != (255, 255, 255), "the frame's right side"
@@ -84,4 +80,4 @@ def test_labels_beyond_the_edges_do_no_harm() -> None:
         Box(index=3, x=1000, y=1000, width=5, height=5),
         Box(index=4, x=10, y=10, width=0, height=0),
     ]
-    make_picture(image(400, 300), format="png", quality=75, max_side=400, labels=labels)
+    made(image(400, 300), labels=labels)

@@ -57,9 +57,7 @@ asyncio.run(main(*sys.argv[1:]))
         *(pytest.param(what, marks=pytest.mark.slow) for what in ("idle", "navigating", "asked")),
     ],
 )
-def test_a_killed_server_leaves_no_process_behind(
-    site: Site, tmp_path: Path, profile: str, what: str
-) -> None:
+def test_a_killed_server_leaves_no_process(site: Site, tmp_path: Path, profile: str, what: str) -> None:
     folder = "none" if profile == "none" else str(tmp_path)
     server = subprocess.Popen(
         [sys.executable, "-c", SERVER, folder, site.url, what], stdout=subprocess.PIPE, text=True

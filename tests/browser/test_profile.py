@@ -1,7 +1,5 @@
 """The profile folder: kept between runs, held by one, given back by the dead."""
 
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -17,14 +15,13 @@ from mcp_browser.browser.process.profile import (
     CHROMIUM_LOCK,
     OWN_LOCK,
     ProfileLock,
-    chromium_holder,
     profile_folder,
     profile_holder,
 )
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
-from mcp_browser.settings import BrowserSettings, Settings
-from tests.browser.conftest import LIMITS, Hand, shown
+from mcp_browser.settings import BrowserSettings
+from tests.browser.conftest import Hand, managing, shown
 from tests.support.site import Site
 
 pytestmark = [
@@ -46,26 +43,16 @@ class ProfileHand(Hand):
 @asynccontextmanager
 async def browsing(folder: Path, **more: object) -> AsyncGenerator[ProfileHand]:
     settings = BrowserSettings.model_validate({"headless": True, "profile": folder, **more})
-    manager = BrowserManager(Settings(browser=settings, limits=LIMITS))
-    try:
+    async with managing(browser=settings) as manager:
         yield ProfileHand(manager, await manager.default_session())
-    finally:
-        await manager.close()
 
 
 @contextmanager
 def process(code: str, *arguments: str) -> Generator[subprocess.Popen[str]]:
     """Another Python process that has got ready (it prints a line) and waits for its end."""
-    running = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"{code}\nprint('ready', flush=True)\nimport time\ntime.sleep(60)",
-            *arguments,
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    code += "\nprint('ready', flush=True)\nimport time\ntime.sleep(60)"
+    command = [sys.executable, "-c", code, *arguments]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert running.stdout is not None
         assert running.stdout.readline() == "ready\n"
@@ -79,13 +66,10 @@ HOLD = "import fcntl, sys\nf = open(sys.argv[1], 'a+')\nfcntl.flock(f, fcntl.LOC
 
 
 async def test_what_a_site_stores_is_there_the_next_time(site: Site, tmp_path: Path) -> None:
-    url = site.page(
-        "<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 'kept'</script>"
-    )
-    async with browsing(tmp_path / "new" / "profile") as hand:
-        assert "undefined" in shown(await hand.open(url))
-    async with browsing(tmp_path / "new" / "profile") as hand:
-        assert "mark kept" in shown(await hand.open(url))
+    url = site.page("<script>document.title = localStorage.mark; localStorage.mark = 'kept'</script>")
+    for mark in ("undefined", "kept"):
+        async with browsing(tmp_path / "new" / "profile") as hand:
+            assert mark in shown(await hand.open(url))
 
 
 async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Site, tmp_path: Path) -> None:
@@ -112,16 +96,15 @@ async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: S
         assert "Second" in shown(told)
 
 
-async def test_a_second_session_of_one_manager_cannot_have_the_profile_but_a_clean_context(
+async def test_a_second_session_cannot_have_the_profile_but_a_clean_context(
     site: Site, tmp_path: Path
 ) -> None:
     async with browsing(tmp_path, profile_in_use="error") as hand:
         await hand.open(site.page("First"))
-        manager = hand.manager
-        other = await manager.open_session(isolated=False)
+        other = await hand.manager.open_session(isolated=False)
         with pytest.raises(BrowserUnavailable, match="isolated session"):
             await other.ensure_open()
-        clean = Hand(await manager.open_session(isolated=True))
+        clean = Hand(await hand.manager.open_session(isolated=True))
         assert "Second" in shown(await clean.open(site.page("Second")))
 
 
@@ -130,16 +113,6 @@ async def test_the_lock_of_a_dead_browser_is_cleared(site: Site, tmp_path: Path)
     (tmp_path / "SingletonSocket").symlink_to("/nowhere/SingletonSocket")
     async with browsing(tmp_path) as hand:
         assert "Unlocked" in shown(await hand.open(site.page("Unlocked")))
-
-
-async def test_a_profile_is_free_again_once_its_browser_was_killed(site: Site, tmp_path: Path) -> None:
-    async with browsing(tmp_path) as hand:
-        await hand.open(site.page("First"))
-        holder = chromium_holder(tmp_path)
-        assert holder is not None
-        assert holder.pid is not None
-        os.kill(holder.pid, signal.SIGKILL)
-        assert "Again" in shown(await hand.open(site.page("Again")))
 
 
 async def test_the_lock_of_another_host_is_not_touched(tmp_path: Path) -> None:

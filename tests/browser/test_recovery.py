@@ -12,9 +12,9 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import launch
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserNotFound, BrowserUnavailable, NotFound
-from mcp_browser.settings import BrowserSettings, Settings
-from tests.browser.conftest import Hand, shown, until
-from tests.support.family import Process, family
+from mcp_browser.settings import BrowserSettings
+from tests.browser.conftest import Hand, browsers, managing, shown, until
+from tests.support.family import family
 from tests.support.site import Site
 
 pytestmark = [
@@ -23,23 +23,14 @@ pytestmark = [
 ]
 
 
-def browsers() -> list[Process]:
-    """The main processes of the browsers that this test run has started."""
-    return [process for process in family(os.getpid()).values() if is_browser(process)]
-
-
-def is_browser(process: Process) -> bool:
-    return "--user-data-dir" in process.command and "--type=" not in process.command
-
-
 async def kill_browser_of(hand: Hand, before: set[int]) -> None:
     """Kill the browser that came since, and wait until the session has heard of it."""
-    (mine,) = [process for process in browsers() if process.pid not in before]
+    (mine,) = browsers(since=before)
     os.kill(mine.pid, signal.SIGKILL)
     await until(lambda: hand.session.tab_in_use is None)
 
 
-async def test_a_killed_browser_is_started_again_and_what_was_lost_is_told(
+async def test_a_killed_browser_is_started_again_and_losses_told(
     own_manager: BrowserManager, site: Site
 ) -> None:
     before = {process.pid for process in browsers()}
@@ -69,9 +60,7 @@ async def test_input_meant_for_a_lost_page_is_refused_once(own_manager: BrowserM
     await hand.do(lambda tab: tab.page.mouse.click(5, 5))
 
 
-async def test_a_browser_killed_during_a_call_ends_it_and_the_next_one_goes_on(
-    own_manager: BrowserManager, site: Site
-) -> None:
+async def test_a_browser_killed_during_a_call_ends_only_that(own_manager: BrowserManager, site: Site) -> None:
     before = {process.pid for process in browsers()}
     hand = Hand(await own_manager.open_session())
     await hand.open(site.page("Here"))
@@ -84,9 +73,7 @@ async def test_a_browser_killed_during_a_call_ends_it_and_the_next_one_goes_on(
     assert "After" in shown(await hand.open(site.page("After")))
 
 
-async def test_all_sessions_of_a_killed_browser_come_back_apart(
-    own_manager: BrowserManager, site: Site
-) -> None:
+async def test_sessions_of_a_killed_browser_come_back_apart(own_manager: BrowserManager, site: Site) -> None:
     before = {process.pid for process in browsers()}
     executor = [Hand(await own_manager.open_session()) for _ in range(2)]
     for hand in executor:
@@ -95,22 +82,6 @@ async def test_all_sessions_of_a_killed_browser_come_back_apart(
     for number, hand in enumerate(executor):
         assert f"Again {number}" in shown(await hand.open(site.page(f"Again {number}")))
     assert executor[0].session.context is not executor[1].session.context
-
-
-async def test_a_killed_driver_is_started_again(own_manager: BrowserManager, site: Site) -> None:
-    before = set(family(os.getpid()))
-    hand = Hand(await own_manager.open_session())
-    await hand.open(site.page("Here"))
-    (driver,) = [
-        process
-        for pid, process in family(os.getpid()).items()
-        if pid not in before and "run-driver" in process.command
-    ]
-    os.kill(driver.pid, signal.SIGKILL)
-    await until(lambda: not driver.alive)
-    told = await hand.open(site.page("After"))
-    assert "After" in shown(told)
-    assert any("started again" in notice for notice in told.notices)
 
 
 @pytest.mark.fresh
@@ -157,9 +128,7 @@ async def crash(hand: Hand, *, tab: int | None = None) -> None:
     sending.cancel()
 
 
-async def test_a_call_given_up_while_the_browser_starts_leaves_it_starting(
-    own_manager: BrowserManager, site: Site
-) -> None:
+async def test_a_call_given_up_leaves_the_browser_starting(own_manager: BrowserManager, site: Site) -> None:
     session = await own_manager.open_session()
     running = len(family(os.getpid()))
     starting = asyncio.create_task(session.ensure_open())
@@ -178,17 +147,16 @@ async def test_a_warmed_browser_is_there_for_the_first_call(own_manager: Browser
 
 
 async def test_without_a_browser_the_call_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    manager = BrowserManager(Settings(browser=BrowserSettings(isolated=True)))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", "/nowhere")
     for places in ("_NAMES", "_LINUX_PLACES"):
         monkeypatch.setattr(launch, places, dict.fromkeys(getattr(launch, places), ()))
-    await manager.warm()
-    session = await manager.default_session()
-    with pytest.raises(BrowserNotFound, match="Get one with: mcp-browser install"):
-        await session.ensure_open()
-    with pytest.raises(BrowserNotFound):
-        await manager.start()
-    await manager.close()
+    async with managing() as manager:
+        await manager.warm()
+        session = await manager.default_session()
+        with pytest.raises(BrowserNotFound, match="Get one with: mcp-browser install"):
+            await session.ensure_open()
+        with pytest.raises(BrowserNotFound):
+            await manager.start()
 
 
 @pytest.mark.parametrize(
@@ -200,20 +168,19 @@ async def test_without_a_browser_the_call_says_how_to_get_one(monkeypatch: pytes
         ("exit 3", "could not be started"),
     ],
 )
-async def test_a_browser_that_does_not_start_is_told_with_what_to_do(
+async def test_a_failed_start_is_told(
     tmp_path_factory: pytest.TempPathFactory, script: str, said: str
 ) -> None:
     executable = tmp_path_factory.mktemp("bin") / "browser"
     executable.write_text(f"#!/bin/sh\n{script}\n")
     executable.chmod(0o755)
-    manager = BrowserManager(Settings(browser=BrowserSettings(executable=executable, isolated=True)))
-    session = await manager.open_session()
-    with pytest.raises(BrowserUnavailable, match=said):
-        await session.ensure_open()
-    await manager.close()
+    async with managing(browser=BrowserSettings(executable=executable, isolated=True)) as manager:
+        session = await manager.open_session()
+        with pytest.raises(BrowserUnavailable, match=said):
+            await session.ensure_open()
 
 
-async def test_a_driver_that_lacks_a_library_is_reported_with_its_name(
+async def test_a_library_that_the_driver_lacks_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node = tmp_path / "node"
@@ -221,15 +188,17 @@ async def test_a_driver_that_lacks_a_library_is_reported_with_its_name(
     node.write_text(f"#!/bin/sh\necho '{complaint}' >&2; exit 127\n")
     node.chmod(0o755)
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(node))
-    manager = BrowserManager(Settings(browser=BrowserSettings(headless=True, isolated=True)))
-    session = await manager.open_session()
-    with pytest.raises(BrowserUnavailable, match=r"libatomic\.so\.1.*install --with-deps"):
-        await session.ensure_open()
-    await manager.close()
+    async with managing() as manager:
+        session = await manager.open_session()
+        with pytest.raises(BrowserUnavailable, match=r"libatomic\.so\.1.*install --with-deps"):
+            await session.ensure_open()
 
 
-async def test_a_closed_session_stays_closed(own_manager: BrowserManager) -> None:
+async def test_a_session_has_no_tab_until_it_is_open_and_stays_closed(own_manager: BrowserManager) -> None:
     session = await own_manager.open_session()
+    for part in ("current_tab", "context"):
+        with pytest.raises(BrowserUnavailable, match="not running"):
+            getattr(session, part)
     await session.ensure_open()
     await session.close()
     await session.close()
@@ -237,25 +206,16 @@ async def test_a_closed_session_stays_closed(own_manager: BrowserManager) -> Non
         await session.ensure_open()
 
 
-async def test_a_session_that_is_not_open_has_no_tab(own_manager: BrowserManager) -> None:
-    session = await own_manager.open_session()
-    with pytest.raises(BrowserUnavailable, match="not running"):
-        _ = session.current_tab
-    with pytest.raises(BrowserUnavailable, match="not running"):
-        _ = session.context
-
-
-async def test_a_manager_that_closes_ends_every_process_it_started(site: Site) -> None:
+async def test_a_manager_that_closes_ends_every_process(own_manager: BrowserManager, site: Site) -> None:
     before = set(family(os.getpid()))
-    manager = BrowserManager(Settings(browser=BrowserSettings(headless=True, isolated=True)))
-    hand = Hand(await manager.open_session())
+    hand = Hand(await own_manager.open_session())
     await hand.open(site.page("<button onclick=\"alert('open')\">Go</button>"))
     await hand.click("Go")
     started = [process for pid, process in family(os.getpid()).items() if pid not in before]
     assert len(started) > 3
     async with asyncio.timeout(30):
-        await manager.close()
+        await own_manager.close()
         await until(lambda: not any(process.alive for process in started))
-    session = await manager.open_session()
+    session = await own_manager.open_session()
     with pytest.raises(BrowserUnavailable, match="ending"):
         await session.ensure_open()

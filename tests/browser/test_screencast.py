@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from mcp_browser.browser.screencast import Frame, Watching
+from mcp_browser.browser.screencast import Frame, Frames
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import NotActionable
@@ -49,7 +49,7 @@ def near(one: Colour, other: Colour) -> bool:
     return all(abs(a - b) < 16 for a, b in zip(one, other, strict=True))
 
 
-async def until(watching: Watching, shown: Callable[[Frame], bool]) -> Frame:
+async def until(watching: Frames, shown: Callable[[Frame], bool]) -> Frame:
     """The next frame that is so."""
     async with asyncio.timeout(30):
         async for frame in watching:
@@ -58,7 +58,7 @@ async def until(watching: Watching, shown: Callable[[Frame], bool]) -> Frame:
     raise AssertionError("the frames ended")
 
 
-async def shows(watching: Watching, wanted: Colour, x: int = 600, y: int = 600) -> Frame:
+async def shows(watching: Frames, wanted: Colour, x: int = 600, y: int = 600) -> Frame:
     return await until(watching, lambda frame: near(colour(frame, x, y), wanted))
 
 
@@ -87,9 +87,7 @@ async def test_what_is_shown_comes_at_once_then_what_changes(session: BrowserSes
         await shows(frames, RED)
 
 
-async def test_frames_are_many_where_the_page_moves_and_few_where_it_is_still(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_frames_are_many_only_where_the_page_moves(session: BrowserSession, site: Site) -> None:
     tab = await opened(session, site, MOVING)
     seen: list[Frame] = []
     async with tab.screencast.watch() as frames:
@@ -115,9 +113,7 @@ async def test_one_who_is_slow_holds_up_nobody(session: BrowserSession, site: Si
         assert (await anext(slow)).time >= seen[-1].time > first.time
 
 
-async def test_the_browser_sends_once_for_all_and_nothing_for_nobody(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_the_browser_sends_once_for_all_who_watch(session: BrowserSession, site: Site) -> None:
     tab = await opened(session, site, MOVING)
     sent: list[float] = []
 

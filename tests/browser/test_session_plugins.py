@@ -17,8 +17,8 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import NotFound
-from mcp_browser.settings import Settings, ToolSettings
-from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until
+from mcp_browser.settings import ToolSettings
+from tests.browser.conftest import Hand, another, browsers, managing, shown, until
 from tests.support.family import family
 from tests.support.site import Site
 
@@ -75,10 +75,13 @@ class Broken(SessionPlugin):
 async def with_standing(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BrowserManager]:
     """A manager whose sessions have a diary from their start."""
     monkeypatch.setitem(session_plugins.FROM_THE_START, "diaries", f"{__name__}:Diary")
-    settings = Settings(browser=HEADLESS, limits=LIMITS, tools=ToolSettings(tools=("core", "diaries")))
-    manager = BrowserManager(settings)
-    yield manager
-    await manager.close()
+    async with managing(tools=ToolSettings(tools=("core", "diaries"))) as manager:
+        yield manager
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def diary(hand: Hand) -> Diary:
+    return await hand.session.plugin(Diary)
 
 
 TIME_ZONE = "document.title = Intl.DateTimeFormat().resolvedOptions().timeZone"
@@ -95,24 +98,21 @@ async def test_a_companion_is_made_once_and_attached_to_what_is_open(hand: Hand,
     assert f"{site.url}/there" in diary.requests
 
 
-async def test_a_companion_sees_a_new_tab_before_its_page_does(hand: Hand, site: Site) -> None:
-    diary = await hand.session.plugin(Diary)
+async def test_a_companion_sees_a_new_tab_before_its_page_does(hand: Hand, diary: Diary, site: Site) -> None:
     there = site.page(f"<script>{TIME_ZONE}</script>")
     told = await hand.do(lambda _: hand.session.new_tab(there), effect="navigation")
     assert diary.tabs[-1] == hand.tab.id
     assert told.title == "Asia/Tokyo"
 
 
-async def test_a_companion_has_seen_a_popup_when_it_is_told(hand: Hand, site: Site) -> None:
-    diary = await hand.session.plugin(Diary)
+async def test_a_companion_has_seen_a_popup_when_it_is_told(hand: Hand, diary: Diary, site: Site) -> None:
     await hand.open(site.page(f"<a target=_blank href='{site.page('Popped')}'>Open</a>"))
     told = await hand.click("Open")
     assert "Popped" in shown(told)
     assert diary.tabs[-1] == hand.tab.id
 
 
-async def test_a_companion_hears_of_closed_tabs_once(hand: Hand, site: Site) -> None:
-    diary = await hand.session.plugin(Diary)
+async def test_a_companion_hears_of_closed_tabs_once(hand: Hand, diary: Diary, site: Site) -> None:
     await hand.do(lambda _: hand.session.new_tab(site.page("Second")), effect="navigation")
     second = hand.tab.id
     await hand.session.close_tab(second)
@@ -123,29 +123,26 @@ async def test_a_companion_hears_of_closed_tabs_once(hand: Hand, site: Site) -> 
     assert diary.gone == [second, third.id]
 
 
-async def test_the_notices_of_a_companion_come_with_the_next_result(hand: Hand, site: Site) -> None:
-    diary = await hand.session.plugin(Diary)
+async def test_notices_of_a_companion_come_with_the_next_result(hand: Hand, diary: Diary, site: Site) -> None:
     diary.news = ["The diary is full."]
     assert "The diary is full." in (await hand.open(site.page("Here"))).notices
     assert "The diary is full." not in (await hand.look()).notices
 
 
 async def test_a_companion_is_told_of_the_end_while_the_browser_is_there(manager: BrowserManager) -> None:
-    session = await manager.open_session()
-    await session.ensure_open()
-    diary = await session.plugin(Diary)
-    await session.close()
+    async with another(manager) as hand:
+        await hand.look()
+        diary = await hand.session.plugin(Diary)
     assert diary.ended
 
 
 async def test_a_companion_made_before_the_session_opens_is_attached_then(manager: BrowserManager) -> None:
-    session = await manager.open_session()
-    diary = await session.plugin(Diary)
-    assert not diary.contexts
-    await session.ensure_open()
-    assert diary.contexts == [session.context]
-    assert diary.tabs == [session.current_tab.id]
-    await session.close()
+    async with another(manager) as hand:
+        diary = await hand.session.plugin(Diary)
+        assert not diary.contexts
+        await hand.session.ensure_open()
+        assert diary.contexts == [hand.session.context]
+        assert diary.tabs == [hand.tab.id]
 
 
 async def test_what_a_companion_leaves_out_does_nothing(hand: Hand, site: Site) -> None:
@@ -164,8 +161,7 @@ async def test_a_companion_that_fails_is_told_and_the_session_goes_on(hand: Hand
     assert f"Broken could not follow tab {tab}: Nothing there." in told.notices
 
 
-async def test_a_tab_that_a_dialog_holds_from_its_start_holds_no_companion(hand: Hand, site: Site) -> None:
-    diary = await hand.session.plugin(Diary)
+async def test_a_tab_held_from_its_start_holds_no_companion(hand: Hand, diary: Diary, site: Site) -> None:
     there = site.page("<script>alert('Stop')</script>Popped")
     await hand.open(site.page(f"<a target=_blank href='{there}'>Open</a>"))
     told = await hand.click("Open")
@@ -176,35 +172,26 @@ async def test_a_tab_that_a_dialog_holds_from_its_start_holds_no_companion(hand:
     assert not any("could not" in notice for notice in told.notices)
 
 
-async def test_companions_of_the_offered_groups_are_there_from_the_start(
+async def test_groups_bring_their_companions(
     with_standing: BrowserManager, manager: BrowserManager, site: Site
 ) -> None:
     hand = Hand(await with_standing.open_session())
     await hand.open(site.page("Here", path="/first"))
     diary = await hand.session.plugin(Diary)
     assert f"{site.url}/first" in diary.requests
-    other = Hand(await manager.open_session())
-    await other.open(site.page("Here", path="/first"))
-    assert not (await other.session.plugin(Diary)).requests
-    await other.session.close()
+    async with another(manager) as other:
+        await other.open(site.page("Here", path="/first"))
+        assert not (await other.session.plugin(Diary)).requests
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the browser's processes")
-async def test_a_companion_follows_a_session_into_another_browser(
-    own_manager: BrowserManager, site: Site
-) -> None:
+async def test_a_companion_follows_into_another_browser(own_manager: BrowserManager, site: Site) -> None:
     before = set(family(os.getpid()))
     hand = Hand(await own_manager.open_session())
     await hand.open(site.page("Here"))
     diary = await hand.session.plugin(Diary)
     lost = hand.tab.id
-    (main,) = [
-        process
-        for process in family(os.getpid()).values()
-        if process.pid not in before
-        and "--user-data-dir" in process.command
-        and "--type=" not in process.command
-    ]
+    (main,) = browsers(since=before)
     os.kill(main.pid, signal.SIGKILL)
     await until(lambda: hand.session.tab_in_use is None)
     assert diary.gone == [lost]

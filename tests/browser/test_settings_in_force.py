@@ -1,16 +1,13 @@
 """What the settings say about the browser, as a page sees it."""
 
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.settings import BrowserSettings, Settings
-from tests.browser.conftest import Hand, shown
+from mcp_browser.settings import BrowserSettings
+from tests.browser.conftest import Hand, another, answering, managing, shown
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -25,7 +22,7 @@ WHAT_A_PAGE_SEES = """() => ({
 
 
 @pytest.mark.parametrize("kept", [False, True])
-async def test_a_page_sees_what_the_settings_say(
+async def test_a_page_sees_the_settings(
     site: Site, tmp_path_factory: pytest.TempPathFactory, kept: bool
 ) -> None:
     settings = BrowserSettings.model_validate(
@@ -41,8 +38,7 @@ async def test_a_page_sees_what_the_settings_say(
             "browser_args": ["--host-resolver-rules=MAP made-up.example 127.0.0.1"],
         }
     )
-    manager = BrowserManager(Settings(browser=settings))
-    try:
+    async with managing(browser=settings) as manager:
         hand = Hand(await manager.default_session())
         await hand.open(f"http://made-up.example:{site.port}/status/200")
         assert await hand.tab.page.evaluate(WHAT_A_PAGE_SEES) == {
@@ -52,20 +48,15 @@ async def test_a_page_sees_what_the_settings_say(
             "zone": "Asia/Tokyo",
             "agent": "Tester/1.0",
         }
-    finally:
-        await manager.close()
 
 
 async def test_a_session_may_have_options_of_its_own(manager: BrowserManager, site: Site) -> None:
-    session = await manager.open_session(context_options={"viewport": {"width": 400, "height": 300}})
-    hand = Hand(session)
-    await hand.open(site.page("Small"))
-    assert await hand.tab.page.evaluate("`${innerWidth}x${innerHeight}`") == "400x300"
-    await session.close()
+    async with another(manager, context_options={"viewport": {"width": 400, "height": 300}}) as hand:
+        await hand.open(site.page("Small"))
+        assert await hand.tab.page.evaluate("`${innerWidth}x${innerHeight}`") == "400x300"
 
 
-@contextmanager
-def proxy(asked: list[tuple[str, str | None]]) -> Generator[str]:
+def proxy(asked: list[tuple[str, str | None]]) -> AbstractContextManager[str]:
     """A proxy that answers everything itself and wants to know who asks."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -82,31 +73,17 @@ def proxy(asked: list[tuple[str, str | None]]) -> Generator[str]:
             asked.append((self.path, None))
             self.send_error(403)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Keep the test output clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    return answering(Handler)
 
 
-async def test_requests_go_through_the_proxy_whose_password_is_in_no_log(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_requests_go_by_the_proxy_whose_password_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
     asked: list[tuple[str, str | None]] = []
     caplog.set_level("DEBUG")
     with proxy(asked) as address:
         settings = BrowserSettings(headless=True, isolated=True, proxy=f"http://me:s3cret@{address}")
-        manager = BrowserManager(Settings(browser=settings))
-        try:
+        async with managing(browser=settings) as manager:
             hand = Hand(await manager.default_session())
             assert "From the proxy" in shown(await hand.open("http://nowhere.example/"))
-        finally:
-            await manager.close()
     assert ("http://nowhere.example/", "Basic bWU6czNjcmV0") in asked
     assert "s3cret" not in caplog.text
     assert "s3cret" not in repr(settings)

@@ -19,8 +19,8 @@ from mcp_browser.browser.process.divide.shared_profile import sharers_of
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.process.profile import profile_holder
 from mcp_browser.errors import ProfileInUse
-from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
-from tests.browser.conftest import LIMITS, Hand, shown, until
+from mcp_browser.settings import BrowserSettings, EgressSettings
+from tests.browser.conftest import Hand, another, managing, shown, until
 from tests.support.family import family
 from tests.support.site import Site
 
@@ -44,11 +44,8 @@ async def serving(
     folder: Path, *, egress: EgressSettings | None = None, **more: object
 ) -> AsyncGenerator[Server]:
     browser = BrowserSettings.model_validate({"headless": True, "profile": folder, **more})
-    manager = BrowserManager(Settings(browser=browser, limits=LIMITS, egress=egress or EgressSettings()))
-    try:
+    async with managing(browser=browser, egress=egress or EgressSettings()) as manager:
         yield Server(manager, Hand(await manager.default_session()))
-    finally:
-        await manager.close()
 
 
 @pytest.fixture(scope="module")
@@ -189,13 +186,11 @@ async def test_sessions_of_one_server_share_its_profile(both: tuple[Server, Serv
     page = site.page("<script>document.title = 'login ' + document.cookie</script>")
     await first.open(page)
     await first.tab.page.evaluate("document.cookie = 'who=ben'")
-    other = Hand(await first.manager.open_session(isolated=False, context_options={"locale": "it-IT"}))
-    assert "who=ben" in shown(await other.open(page))
-    assert await other.tab.page.evaluate("navigator.language") == "it-IT"
-    clean = Hand(await first.manager.open_session())
-    assert "who=ben" not in shown(await clean.open(page))
-    for hand in (other, clean):
-        await hand.session.close()
+    async with another(first.manager, isolated=False, context_options={"locale": "it-IT"}) as other:
+        assert "who=ben" in shown(await other.open(page))
+        assert await other.tab.page.evaluate("navigator.language") == "it-IT"
+    async with another(first.manager) as clean:
+        assert "who=ben" not in shown(await clean.open(page))
     assert "who=ben" in shown(await first.open(page))
 
 
@@ -231,9 +226,7 @@ async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the processes")
 @pytest.mark.parametrize("killed", ["broker", "browser", "driver"])
-async def test_session_cookies_that_end_with_the_browser_are_told_as_lost(
-    tmp_path: Path, site: Site, killed: str
-) -> None:
+async def test_session_cookies_that_end_are_told_as_lost(tmp_path: Path, site: Site, killed: str) -> None:
     page = site.page("<script>document.title = 'cookies ' + document.cookie</script>")
     before = set(family(os.getpid()))
     async with serving(tmp_path) as server:
@@ -257,7 +250,7 @@ async def test_session_cookies_that_end_with_the_browser_are_told_as_lost(
         assert "login=ann" not in shown(told)
 
 
-async def test_a_profile_that_another_program_browses_with_is_in_use(
+async def test_a_profile_of_another_program(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp_browser.browser.process.profile.ENDING_SECONDS", 0.1)

@@ -44,7 +44,6 @@ def test_a_broken_segment_is_refused(text: str) -> None:
 
 def test_the_last_mapping_before_a_position_counts() -> None:
     found = dict(look_up(MAP, {(0, 0), (0, 3), (0, 4), (0, 8), (0, 30), (2, 5)}))
-
     assert found == {
         (0, 0): Location("src/a.ts", 1, 1),
         (0, 3): Location("src/a.ts", 1, 1),
@@ -67,9 +66,7 @@ def test_a_map_of_sections_is_read_by_their_offsets() -> None:
             {"offset": {"line": 5, "column": 10}, "map": {**MAP, "sources": ["two.ts", "b.ts"]}},
         ],
     }
-
     found = dict(look_up(sections, {(0, 4), (5, 14), (7, 5), (5, 3)}))
-
     assert found[0, 4] == Location("src/one.ts", 1, 9)
     assert found[5, 14] == Location("src/two.ts", 1, 9)
     assert found[7, 5] == Location("src/b.ts", 4, 1)

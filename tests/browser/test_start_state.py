@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.start_state import check, read_cookies
+from mcp_browser.browser.site_data import check, read_cookies
 from mcp_browser.cli import main
 from mcp_browser.errors import BrowserUnavailable, NotFound, SettingsError
-from mcp_browser.settings import BrowserSettings, Settings
-from tests.browser.conftest import Hand, shown
+from mcp_browser.settings import BrowserSettings
+from tests.browser.conftest import Hand, managing, shown
 from tests.support.site import Reply, Request, Site
 
 NETSCAPE = """# Netscape HTTP Cookie File
@@ -42,11 +41,8 @@ EXTENSION = [
 async def working(**browser: Any) -> AsyncGenerator[Hand]:
     """A hand in a browser with these settings."""
     given: dict[str, Any] = {"headless": True, "isolated": True, **browser}
-    manager = BrowserManager(Settings(browser=BrowserSettings(**given)))
-    try:
+    async with managing(browser=BrowserSettings(**given)) as manager:
         yield Hand(await manager.default_session())
-    finally:
-        await manager.close()
 
 
 def echo(site: Site) -> str:
@@ -119,11 +115,9 @@ async def test_an_isolated_session_starts_with_a_storage_state(tmp_path: Path, s
 async def test_a_profile_is_not_replaced_by_a_storage_state(tmp_path: Path) -> None:
     state = tmp_path / "state.json"
     state.write_text(json.dumps(PLAYWRIGHT))
-    browser = BrowserSettings(headless=True, storage_state=state, profile=tmp_path / "profile")
-    manager = BrowserManager(Settings(browser=browser))
     with pytest.raises(BrowserUnavailable, match="--isolated"):
-        await manager.default_session()
-    await manager.close()
+        async with working(isolated=False, storage_state=state, profile=tmp_path / "profile"):
+            pass
 
 
 @pytest.mark.parametrize(
@@ -167,21 +161,15 @@ def test_a_file_of_cookies_that_is_none_is_refused_without_its_values(tmp_path: 
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    for setting in ("init_scripts", "storage_state", "cookies"):
-        missing = tmp_path / "none"
-        given = {setting: (missing,) if setting == "init_scripts" else missing}
-        named = (
-            setting.replace("_", "-").removesuffix("s")
-            if setting == "init_scripts"
-            else setting.replace("_", "-")
-        )
+    missing = tmp_path / "none"
+    for setting, named in (("storage_state", "storage-state"), ("cookies", "cookies")):
         with pytest.raises(SettingsError, match=f"{named}: cannot read .*none"):
-            check(BrowserSettings.model_validate(given))
+            check(BrowserSettings.model_validate({setting: missing}))
+    with pytest.raises(SettingsError, match=r"init-script: cannot read .*none"):
+        check(BrowserSettings(init_scripts=(missing,)))
 
 
-def test_doctor_tells_of_files_and_no_value_of_a_header(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_tells_of_files_and_no_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     header = "X-Team-Key: s3cret"
     assert main(["doctor", "--extra-header", header, "--cookies", str(tmp_path / "none")]) == 1
     told = capsys.readouterr()

@@ -10,13 +10,12 @@ import pytest_asyncio
 
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser import takeover
-from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.takeover import Takeover
 from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, NotActionable, NotFound, TakenOver
 from mcp_browser.rendering import TextPart, render_result
-from mcp_browser.settings import Settings
-from tests.browser.conftest import Hand, shown, until
+from tests.browser.conftest import Hand, another, managing, shown, until
 from tests.support.site import Site
 
 
@@ -27,14 +26,18 @@ async def handed_back(hand: Hand) -> AsyncIterator[None]:
     hand.session.take_notices()
 
 
+@pytest.fixture
+def person(hand: Hand) -> Takeover:
+    return hand.session.takeover
+
+
 def rendered(result: ActionResult, session: BrowserSession) -> str:
     parts = render_result(result, settings=session.settings, secrets=session.hidden)
     return "\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
-async def test_a_call_waits_until_the_browser_is_handed_back_and_is_told(hand: Hand, site: Site) -> None:
+async def test_a_call_waits_until_it_is_handed_back(hand: Hand, person: Takeover, site: Site) -> None:
     await hand.open(site.page("<button onclick=\"this.textContent='Pressed'\">Press</button>"))
-    person = hand.session.takeover
     holder = await person.begin("Ann")
     assert person.active is holder
     assert "Ann" in str(holder)
@@ -60,10 +63,9 @@ async def test_what_a_person_changed_on_the_page_is_told_as_changes(hand: Hand, 
     assert "One book" in shown(told)
 
 
-async def test_input_is_not_sent_to_the_page_that_a_person_has_opened(hand: Hand, site: Site) -> None:
+async def test_input_is_not_sent_to_a_page_of_the_person(hand: Hand, person: Takeover, site: Site) -> None:
     await hand.open(site.page("<button>Here</button>"))
     there = site.page("<button>Here</button>", title="Elsewhere")
-    person = hand.session.takeover
     await person.begin("Ann")
     await hand.tab.page.goto(there)
     await person.end()
@@ -91,11 +93,10 @@ async def test_a_call_that_runs_ends_first(hand: Hand, site: Site) -> None:
     assert (await taking).by == "Ann"
 
 
-async def test_a_takeover_is_given_up_where_a_call_does_not_end(
-    hand: Hand, monkeypatch: pytest.MonkeyPatch
+async def test_a_takeover_is_given_up_in_time(
+    hand: Hand, person: Takeover, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(takeover, "BEGIN_SECONDS", 0.05)
-    person = hand.session.takeover
     async with hand.session.lock:
         with pytest.raises(DeadlineExceeded, match="still runs"):
             await person.begin("Ann")
@@ -103,8 +104,7 @@ async def test_a_takeover_is_given_up_where_a_call_does_not_end(
     await hand.look()
 
 
-async def test_only_one_person_has_the_browser(hand: Hand) -> None:
-    person = hand.session.takeover
+async def test_only_one_person_has_the_browser(hand: Hand, person: Takeover) -> None:
     first = await person.begin("Ann")
     with pytest.raises(NotActionable, match=r"\(Ann\) has taken over"):
         await person.begin("Bob")
@@ -114,9 +114,8 @@ async def test_only_one_person_has_the_browser(hand: Hand) -> None:
     assert person.active is second
 
 
-async def test_who_was_asked_may_begin_and_end_it(hand: Hand, site: Site) -> None:
+async def test_who_was_asked_may_begin_and_end_it(hand: Hand, person: Takeover, site: Site) -> None:
     await hand.open(site.page("Base"))
-    person = hand.session.takeover
     asked = await person.begin("the user", asked="Solve the captcha")
     assert asked.waiting
     with pytest.raises(NotActionable, match="Solve the captcha"):
@@ -135,18 +134,16 @@ async def test_nothing_is_told_of_a_question_that_nobody_came_for(hand: Hand, si
     assert hand.session.take_notices() == ()
 
 
-async def test_a_call_gives_up_waiting_and_says_who_has_the_browser(
-    hand: Hand, monkeypatch: pytest.MonkeyPatch
+async def test_a_call_gives_up_and_says_why(
+    hand: Hand, person: Takeover, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    person = hand.session.takeover
     monkeypatch.setattr(person, "_longest_wait", 0.05)
     await person.begin("Ann")
     with pytest.raises(TakenOver, match=r"\(Ann\) has taken over .* nothing was done\. Call again later"):
         await Controller().execute("get_state", {}, hand.session)
 
 
-async def test_a_person_s_time_does_not_count_against_a_limit(hand: Hand) -> None:
-    person = hand.session.takeover
+async def test_a_person_s_time_does_not_count_against_a_limit(hand: Hand, person: Takeover) -> None:
     with anyio.CancelScope(deadline=anyio.current_time() + 5) as before, person.stops(before):
         await person.begin("Ann")
         with anyio.CancelScope(deadline=anyio.current_time() + 0.2) as meanwhile, person.stops(meanwhile):
@@ -201,12 +198,9 @@ async def test_only_the_whole_of_what_was_typed_is_hidden(hand: Hand, site: Site
 
 
 async def test_a_session_that_a_person_has_can_be_closed() -> None:
-    manager = BrowserManager(Settings())
-    try:
-        session = await manager.open_session()
-        await session.takeover.begin("Ann")
-        await session.close()
-        await session.takeover.over()
-        assert session.takeover.active is None
-    finally:
-        await manager.close()
+    async with managing() as manager, another(manager) as hand:
+        person = hand.session.takeover
+        await person.begin("Ann")
+        await hand.session.close()
+        await person.over()
+        assert person.active is None

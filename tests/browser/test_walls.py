@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mcp_browser.browser.manager import BrowserManager
-from tests.browser.conftest import Hand, shown, until
+from tests.browser.conftest import Hand, another, shown, until
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -47,31 +47,23 @@ async def test_nothing_of_a_page_reaches_another_session_or_outlives_its_own(
         await one.open(f"{hostile}?name={name}")
         await one.tab.page.evaluate("leave()")
 
-    other = Hand(await manager.open_session())
-    try:
+    async with another(manager) as other:
         for _ in range(2):
             await visit(hand, "first")
             await visit(other, "second")
         await until(lambda: min(beats("first"), beats("second")) > 0)
         for one in (hand, other):
             assert await one.tab.page.evaluate("[...found]") == []
-    finally:
-        await other.session.close()
     since = len(site.requests)
     # The other's beats tell how long to wait.
     await until(lambda: beats("first", since) > 5)
     assert beats("second", since) <= 1
-    later = Hand(await manager.open_session())
-    try:
+    async with another(manager) as later:
         await visit(later, "third")
         assert await later.tab.page.evaluate("[...found]") == []
-    finally:
-        await later.session.close()
 
 
-async def test_what_a_page_asks_of_a_person_or_their_machine_is_refused(
-    hand: Hand, site: Site, hostile: str
-) -> None:
+async def test_what_a_page_asks_of_a_person_is_refused(hand: Hand, site: Site, hostile: str) -> None:
     await hand.open(f"{hostile}?name=asking")
     await hand.click("Go")
     told = await hand.tab.page.evaluate("asked")

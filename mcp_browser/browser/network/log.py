@@ -17,7 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.network.exchange import FRAMES, Exchange, SocketMessage, secrets_sent
-from mcp_browser.browser.retention import in_use
+from mcp_browser.browser.page_activity import in_use
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
 

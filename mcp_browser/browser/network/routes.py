@@ -118,7 +118,7 @@ class Routes(SessionPlugin):
         except PlaywrightError as error:
             raise InvalidArguments(f"{pattern} cannot be routed: {plain_message(error)}.") from error
         self._rules[rule.id] = rule
-        self._session.holds_requests = True
+        self._session.services.holds_requests = True
         return rule
 
     async def remove(self, number: int | None) -> list[MockRule]:
@@ -147,7 +147,7 @@ class Routes(SessionPlugin):
 
     async def _take_away(self, rule: MockRule) -> None:
         self._rules.pop(rule.id, None)
-        self._session.holds_requests = bool(self._rules)
+        self._session.services.holds_requests = bool(self._rules)
         handler = self._handlers.pop(rule.id, None)
         context = self._session.open_context
         if context is not None and handler is not None:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import Condition, begin
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.session_services import SessionLimits
+from mcp_browser.browser.session_services import Clipboard, SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.calls import SessionLease
 from mcp_browser.server.elicitation import Context, NeedInput
@@ -177,7 +176,7 @@ class Sessions:
         browser = self._manager.settings.browser
         # In a browser that runs elsewhere a session without a context of its own would have the same tabs.
         isolated = isolated or first.isolated or browser.cdp_endpoint is not None
-        limits = SessionLimits(clipboard=Clipboard(), logins=first.limits.logins)
+        limits = SessionLimits(clipboard=Clipboard(), logins=first.services.limits.logins)
         session = await self._manager.open_session(
             isolated=isolated, context_options=context_options, limits=limits
         )

@@ -84,8 +84,8 @@ class Journal:
         self._bytes = 0
         for session in manager.sessions:
             self._follow(session)
-        manager.listen_to_sessions(self._follow)
-        manager.listen_to_pages(self._forget_ended)
+        manager.when_new.append(self._follow)
+        manager.when_ended.append(self._forget_ended)
 
     def of(self, session: BrowserSession) -> SessionCalls:
         """The calls of a session."""
