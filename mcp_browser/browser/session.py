@@ -71,7 +71,7 @@ class BrowserSession(SessionLife):
 
     @property
     def downloads(self) -> list[DownloadInfo]:
-        return self.incoming.infos()
+        return list(self.incoming.infos)
 
     @property
     def output_dir(self) -> Path:

@@ -18,7 +18,7 @@ from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
-from mcp_browser.browser.process.pool import Browsers, ContextPool, Ended
+from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, SessionPlugins
 from mcp_browser.browser.session_services import SessionLimits, SessionServices
 from mcp_browser.browser.settling import ActionScope, Settler
@@ -164,10 +164,10 @@ class SessionLife:
             on_close: called once everything is released.
         """
         self.settings = settings = settings or Settings()
-        self._own_browsers: Browsers | None = None
+        self._own_pool: ContextPool | None = None
         if pool is None:
-            self._own_browsers = Browsers(settings)
-            pool, egress = self._own_browsers.pool, self._own_browsers.admit(settings)
+            pool = self._own_pool = ContextPool(settings)
+            egress = pool.admit(settings)
         if isolated is None:
             isolated = settings.browser.profile is None and not settings.browser.runs_already
         self.id = secrets.token_hex(8)
@@ -302,8 +302,8 @@ class SessionLife:
             await asyncio.wait({self._opening})
         # In reverse order; each step is taken even if others fail.
         async with contextlib.AsyncExitStack() as steps:
-            if self._own_browsers is not None:
-                steps.push_async_callback(self._own_browsers.close)
+            if self._own_pool is not None:
+                steps.push_async_callback(self._own_pool.close)
             steps.callback(self._on_close, self)
             if self.egress is not None:
                 steps.callback(self.egress.end)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import h11
 
 from mcp_browser.browser.concurrency import SingleFlight
-from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, network_code_of
+from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, why_failed
 from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefusal, EgressRefused, ProxySession
 from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
@@ -33,14 +33,15 @@ class ProxyConnection:
         writer: asyncio.StreamWriter,
         dialer: Dialer,
         pass_of: Callable[[bytes], ProxySession | None],
+        task: asyncio.Task[None],
     ) -> None:
-        """`pass_of` finds the session that credentials belong to."""
+        """`pass_of` finds the session that credentials belong to; `task` serves the connection."""
         self._dialer = dialer
         self._pass_of = pass_of
+        self._task = task
         self._browser = _Peer(
             h11.Connection(h11.SERVER, max_incomplete_event_size=STREAM_LIMIT), reader, writer
         )
-        self._admitted: ProxySession | None = None
         self._site: _Peer | None = None
         self._site_is: Origin | None = None
         self._by_proxy: Headers | None = None
@@ -65,11 +66,7 @@ class ProxyConnection:
         if admitted is None:
             await self._refuse(407, [(b"Proxy-Authenticate", b'Basic realm="mcp-browser"')])
             return False
-        if self._admitted is None:
-            task = asyncio.current_task()
-            assert task is not None
-            admitted.follow(task)
-        self._admitted = admitted
+        admitted.connections.add(self._task)
         if request.method == b"CONNECT":
             await self._tunnel(admitted, request)
             return False
@@ -101,12 +98,9 @@ class ProxyConnection:
             return
         try:
             site = await self._dialer.connect(to, admitted.policy)
-        except EgressRefused as refused:
-            admitted.failed(to, refused.refusal)
-            await self._refuse(403)
-        except OSError as error:
-            admitted.failed(to, network_code_of(error))
-            await self._refuse(502)
+        except (EgressRefused, OSError) as error:
+            admitted.failed(to, why_failed(error))
+            await self._refuse(502 if isinstance(error, OSError) else 403)
         else:
             with contextlib.closing(site.writer):
                 await self._browser.next_event()  # The end of the request
@@ -152,10 +146,8 @@ class ProxyConnection:
         try:
             site = await self._reach(admitted, to)
             return await self._pass_on(request, site)
-        except EgressRefused as refused:
-            admitted.failed(to, refused.refusal)
-        except (OSError, h11.ProtocolError) as error:
-            admitted.failed(to, network_code_of(error))
+        except (EgressRefused, OSError, h11.ProtocolError) as error:
+            admitted.failed(to, why_failed(error))
         # Without an answer the browser reports an error; no page can read one of ours.
         return False
 
@@ -357,12 +349,10 @@ class EgressProxy:
 
     def admit(self, settings: EgressSettings, *, remote: bool) -> ProxySession:
         """Access for one session until `ProxySession.end`; `remote`: its client is on another machine."""
-        admitted = ProxySession(EgressPolicy.of(settings, remote=remote), self._forget)
+        policy = EgressPolicy.of(settings, remote=remote)
+        admitted = ProxySession(policy, forget=lambda: self._passes.pop(admitted.header, None))
         self._passes[admitted.header] = admitted
         return admitted
-
-    def _forget(self, admitted: ProxySession) -> None:
-        self._passes.pop(admitted.header, None)
 
     async def close(self) -> None:
         """Stop listening, and close every connection."""
@@ -381,7 +371,7 @@ class EgressProxy:
         assert task is not None
         self._connections.add(task)
         try:
-            await ProxyConnection(reader, writer, self.dialer, self._passes.get).run()
+            await ProxyConnection(reader, writer, self.dialer, self._passes.get, task).run()
         except asyncio.CancelledError:
             pass  # The session or the proxy has ended.
         except (OSError, EOFError):

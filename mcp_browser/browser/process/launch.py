@@ -7,12 +7,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from mcp_browser.browser.process.early_driver import driver_package
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, Settings
 
@@ -226,7 +226,7 @@ def _is_executable(path: Path) -> bool:
 
 def _playwright_build(build: str) -> Path | None:
     """The executable of a build of Playwright's, of the wanted revision, or None."""
-    package = _playwright_package()
+    package = driver_package()
     if package is None:
         return None
     revision = _wanted_revision(package, build)
@@ -239,14 +239,6 @@ def _playwright_build(build: str) -> Path | None:
             if _is_executable(path):
                 return path
     return None
-
-
-def _playwright_package() -> Path | None:
-    """The folder of the driver's package in Playwright, found without importing it."""
-    spec = find_spec("playwright")
-    if spec is None or spec.origin is None:
-        return None
-    return Path(spec.origin).parent / "driver" / "package"
 
 
 def _wanted_revision(package: Path, build: str) -> str:

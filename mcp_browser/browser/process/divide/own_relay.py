@@ -84,10 +84,6 @@ class OwnBrowser:
     port: int
     path: str
 
-    @property
-    def address(self) -> str:
-        return f"ws://127.0.0.1:{self.port}{self.path}"
-
     def __str__(self) -> str:
         return f"{self.label} ({self.folder})"
 
@@ -335,7 +331,8 @@ async def connect_to(browser: OwnBrowser) -> "ClientConnection":
     """Connect to the user's browser once the user allows it; raises BrowserUnavailable."""
     file = browser.folder / FILE
     try:
-        return await connect(browser.address, open_timeout=ALLOWING_SECONDS, proxy=None, **OPTIONS)
+        address = f"ws://127.0.0.1:{browser.port}{browser.path}"
+        return await connect(address, open_timeout=ALLOWING_SECONDS, proxy=None, **OPTIONS)
     except InvalidStatus as error:
         status = error.response.status_code
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):

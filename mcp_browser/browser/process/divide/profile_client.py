@@ -145,16 +145,8 @@ def _serve(folder: str, executable: str, terms: str, lock: int) -> None:
     os.chdir(folder)
     from mcp_browser.browser.process.divide.profile_broker import ProfileBroker
 
-    ProfileBroker(
-        lock=lock,
-        browser=browser,
-        pipe=(from_browser, to_browser),
-        log=log,
-        terms=terms,
-        place=SOCKET,
-        downloads=DOWNLOADS,
-        start_seconds=START_SECONDS,
-    ).run()
+    pipe = (from_browser, to_browser)
+    ProfileBroker(lock=lock, browser=browser, pipe=pipe, log=log, terms=terms).run()
 
 
 if __name__ == "__main__":
