@@ -49,11 +49,9 @@ class Aimock:
         }
 
     def says(self, *answers: dict[str, Any], **options: Any) -> None:
-        """Forget all that was, then answer so, one a request, the last one again when there are no more.
+        """Forget all that was, then give these answers, one a request, the last one again and again.
 
-        Args:
-            answers: aimock's responses, such as `{"content": "Hello"}`; see `calls` and `fails`.
-            options: more of each fixture, such as `latency=500` (milliseconds) or `chaos`.
+        They are aimock's, such as `{"content": "Hello"}`; `options` are more of each, as `latency` (ms).
         """
         last = len(answers) - 1
         fixtures = [
@@ -75,7 +73,6 @@ class Aimock:
 
 
 def calls(name: str = "AgentOutput", arguments: object = OUTPUT, **more: Any) -> dict[str, Any]:
-    """An answer that calls a tool."""
     return {"toolCalls": [{"name": name, "arguments": arguments}], **usage(1_200, 40), **more}
 
 
@@ -100,7 +97,6 @@ def fails(
 
 @contextmanager
 def running_aimock() -> Generator[Aimock]:
-    """The server on a free loopback port."""
     package = npm_packages("aimock", _REQUIREMENT) / "@copilotkit" / "aimock"
     with TemporaryDirectory() as folder:
         nothing = Path(folder, "nothing.json")

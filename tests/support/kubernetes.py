@@ -47,7 +47,6 @@ def render(name: str) -> str:
 
 
 def rendered(name: str) -> list[dict[str, Any]]:
-    """The parts of a folder."""
     return list(cast("Any", YAML(typ="safe")).load_all(render(name)))
 
 

@@ -21,11 +21,7 @@ _INSTALL_SECONDS = 900
 
 
 def python_packages(name: str, *requirements: str) -> Path:
-    """A virtual environment with these requirements; tells its Python executable.
-
-    Args:
-        name: what the folder is called for people, such as `django`.
-        requirements: pinned requirements, such as `Django==5.2.19`.
+    """The Python of a virtual environment, called `name`, with requirements such as `Django==5.2.19`.
 
     Raises:
         RuntimeError: the installation failed; the message carries pip's last words.
@@ -33,31 +29,17 @@ def python_packages(name: str, *requirements: str) -> Path:
 
     def install(folder: Path) -> None:
         venv.create(folder, with_pip=True)
-        _run(
-            [
-                str(_python(folder)),
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                *requirements,
-            ]
-        )
+        pip = [str(_python(folder)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        run_to_end([*pip, *requirements])
 
-    return _python(
-        _installed(f"python{sys.version_info[0]}.{sys.version_info[1]}-{name}", requirements, install)
-    )
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    return _python(_installed(f"python{version}-{name}", requirements, install))
 
 
 def npm_packages(name: str, *requirements: str) -> Path:
-    """A folder with these npm packages; tells its `node_modules`. No install script is run.
+    """The `node_modules` of a folder, called `name`, with npm packages such as `swagger-ui-dist@5.35.0`.
 
-    A machine without npm gets one from PyPI first.
-
-    Args:
-        name: what the folder is called for people, such as `swagger`.
-        requirements: pinned requirements, such as `swagger-ui-dist@5.35.0`.
+    No install script is run. A machine without npm gets one from PyPI first.
 
     Raises:
         RuntimeError: the installation failed; the message carries npm's last words.
@@ -68,7 +50,7 @@ def npm_packages(name: str, *requirements: str) -> Path:
         folder.mkdir(parents=True)
         (folder / "package.json").write_text("{}\n")
         options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        _run([npm, "install", *options, *requirements], cwd=folder)
+        run_to_end([npm, "install", *options, *requirements], cwd=folder)
 
     return _installed(f"npm-{name}", requirements, install) / "node_modules"
 
@@ -95,10 +77,10 @@ def debian_package(name: str) -> Path:
                 (folder / "apt" / part).mkdir(parents=True)
             own = [f"Dir::State::lists={folder}/apt/lists", f"Dir::Cache={folder}/apt"]
             options = [word for option in own for word in ("-o", option)]
-            _run(["apt-get", *options, "update"])
+            run_to_end(["apt-get", *options, "update"])
             _download(name, folder, options)
         for archive in folder.glob("*.deb"):
-            _run(["dpkg", "-x", archive.name, "files"], cwd=folder)
+            run_to_end(["dpkg", "-x", archive.name, "files"], cwd=folder)
             archive.unlink()
         shutil.rmtree(folder / "apt", ignore_errors=True)
 
@@ -115,7 +97,7 @@ def debian_system(release: str, *packages: str) -> Path:
     def install(folder: Path) -> None:
         mirror = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
         included = f"--include={','.join(packages)}"
-        _run(["debootstrap", "--variant=minbase", included, release, str(folder / "files"), mirror])
+        run_to_end(["debootstrap", "--variant=minbase", included, release, str(folder / "files"), mirror])
 
     return _installed(f"debian-{release}", (release, *packages), install) / "files"
 
@@ -126,7 +108,7 @@ def _download(name: str, folder: Path, options: list[str]) -> None:
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     stem = name.removesuffix("-doc").rstrip("0123456789")
     followed = re.findall(rf"Depends: ({re.escape(stem)}[\d.]+-doc)$", said, re.M)
-    _run(["apt-get", *options, "download", *(followed or [name])], cwd=folder)
+    run_to_end(["apt-get", *options, "download", *(followed or [name])], cwd=folder)
 
 
 def _installed(name: str, requirements: tuple[str, ...], install: Callable[[Path], None]) -> Path:
@@ -154,17 +136,16 @@ def _python(folder: Path) -> Path:
     return folder / "Scripts" / "python.exe" if os.name == "nt" else folder / "bin" / "python"
 
 
-def _path_with(command: str) -> str:
-    """PATH with the folder of a command that is given by its path, for what stands beside it."""
+def run_to_end(command: list[str], *, cwd: Path | None = None, **environment: str) -> None:
+    """Run a command; raises RuntimeError with its last words if it fails."""
     path = os.environ.get("PATH", "")
-    return f"{Path(command).parent}{os.pathsep}{path}" if Path(command).is_absolute() else path
-
-
-def _run(command: list[str], *, cwd: Path | None = None) -> None:
+    if Path(command[0]).is_absolute():
+        # For what stands beside it
+        path = f"{Path(command[0]).parent}{os.pathsep}{path}"
     done = subprocess.run(
         command,
         cwd=cwd,
-        env={**os.environ, "PATH": _path_with(command[0])},
+        env={**os.environ, "PATH": path, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -101,7 +101,6 @@ _WINDOWS_PLACES = {
     "chromium": ("Chromium/Application/chrome.exe",),
     "msedge": ("Microsoft/Edge/Application/msedge.exe",),
 }
-_PLAYWRIGHT_FOLDERS = {"chromium": "chromium", "chromium-headless-shell": "chromium_headless_shell"}
 _PLAYWRIGHT_EXECUTABLES = {
     "chromium": ("chrome-linux*/chrome", "chrome-mac*/*.app/Contents/MacOS/*", "chrome-win*/chrome.exe"),
     "chromium-headless-shell": (
@@ -131,17 +130,11 @@ class BrowserChoice:
 
 
 def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> BrowserChoice:
-    """The browser of the settings, or the best one on this machine.
+    """The browser of the settings, or the best one on this machine; `isolated`: for clean contexts only.
 
     The order is: the setting `executable`, `channel`, Playwright's own build (found without its driver), then
     Chrome, Chromium and Edge of the system; before them the headless shell, if `prefers_headless_shell`.
-
-    Args:
-        settings: the settings in force.
-        isolated: it is for clean contexts, not for the profile.
-
-    Raises:
-        BrowserNotFound: there is none; the message names the command to install one.
+    Raises BrowserNotFound, which names the command to install one.
     """
     if settings.executable is not None:
         executable = settings.executable.expanduser()
@@ -156,16 +149,15 @@ def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> Browse
     candidates = _candidates(settings.browser)
     if prefers_headless_shell(settings, isolated=isolated):
         candidates = chain(headless_shells(), candidates)
-    choice = next(candidates, None)
-    if choice is None:
-        asked_for = settings.browser if settings.browser != "chromium" else "Chrome, Chromium or Edge"
-        named = "" if settings.browser == "chromium" else f" --browser {settings.browser}"
-        command = f"mcp-browser install{named}"
-        raise BrowserNotFound(
-            f"No browser was found on this machine (looked for {asked_for}).",
-            hint=f"Get one with: {command}. Or name one with --executable PATH.",
-        )
-    return choice
+    if choice := next(candidates, None):
+        return choice
+    asked_for, named = settings.browser, f" --browser {settings.browser}"
+    if settings.browser == "chromium":
+        asked_for, named = "Chrome, Chromium or Edge", ""
+    raise BrowserNotFound(
+        f"No browser was found on this machine (looked for {asked_for}).",
+        hint=f"Get one with: mcp-browser install{named}. Or name one with --executable PATH.",
+    )
 
 
 def prefers_headless_shell(settings: BrowserSettings, *, isolated: bool) -> bool:
@@ -183,8 +175,7 @@ def headless_shells() -> Iterator[BrowserChoice]:
     if executable := _playwright_build("chromium-headless-shell"):
         label = "Playwright's headless shell"
         yield BrowserChoice(label=label, origin="playwright", executable=executable, headless_only=True)
-    for choice in _on_the_system("headless-shell"):
-        yield replace(choice, headless_only=True)
+    yield from _on_the_system("headless-shell")
 
 
 def _candidates(browser: str) -> Iterator[BrowserChoice]:
@@ -199,9 +190,9 @@ def _candidates(browser: str) -> Iterator[BrowserChoice]:
 
 
 def _on_the_system(kind: str) -> Iterator[BrowserChoice]:
-    for place in _places(kind):
-        if _is_executable(place):
-            yield BrowserChoice(label=_LABELS[kind], origin="system", executable=place)
+    is_shell = kind == "headless-shell"
+    for place in filter(_is_executable, _places(kind)):
+        yield BrowserChoice(label=_LABELS[kind], origin="system", executable=place, headless_only=is_shell)
 
 
 def _places(kind: str) -> Iterator[Path]:
@@ -230,15 +221,12 @@ def _playwright_build(build: str) -> Path | None:
     if package is None:
         return None
     revision = _wanted_revision(package, build)
-    folder = _playwright_browsers(package) / f"{_PLAYWRIGHT_FOLDERS[build]}-{revision}"
+    folder = _playwright_browsers(package) / f"{build.replace('-', '_')}-{revision}"
     # False also if the folder may not be read.
     if not os.access(folder / "INSTALLATION_COMPLETE", os.F_OK):
         return None
-    for pattern in _PLAYWRIGHT_EXECUTABLES[build]:
-        for path in sorted(folder.glob(pattern)):
-            if _is_executable(path):
-                return path
-    return None
+    paths = (path for pattern in _PLAYWRIGHT_EXECUTABLES[build] for path in sorted(folder.glob(pattern)))
+    return next(filter(_is_executable, paths), None)
 
 
 def _wanted_revision(package: Path, build: str) -> str:
@@ -294,11 +282,7 @@ def launch_options(
 ) -> dict[str, Any]:
     """Keyword arguments for Playwright's `launch` and `launch_persistent_context`.
 
-    Args:
-        choice: the browser to start.
-        settings: the settings in force; the defaults when left out.
-        headless: overrides what the settings say.
-        isolated: it is for clean contexts, which may belong to different clients.
+    `headless` overrides the settings. `isolated`: for clean contexts, which may belong to several clients.
     """
     settings = settings or BrowserSettings()
     headless = runs_headless(settings) if headless is None else headless
@@ -308,16 +292,13 @@ def launch_options(
         # The server itself ends the browser when it is interrupted.
         "handle_sigint": False,
         "chromium_sandbox": sandbox,
+        "executable_path": choice.executable,
+        "channel": choice.channel,
+        "proxy": proxy_options(settings.proxy) if settings.proxy is not None else None,
         "args": chromium_args(settings),
         # Otherwise Playwright lifts Chromium's limit on how often a page may change its address.
         "ignore_default_args": ["--disable-ipc-flooding-protection"],
     }
-    if choice.executable is not None:
-        options["executable_path"] = choice.executable
-    if choice.channel is not None:
-        options["channel"] = choice.channel
-    if settings.proxy is not None:
-        options["proxy"] = proxy_options(settings.proxy)
     if isolated and not options["headless"] and sys.platform == "linux":
         options["args"].insert(0, NO_SELECTION_PASTE)
     if not sandbox and not options["headless"]:

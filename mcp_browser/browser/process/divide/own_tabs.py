@@ -34,12 +34,10 @@ class OwnTabs(Divider):
         may_use: Callable[[str], bool],
         copy: Callable[[Path, Path, Callable[[], None]], None],
     ) -> None:
-        """Ask the browser for its tabs.
+        """Ask the browser, which gets its messages by `to_browser`, for its tabs.
 
-        Args:
-            to_browser: takes one message for the browser.
-            may_use: whether a tab of the user with this address is lent.
-            copy: copies a downloaded file from the first path to the second, then calls the function.
+        `may_use(address)`: whether a tab of the user is lent. `copy` copies a downloaded file from the first
+        path to the second, then calls the function.
         """
         super().__init__(to_browser)
         self.lent: set[str] = set()  # The lent targets of the user
