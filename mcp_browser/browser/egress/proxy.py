@@ -10,7 +10,7 @@ import h11
 
 from mcp_browser.browser.concurrency import SingleFlight
 from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, why_failed
-from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefusal, EgressRefused, ProxySession
+from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefused, ProxySession
 from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
 
@@ -62,7 +62,8 @@ class ProxyConnection:
             request = await self._browser.next_event()
         if not isinstance(request, h11.Request):
             return False
-        admitted = self._pass_of(_header(request, b"proxy-authorization"))
+        headers = dict(request.headers)
+        admitted = self._pass_of(headers.get(b"proxy-authorization", b""))
         if admitted is None:
             await self._refuse(407, [(b"Proxy-Authenticate", b'Basic realm="mcp-browser"')])
             return False
@@ -88,54 +89,34 @@ class ProxyConnection:
             await self._refuse(400)
             return
         plain = replace(secure, scheme="http")
-        refusals = [admitted.policy.refusal(to) for to in (secure, plain)]
-        to = secure if refusals[0] is None else plain
-        if all(refusals):
-            refusal = next(filter(None, refusals))
-            admitted.failed(secure, refusal)
-            admitted.failed(plain, refusal)
+        no_tls, no_plain = (admitted.policy.refusal(to) for to in (secure, plain))
+        if no_tls is not None and no_plain is not None:
+            admitted.failed(secure, no_tls)
+            admitted.failed(plain, no_tls)
             await self._refuse(403)
             return
+        to = secure if no_tls is None else plain
         try:
             site = await self._dialer.connect(to, admitted.policy)
         except (EgressRefused, OSError) as error:
             admitted.failed(to, why_failed(error))
             await self._refuse(502 if isinstance(error, OSError) else 403)
-        else:
-            with contextlib.closing(site.writer):
-                await self._browser.next_event()  # The end of the request
-                await self._browser.send(h11.Response(status_code=200, headers=[], reason=b"OK"))
-                await self._splice(admitted, site, refusals, (secure, plain))
-
-    async def _splice(
-        self,
-        admitted: ProxySession,
-        site: Connection,
-        refusals: list[EgressRefusal | None],
-        destinations: tuple[Origin, Origin],
-    ) -> None:
-        """Pass bytes both ways until both ends have closed, or one has failed."""
+            return
         browser = self._browser
-        first = browser.http.trailing_data[0]
-        if any(refusals):
-            # Only TLS, or only plain HTTP, is allowed: the first byte shows which it is.
-            first = first or await browser.reader.read(READ_SIZE)
-            plain = first[:1] != bytes([TLS_HANDSHAKE])
-            refusal = refusals[plain]
-            if refusal is not None:
-                admitted.failed(destinations[plain], refusal)
-                return
-        if first:
+        with contextlib.closing(site.writer):
+            await browser.next_event()  # The end of the request
+            await browser.send(h11.Response(status_code=200, headers=[], reason=b"OK"))
+            first = browser.http.trailing_data[0]
+            if no_tls is not None or no_plain is not None:
+                # Only TLS, or only plain HTTP, is allowed: the first byte shows which it is.
+                first = first or await browser.reader.read(READ_SIZE)
+                is_tls = first[:1] == bytes([TLS_HANDSHAKE])
+                refusal = no_tls if is_tls else no_plain
+                if refusal is not None:
+                    admitted.failed(secure if is_tls else plain, refusal)
+                    return
             site.writer.write(first)
-        there = asyncio.create_task(_pump(browser.reader, site.writer))
-        back = asyncio.create_task(_pump(site.reader, browser.writer))
-        try:
-            await asyncio.wait({there, back}, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait({there, back}, timeout=LINGER_SECONDS)
-        finally:
-            there.cancel()
-            back.cancel()
-            await asyncio.gather(there, back, return_exceptions=True)
+            await _splice(browser, site)
 
     # -- plain requests
 
@@ -172,22 +153,14 @@ class ProxyConnection:
         else:
             target = b"/" + target.split(b"//", 1)[1].partition(b"/")[2]
         site.put(h11.Request(method=request.method, target=target, headers=headers))
-        sending = None
-        body = self._browser.event_at_hand()
-        if isinstance(body, h11.EndOfMessage):
-            site.put(body)
-        await site.flush()
-        if not isinstance(body, h11.EndOfMessage):
-            sending = asyncio.create_task(self._pass_on_body(body, site))
+        sending = asyncio.create_task(self._pass_on_body(self._browser.event_at_hand(), site))
         try:
             await self._pass_back(site)
-            if sending is not None:
-                if not sending.done():
-                    return False  # The rest of the request is not needed.
-                await sending
+            if not sending.done():
+                return False  # The rest of the request is not needed.
+            await sending
         finally:
-            if sending is not None:
-                sending.cancel()
+            sending.cancel()
         if not site.next_cycle():
             self._leave_site()
         return self._browser.next_cycle()
@@ -200,26 +173,28 @@ class ProxyConnection:
                 await self._browser.flush()
                 await site.read()
                 continue
-            match event:
-                case h11.Response():
-                    headers = _end_to_end(event.headers.raw_items())
-                    event = h11.Response(status_code=event.status_code, headers=headers, reason=event.reason)
-                case h11.InformationalResponse() | h11.Data() | h11.EndOfMessage():
-                    pass
-                case _:
-                    raise ConnectionResetError
+            if isinstance(event, h11.Response):
+                headers = _end_to_end(event.headers.raw_items())
+                event = h11.Response(status_code=event.status_code, headers=headers, reason=event.reason)
+            elif not isinstance(event, h11.InformationalResponse | h11.Data | h11.EndOfMessage):
+                raise ConnectionResetError
             self._browser.put(event)
             if isinstance(event, h11.EndOfMessage):
                 await self._browser.flush()
                 return
 
-    async def _pass_on_body(self, first: object, site: "_Peer") -> None:
-        event = first or await self._browser.next_event()
-        while isinstance(event, h11.Data):
-            await site.send(event)
-            event = await self._browser.next_event()
-        if isinstance(event, h11.EndOfMessage):
-            await site.send(h11.EndOfMessage())
+    async def _pass_on_body(self, event: object, site: "_Peer") -> None:
+        """Send the head, together with what is at hand of the body, then the rest."""
+        # Whoever reads the answer learns of a broken connection, too.
+        with contextlib.suppress(OSError):
+            if event is None:
+                await site.flush()
+                event = await self._browser.next_event()
+            while isinstance(event, h11.Data):
+                await site.send(event)
+                event = await self._browser.next_event()
+            if isinstance(event, h11.EndOfMessage):
+                await site.send(h11.EndOfMessage())
 
     # -- both
 
@@ -288,16 +263,25 @@ class _Peer:
         return True
 
 
+async def _splice(browser: _Peer, site: Connection) -> None:
+    """Pass bytes both ways until both ends have closed, or one has failed."""
+    there = asyncio.create_task(_pump(browser.reader, site.writer))
+    back = asyncio.create_task(_pump(site.reader, browser.writer))
+    try:
+        await asyncio.wait({there, back}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({there, back}, timeout=LINGER_SECONDS)
+    finally:
+        there.cancel()
+        back.cancel()
+        await asyncio.gather(there, back, return_exceptions=True)
+
+
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while data := await reader.read(READ_SIZE):
         writer.write(data)
         await writer.drain()
     if writer.can_write_eof():
         writer.write_eof()
-
-
-def _header(request: h11.Request, name: bytes) -> bytes:
-    return next((value for key, value in request.headers if key == name), b"")
 
 
 def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
