@@ -123,8 +123,7 @@ def running(
 ) -> Generator[subprocess.Popen[bytes]]:
     """A server process, from when `ready` answers until the block ends; none of its processes is left behind.
 
-    Raises:
-        RuntimeError: it ended, or did not answer in time; the message carries its last words.
+    One that does not answer is a RuntimeError, which carries its last words.
     """
     log = folder / "server.log"
     with log.open("wb") as output:

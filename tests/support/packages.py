@@ -1,6 +1,7 @@
 """Packages that tests browse, installed once into a cache of the user's and then reused.
 
-The folder's name carries the pinned requirements, so that a new pin makes a new folder.
+The folder's name carries the pinned requirements, so that a new pin makes a new folder. A package that cannot
+be had is a RuntimeError, which carries the installer's last words.
 """
 
 import hashlib
@@ -21,11 +22,7 @@ _INSTALL_SECONDS = 900
 
 
 def python_packages(name: str, *requirements: str) -> Path:
-    """The Python of a virtual environment, called `name`, with requirements such as `Django==5.2.19`.
-
-    Raises:
-        RuntimeError: the installation failed; the message carries pip's last words.
-    """
+    """The Python of a virtual environment, called `name`, with requirements such as `Django==5.2.19`."""
 
     def install(folder: Path) -> None:
         venv.create(folder, with_pip=True)
@@ -40,9 +37,6 @@ def npm_packages(name: str, *requirements: str) -> Path:
     """The `node_modules` of a folder, called `name`, with npm packages such as `swagger-ui-dist@5.35.0`.
 
     No install script is run. A machine without npm gets one from PyPI first.
-
-    Raises:
-        RuntimeError: the installation failed; the message carries npm's last words.
     """
 
     def install(folder: Path) -> None:
@@ -60,9 +54,6 @@ def debian_package(name: str) -> Path:
 
     A package that only stands for another one, as `python3-doc` for that of the current version, is followed
     to it. The version is the one that the system's own sources have.
-
-    Raises:
-        RuntimeError: there is no apt-get here, or it failed; the message carries its last words.
     """
 
     def install(folder: Path) -> None:
@@ -88,11 +79,7 @@ def debian_package(name: str) -> Path:
 
 
 def debian_system(release: str, *packages: str) -> Path:
-    """The files of a minimal Debian with these packages, made by debootstrap, which needs root.
-
-    Raises:
-        RuntimeError: debootstrap failed; the message carries its last words.
-    """
+    """The files of a minimal Debian with these packages, made by debootstrap, which needs root."""
 
     def install(folder: Path) -> None:
         mirror = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
