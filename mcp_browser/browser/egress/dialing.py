@@ -171,7 +171,7 @@ async def look_up(host: str) -> list[IpAddress]:
     return list(dict.fromkeys(addresses))
 
 
-def why_failed(error: Exception) -> EgressRefusal | str:
+def reason_of(error: Exception) -> EgressRefusal | str:
     """Why a connection could not be made: a refusal, or the browser's code for it."""
     if isinstance(error, EgressRefused):
         return error.refusal

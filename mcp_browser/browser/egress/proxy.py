@@ -9,7 +9,7 @@ from dataclasses import replace
 import h11
 
 from mcp_browser.browser.concurrency import SingleFlight
-from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, why_failed
+from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, reason_of
 from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefused, ProxySession
 from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
@@ -99,7 +99,7 @@ class ProxyConnection:
         try:
             site = await self._dialer.connect(to, admitted.policy)
         except (EgressRefused, OSError) as error:
-            admitted.failed(to, why_failed(error))
+            admitted.failed(to, reason_of(error))
             await self._refuse(502 if isinstance(error, OSError) else 403)
             return
         browser = self._browser
@@ -128,7 +128,7 @@ class ProxyConnection:
             site = await self._reach(admitted, to)
             return await self._pass_on(request, site)
         except (EgressRefused, OSError, h11.ProtocolError) as error:
-            admitted.failed(to, why_failed(error))
+            admitted.failed(to, reason_of(error))
         # Without an answer the browser reports an error; no page can read one of ours.
         return False
 

@@ -16,10 +16,11 @@ from playwright.async_api import BrowserContext, Page, Request, Response, WebSoc
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.browser.network.exchange import FRAMES, Exchange, SocketMessage, secrets_sent
+from mcp_browser.browser.network.exchange import FRAMES, Exchange, SocketMessage, as_text, header
 from mcp_browser.browser.retention import in_use
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
+from mcp_browser.privacy.redaction import Redactor
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
@@ -96,8 +97,22 @@ class NetworkLog(SessionPlugin):
             self._marks[request] = source
 
     def secrets(self) -> frozenset[str]:
-        """The secrets that requests and responses contain under their names."""
-        return secrets_sent(self.exchanges())
+        """The secrets that exchanges contain under their names; other requests may repeat them elsewhere."""
+        found: set[str] = set()
+        for exchange in self._kept.values():
+            if exchange.secrets is None:
+                redactor = Redactor()
+                redactor.url(exchange.url)
+                redactor.headers(exchange.request_headers)
+                redactor.headers(exchange.response_headers)
+                kind = header(exchange.request_headers, "content-type")
+                redactor.body(as_text(exchange.request_body, kind) or "", kind)
+                if not exchange.done or exchange.gathering is not None:
+                    found |= redactor.known
+                    continue
+                exchange.secrets = redactor.known
+            found |= exchange.secrets
+        return frozenset(found)
 
     # -- as a plugin
 
