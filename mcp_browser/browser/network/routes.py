@@ -97,7 +97,7 @@ class Routes(SessionPlugin):
         self._session = session
         self._ids = itertools.count(1)
         self._handlers: dict[MockRule, Callable[[Route, Request], Awaitable[None]]] = {}
-        self._log: NetworkLog | None = None
+        self._log: NetworkLog  # Of the first route on
 
     def rules(self) -> list[MockRule]:
         """All routes, oldest first."""
@@ -158,8 +158,7 @@ class Routes(SessionPlugin):
         if rule.left is not None:
             rule.left -= 1
         answer = rule.answer
-        if self._log is not None:
-            self._log.mark(request, f"{'block' if answer is None else 'mock'} {rule.id}")
+        self._log.mark(request, f"{'block' if answer is None else 'mock'} {rule.id}")
         if answer is None:
             await route.abort("blockedbyclient")
         else:

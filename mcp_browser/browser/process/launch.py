@@ -47,23 +47,12 @@ _UNUSED_FEATURES = (
     "SpareRendererForSitePerProcess",
 )
 _PLAYWRIGHTS_DISABLED_FEATURES = (
-    "AvoidUnnecessaryBeforeUnloadCheckSync",
-    "DestroyProfileOnBrowserClose",
-    "HttpsUpgrades",
-    "HttpsFirstBalancedModeAutoEnable",
-    "LensOverlay",
-    "MediaRouter",
-    "PaintHolding",
-    "ThirdPartyStoragePartitioning",
-    "AvoidCorsURLLoaderRestartOnRedirect",
-    "TcpPortRandomizationWin",
-    "OptimizationHints",
-    "NetworkTimeServiceQuerying",
-    "AimEnabled",
-    "PreconnectToSearch",
-    "msForceBrowserSignIn",
-    "msEdgeUpdateLaunchServicesPreferredVersion",
-)
+    "AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose HttpsUpgrades "
+    "HttpsFirstBalancedModeAutoEnable LensOverlay MediaRouter PaintHolding "
+    "ThirdPartyStoragePartitioning AvoidCorsURLLoaderRestartOnRedirect TcpPortRandomizationWin "
+    "OptimizationHints NetworkTimeServiceQuerying AimEnabled PreconnectToSearch msForceBrowserSignIn "
+    "msEdgeUpdateLaunchServicesPreferredVersion"
+).split()
 """Playwright's own list, repeated since Chromium takes the last of several such switches only."""
 
 WEB_MCP = "WebMCP"  # Chromium's feature for `document.modelContext`, by which pages offer tools
@@ -90,13 +79,11 @@ _LINUX_PLACES = {
     "msedge": ("/opt/microsoft/msedge/msedge",),
 }
 _MAC_PLACES = {
-    "headless-shell": (),
     "chrome": ("Google Chrome.app/Contents/MacOS/Google Chrome",),
     "chromium": ("Chromium.app/Contents/MacOS/Chromium",),
     "msedge": ("Microsoft Edge.app/Contents/MacOS/Microsoft Edge",),
 }
 _WINDOWS_PLACES = {
-    "headless-shell": (),
     "chrome": ("Google/Chrome/Application/chrome.exe",),
     "chromium": ("Chromium/Application/chrome.exe",),
     "msedge": ("Microsoft/Edge/Application/msedge.exe",),
@@ -202,11 +189,11 @@ def _places(kind: str) -> Iterator[Path]:
     match sys.platform:
         case "darwin":
             for folder in (Path("/Applications"), Path.home() / "Applications"):
-                yield from (folder / place for place in _MAC_PLACES[kind])
+                yield from (folder / place for place in _MAC_PLACES.get(kind, ()))
         case "win32":
             for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
                 if folder := os.environ.get(variable):
-                    yield from (Path(folder) / place for place in _WINDOWS_PLACES[kind])
+                    yield from (Path(folder) / place for place in _WINDOWS_PLACES.get(kind, ()))
         case _:
             yield from map(Path, _LINUX_PLACES[kind])
 
