@@ -16,7 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mcp_browser.browser.process.divide.divider import Leaving, SharedTabs
-from mcp_browser.browser.process.divide.profile_client import DOWNLOADS, SOCKET, START_SECONDS
 
 CLOSING_SECONDS = 5.0  # How long the browser may take to close before it is killed
 MOST_UNREAD = 256_000_000  # Bytes unread by the other end of a pipe before it counts as gone
@@ -122,7 +121,18 @@ class ProfileClient(Pipe):
 class ProfileBroker:
     """Serves the clients of one profile, whose folder is the current one, until the last has gone."""
 
-    def __init__(self, *, lock: int, browser: int, pipe: tuple[int, int], log: int, terms: str) -> None:
+    def __init__(  # noqa: PLR0913 - what the process that started the browser knows, by keyword
+        self,
+        *,
+        lock: int,
+        browser: int,
+        pipe: tuple[int, int],
+        log: int,
+        terms: str,
+        place: str,
+        downloads: str,
+        start_seconds: float,
+    ) -> None:
         """Take over a browser that starts.
 
         Args:
@@ -131,17 +141,21 @@ class ProfileBroker:
             pipe: file descriptors to read from the browser and to write to it.
             log: file descriptor of what the browser writes to standard error.
             terms: what the browser was started with; a client's terms have to be equal.
+            place: path of the socket to listen at.
+            downloads: folder of the browser's downloads, which is removed at the end.
+            start_seconds: how long to wait for the first client.
         """
         self._browser = browser
         self._terms = terms
-        self._place = Path(SOCKET)
+        self._place = Path(place)
+        self._downloads = downloads
         self._lock = lock
         self.selector = selectors.DefaultSelector()
         self._clients: list[ProfileClient] = []
         self._log = b""
         self._gone = self._stopped = False
         self._closing_until: float | None = None
-        self._alone_until = time.monotonic() + START_SECONDS
+        self._alone_until = time.monotonic() + start_seconds
         self._pipe = Pipe(self.selector, pipe, self._from_browser, self._lost)
         self._tabs = SharedTabs(self._pipe.send)
         os.set_blocking(log, False)
@@ -287,7 +301,7 @@ class ProfileBroker:
             os.killpg(self._browser, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self._browser, 0)
-        shutil.rmtree(DOWNLOADS, ignore_errors=True)
+        shutil.rmtree(self._downloads, ignore_errors=True)
         os.ftruncate(self._lock, 0)
         os.close(self._lock)
 

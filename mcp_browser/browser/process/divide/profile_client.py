@@ -145,8 +145,16 @@ def _serve(folder: str, executable: str, terms: str, lock: int) -> None:
     os.chdir(folder)
     from mcp_browser.browser.process.divide.profile_broker import ProfileBroker
 
-    pipe = (from_browser, to_browser)
-    ProfileBroker(lock=lock, browser=browser, pipe=pipe, log=log, terms=terms).run()
+    ProfileBroker(
+        lock=lock,
+        browser=browser,
+        pipe=(from_browser, to_browser),
+        log=log,
+        terms=terms,
+        place=SOCKET,
+        downloads=DOWNLOADS,
+        start_seconds=START_SECONDS,
+    ).run()
 
 
 if __name__ == "__main__":
