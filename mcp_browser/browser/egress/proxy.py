@@ -29,8 +29,7 @@ class ProxyConnection:
 
     def __init__(
         self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
+        connection: Connection,
         dialer: Dialer,
         pass_of: Callable[[bytes], ProxySession | None],
         task: asyncio.Task[None],
@@ -39,12 +38,8 @@ class ProxyConnection:
         self._dialer = dialer
         self._pass_of = pass_of
         self._task = task
-        self._browser = _Peer(
-            h11.Connection(h11.SERVER, max_incomplete_event_size=STREAM_LIMIT), reader, writer
-        )
+        self._browser = _Peer(connection)
         self._site: _Peer | None = None
-        self._site_is: Origin | None = None
-        self._by_proxy: Headers | None = None
 
     async def run(self) -> None:
         """Answer requests until the browser or the proxy closes the connection."""
@@ -135,21 +130,19 @@ class ProxyConnection:
     async def _reach(self, admitted: ProxySession, to: Origin) -> "_Peer":
         """The connection to the site, reused from the previous request if it leads there."""
         site = self._site
-        if site is not None and self._site_is == to and site.may_go_on():
+        if site is not None and site.to == to and site.may_go_on():
             return site
         self._leave_site()
-        found = await self._dialer.connect_for_requests(to, admitted.policy)
-        self._site_is, self._by_proxy = to, found.by_proxy
-        http = h11.Connection(h11.CLIENT, max_incomplete_event_size=STREAM_LIMIT)
-        self._site = _Peer(http, found.reader, found.writer)
-        return self._site
+        connection = await self._dialer.connect_for_requests(to, admitted.policy)
+        site = self._site = _Peer(connection, to)
+        return site
 
     async def _pass_on(self, request: h11.Request, site: "_Peer") -> bool:
         """Forward the request and return the answer; whether both connections stay usable."""
         headers = _end_to_end(request.headers.raw_items())
         target = request.target
-        if self._by_proxy is not None:
-            headers += self._by_proxy
+        if site.by_proxy is not None:
+            headers += site.by_proxy
         else:
             target = b"/" + target.split(b"//", 1)[1].partition(b"/")[2]
         site.put(h11.Request(method=request.method, target=target, headers=headers))
@@ -213,14 +206,13 @@ class ProxyConnection:
 
 
 class _Peer:
-    """One HTTP connection: the browser's or the site's."""
+    """One HTTP connection: the browser's, or one to a site."""
 
-    def __init__(
-        self, http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self.http = http
-        self.reader = reader
-        self.writer = writer
+    def __init__(self, connection: Connection, to: Origin | None = None) -> None:
+        role = h11.SERVER if to is None else h11.CLIENT
+        self.http = h11.Connection(role, max_incomplete_event_size=STREAM_LIMIT)
+        self.reader, self.writer, self.by_proxy = connection.reader, connection.writer, connection.by_proxy
+        self.to = to
         self._to_send: list[bytes] = []
 
     def event_at_hand(self) -> object:
@@ -355,7 +347,7 @@ class EgressProxy:
         assert task is not None
         self._connections.add(task)
         try:
-            await ProxyConnection(reader, writer, self.dialer, self._passes.get, task).run()
+            await ProxyConnection(Connection(reader, writer), self.dialer, self._passes.get, task).run()
         except asyncio.CancelledError:
             pass  # The session or the proxy has ended.
         except (OSError, EOFError):
