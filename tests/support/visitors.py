@@ -63,13 +63,7 @@ async def visit(replicas: Replicas, stack: AsyncExitStack, page: str, number: in
     assert "nobody" in await browser.open(page)
     await browser.fill("textbox", "Name", name)
     await browser.click("button", "Keep")
-    handle = browser.session
-    if handle is None:
-        listed = await browser.call("list_sessions")
-        assert listed.structured is not None
-        (own,) = listed.structured["sessions"]
-        handle = own["session"]
-    return Visitor(browser, name, era, sse, handle.partition(".")[0])
+    return Visitor(browser, name, era, sse, (await browser.handle()).partition(".")[0])
 
 
 @dataclass(frozen=True)
