@@ -20,7 +20,7 @@ from mcp_browser.actions.screenshots import Screenshot, describe_view, take_scre
 from mcp_browser.actions.session_script import SessionScript, lines_of
 from mcp_browser.audit import audit_log_of, redacted
 from mcp_browser.batch import Batch, ListedAction, Premises, foresee
-from mcp_browser.browser.files.server_paths import ServerPaths
+from mcp_browser.browser.files.filenames import ServerPaths
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import ActionScope

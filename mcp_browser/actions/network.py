@@ -279,12 +279,12 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
             exchange = _answered(log, since, matches)
             if exchange is None:
                 stop_at_dialog(ctx)
-                await log.change(limit=params.timeout)
+                await log.changed.wait(params.timeout)
     if exchange is None:
         raise _nothing_came(log, since, params)
     with anyio.move_on_after(max(0.1, min(ENDING_SECONDS, scope.deadline - anyio.current_time()))):
         while not exchange.done:
-            await log.change(limit=ENDING_SECONDS)
+            await log.changed.wait(ENDING_SECONDS)
     await log.complete(exchange)
     redactor = ctx.session.redactor()
     redacted = redact(exchange, exchange.response_body, redactor)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 
 from mcp_browser.browser.concurrency import added, begin, finish
-from mcp_browser.browser.process.launcher import import_playwright
-from mcp_browser.browser.process.pool import Browsers
+from mcp_browser.browser.process.pool import ContextPool
 from mcp_browser.errors import ActionError
 from mcp_browser.settings import Settings
 
@@ -32,9 +31,9 @@ class BrowserManager:
         """Start nothing yet; `remote`: clients are on other machines, and share no paths with the server."""
         self.settings = settings
         self.remote = remote
-        self._browsers = Browsers(settings, remote=remote)
-        self.egress, self.pool = self._browsers.egress, self._browsers.pool
-        self.start, self.ready = self._browsers.start, self.pool.ready
+        self.pool = ContextPool(settings, remote=remote)
+        self.egress = self.pool.egress
+        self.start, self.ready = self.pool.start, self.pool.ready
         self.default: BrowserSession | None = None  # The session of `default_session`, if there is one now
         self._sessions: dict[BrowserSession, None] = {}
         self._file_listeners: list[FileListener] = []
@@ -47,7 +46,7 @@ class BrowserManager:
         A failure is raised by the first call. Import other modules after this returns: imports in parallel
         delay the driver.
         """
-        await anyio.to_thread.run_sync(import_playwright)
+        await anyio.to_thread.run_sync(import_module, "playwright.async_api")
 
         async def start() -> None:
             try:
@@ -98,11 +97,11 @@ class BrowserManager:
             remote=self.remote,
             context_options=context_options,
             limits=limits,
-            egress=self._browsers.admit(settings),
+            egress=self.pool.admit(settings),
             on_close=self._forget,
         )
         self._sessions[session] = None
-        session.artifacts.listen(partial(self._file_changed, session))
+        session.artifacts.on_change = partial(self._file_changed, session)
         for listener in self.when_new:
             listener(session)
         return session
@@ -125,7 +124,7 @@ class BrowserManager:
         for outcome in await asyncio.gather(*closing, return_exceptions=True):
             if isinstance(outcome, Exception):
                 logger.error("A session could not be closed", exc_info=outcome)
-        await self._browsers.close()
+        await self.pool.close()
 
     def _forget(self, session: "BrowserSession") -> None:
         self._sessions.pop(session, None)

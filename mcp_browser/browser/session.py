@@ -17,7 +17,7 @@ from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.observation import Effect
-from mcp_browser.browser.process.pool import Browsers, ContextPool, Ended
+from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.profile import remove_leftovers_once
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, SessionPlugins
 from mcp_browser.browser.session_services import Clipboard, SessionLimits, SessionServices
@@ -83,10 +83,10 @@ class BrowserSession:
             on_close: called once everything is released.
         """
         self.settings = settings = settings or Settings()
-        self._own_browsers: Browsers | None = None
+        self._own_pool: ContextPool | None = None
         if pool is None:
-            self._own_browsers = Browsers(settings)
-            pool, egress = self._own_browsers.pool, self._own_browsers.admit(settings)
+            pool = self._own_pool = ContextPool(settings)
+            egress = pool.admit(settings)
         if isolated is None:
             isolated = settings.browser.profile is None and not settings.browser.runs_already
         limits = limits or SessionLimits()
@@ -186,7 +186,7 @@ class BrowserSession:
 
     @property
     def downloads(self) -> list[DownloadInfo]:
-        return self.incoming.infos()
+        return list(self.incoming.infos)
 
     @property
     def upload_dirs(self) -> tuple[Path, ...]:
@@ -277,8 +277,8 @@ class BrowserSession:
             await asyncio.wait({self._opening})
         # In reverse order; each step is taken even if others fail.
         async with contextlib.AsyncExitStack() as steps:
-            if self._own_browsers is not None:
-                steps.push_async_callback(self._own_browsers.close)
+            if self._own_pool is not None:
+                steps.push_async_callback(self._own_pool.close)
             steps.callback(self._on_close, self)
             if self.services.egress is not None:
                 steps.callback(self.services.egress.end)

@@ -20,7 +20,7 @@ from rich.text import Text
 from mcp_browser import __version__
 from mcp_browser.browser.process.divide.own_relay import allows, find_own_browser, list_tabs
 from mcp_browser.browser.process.divide.shared_profile import sharers_of
-from mcp_browser.browser.process.driver import driver_problem
+from mcp_browser.browser.process.early_driver import driver_problem
 from mcp_browser.browser.process.launch import (
     BrowserChoice,
     browser_version,

@@ -53,7 +53,8 @@ def installing(*, with_deps: bool) -> Generator[tuple[Installer, "StatusLine"]]:
     """Yield an installer, with Playwright's driver mended, and the line on which it shows its work."""
     progress = StatusLine()
     try:
-        installer = Installer(progress, asking(progress, with_deps=with_deps))
+        allowed = asking(progress, with_deps=with_deps)
+        installer = Installer(allowed, report=progress.report, doing=progress.doing)
         installer.mend_driver()
         yield installer, progress
     finally:

@@ -18,7 +18,7 @@ class Kept:
         self.notices: list[str] = []
         self.heard: list[str] = []
         self.artifacts = Artifacts(FileSettings.model_validate(settings), self.notices.append, remote=remote)
-        self.artifacts.listen(self.heard.append)
+        self.artifacts.on_change = self.heard.append
 
 
 @pytest_asyncio.fixture(loop_scope="session")

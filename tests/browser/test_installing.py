@@ -1,6 +1,7 @@
 """Getting a browser: what is tried, what only with permission, and what is told."""
 
 import os
+import platform
 import sys
 from pathlib import Path
 
@@ -29,20 +30,14 @@ class Told:
         self.asked: list[str] = []
         self._allows = allows
 
-    def report(self, line: str) -> None:
-        self.lines.append(line)
-
-    def doing(self, text: str) -> None:
-        self.done.append(text)
-
     def _allowed(self, what: str) -> bool:
         self.asked.append(what)
         return self._allows
 
     def install(self, **settings: object) -> Path | None:
         """Install a browser; its executable."""
-        wanted = BrowserSettings.model_validate(settings)
-        return Installer(self, self._allowed).install_browser(wanted).executable
+        installer = Installer(self._allowed, report=self.lines.append, doing=self.done.append)
+        return installer.install_browser(BrowserSettings.model_validate(settings)).executable
 
 
 def makes(path: Path) -> str:
@@ -53,8 +48,7 @@ def makes(path: Path) -> str:
 @pytest.fixture
 def debian(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A bare Debian, of root's, without a network; its programs."""
-    monkeypatch.setattr(installing, "_OS_RELEASE", bare_machine / "os-release")
-    (bare_machine / "os-release").write_text("ID=debian\n")
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: {"ID": "debian"})
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setenv("PLAYWRIGHT_DOWNLOAD_HOST", NOWHERE)
     chromium = makes(bare_machine / "chromium")
@@ -129,9 +123,12 @@ def test_a_wrong_executable_is_not_replaced_by_an_installed_one(debian: Path) ->
         Told(allows=True).install(executable=debian / "nowhere")
 
 
-def test_apt_is_asked_only_where_its_chromium_is_no_snap(debian: Path) -> None:
+def test_apt_is_asked_only_where_its_chromium_is_no_snap(
+    debian: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert installing._apt_serves_chromium()
-    (debian / "os-release").write_text("ID=ubuntu\nID_LIKE=debian\n")
-    assert not installing._apt_serves_chromium()
+    with monkeypatch.context() as patch:
+        patch.setattr(platform, "freedesktop_os_release", lambda: {"ID": "ubuntu", "ID_LIKE": "debian"})
+        assert not installing._apt_serves_chromium()
     (debian / "apt-get").unlink()
     assert not installing._apt_serves_chromium()

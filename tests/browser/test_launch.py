@@ -50,7 +50,7 @@ def program(path: Path, script: str = "echo Browser 1.2.3") -> Path:
 
 def playwright_build(folder: Path, build: str) -> Path:
     """One of Playwright's builds in its folder, as far as a look at the disk goes."""
-    package = launch._playwright_package()
+    package = launch.driver_package()
     assert package is not None
     revision = launch._wanted_revision(package, build)
     home = folder / f"{build.replace('-', '_')}-{revision}"
@@ -207,7 +207,7 @@ def test_features_that_settings_disable_are_added_to_those_disabled_anyway() -> 
 
 
 def test_no_feature_that_playwright_disables_is_enabled_again() -> None:
-    package = launch._playwright_package()
+    package = launch.driver_package()
     assert package is not None
     bundle = (package / "lib" / "coreBundle.js").read_text(encoding="utf-8")
     (listed,) = re.findall(r"disabledFeatures = \[(.*?)\]", bundle, re.DOTALL)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.browser.files.server_paths import HIDDEN, ServerPaths
+from mcp_browser.browser.files.filenames import HIDDEN, ServerPaths
 from mcp_browser.settings import FileSettings, Settings
 
 PATHS = ServerPaths(Settings(files=FileSettings(output_dir=Path("/srv/out"))))

@@ -2,17 +2,15 @@
 
 import asyncio
 import json
-import os
-import sys
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import mcp_types as types
-from mcp import Client, StdioServerParameters
+from mcp import Client
 
-from tests.support.client import Era, held
+from tests.support.client import Era, python_client
 
 COUNTER = """<button onclick="out.textContent = 'Count ' + ++n">More</button><p id=out>Count 0</p>
 <script>let n = 0</script>"""
@@ -30,7 +28,6 @@ def output(*actions: dict[str, Any], goal: str = "go on") -> dict[str, Any]:
 
 
 def done(text: str, *, success: bool = True) -> dict[str, Any]:
-    """The output that ends a task."""
     return output({"done": {"success": success, "text": text}}, goal="report")
 
 
@@ -46,12 +43,10 @@ WAIT = output({"wait_for": {"seconds": 30}})
 
 
 def text(result: types.CallToolResult) -> str:
-    """The texts of a result."""
     return "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
 
 
 def data(result: types.CallToolResult) -> dict[str, Any]:
-    """What a result has for programs."""
     assert result.structured_content is not None, text(result)
     return result.structured_content
 
@@ -60,7 +55,6 @@ class Desk:
     """A folder for a server's agent: its script, a judge that says yes, its tasks, its process."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep everything in `folder`."""
         self.script = folder / "script.json"
         self.judge = folder / "judge.json"
         self.judge.write_text(json.dumps([CONFIRMED]))
@@ -79,7 +73,6 @@ class Desk:
 
     @property
     def pid(self) -> int:
-        """The number of the server's process."""
         return int(self._number.read_text())
 
     def history(self, task: str) -> dict[str, Any]:
@@ -87,18 +80,11 @@ class Desk:
         path = self.tasks / task / "history.json"
         return json.loads(path.read_text()) if path.exists() else {}
 
-    @asynccontextmanager
-    async def client(self, era: Era, *flags: str, **callbacks: Any) -> AsyncGenerator[Client]:
+    def client(self, era: Era, *flags: str, **callbacks: Any) -> AbstractAsyncContextManager[Client]:
         """A client of a server of its own, over stdio; it lives in a task of its own."""
         options = ["--stdio", "--headless", "--isolated", *(flags or self.flags)]
         command = ["-c", WRITING_ITS_NUMBER + START, str(self._number), *options]
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")
-        }
-        server = StdioServerParameters(command=sys.executable, args=command, env=environment)
-        connected = Client(server, mode=era, read_timeout_seconds=60, **callbacks)
-        async with held(connected) as client:
-            yield client
+        return python_client(command, era, seconds=60, **callbacks)
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -109,5 +95,4 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 def names(tools: Sequence[types.Tool]) -> set[str]:
-    """The names of tools."""
     return {tool.name for tool in tools}

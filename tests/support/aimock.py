@@ -4,9 +4,6 @@ Its answers, as its documentation calls them, are fixtures: what a request must 
 """
 
 import json
-import re
-import subprocess
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +12,10 @@ from typing import Any
 
 import httpx2
 
+from tests.support.apps import free_port, running
 from tests.support.packages import npm_packages
 
 _REQUIREMENT = "@copilotkit/aimock@1.43.0"
-_START_SECONDS = 30
 
 KEY = "sk-test-0123456789abcdefghij"
 """The only key that it takes."""
@@ -49,11 +46,9 @@ class Aimock:
         }
 
     def says(self, *answers: dict[str, Any], **options: Any) -> None:
-        """Forget all that was, then answer so, one a request, the last one again when there are no more.
+        """Forget all that was, then give these answers, one a request, the last one again and again.
 
-        Args:
-            answers: aimock's responses, such as `{"content": "Hello"}`; see `calls` and `fails`.
-            options: more of each fixture, such as `latency=500` (milliseconds) or `chaos`.
+        They are aimock's, such as `{"content": "Hello"}`; `options` are more of each, as `latency` (ms).
         """
         last = len(answers) - 1
         fixtures = [
@@ -75,7 +70,6 @@ class Aimock:
 
 
 def calls(name: str = "AgentOutput", arguments: object = OUTPUT, **more: Any) -> dict[str, Any]:
-    """An answer that calls a tool."""
     return {"toolCalls": [{"name": name, "arguments": arguments}], **usage(1_200, 40), **more}
 
 
@@ -100,40 +94,15 @@ def fails(
 
 @contextmanager
 def running_aimock() -> Generator[Aimock]:
-    """The server on a free loopback port."""
     package = npm_packages("aimock", _REQUIREMENT) / "@copilotkit" / "aimock"
-    with TemporaryDirectory() as folder:
-        nothing = Path(folder, "nothing.json")
+    with TemporaryDirectory() as name:
+        folder, port = Path(name), free_port()
+        nothing = folder / "nothing.json"
         nothing.write_text('{"fixtures": []}')
-        config = Path(folder, "aimock.json")
-        config.write_text(
-            json.dumps({"port": 0, "auth": {"apiKeys": [KEY]}, "llm": {"fixtures": str(nothing)}})
-        )
-        process = subprocess.Popen(
-            ["node", str(package / "dist" / "aimock-cli.js"), "--config", str(config)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        too_late = threading.Timer(_START_SECONDS, process.kill)
-        too_late.start()
-        try:
-            url = _address(process)
-            too_late.cancel()
+        llm = {"fixtures": str(nothing)}
+        config = folder / "aimock.json"
+        config.write_text(json.dumps({"port": port, "auth": {"apiKeys": [KEY]}, "llm": llm}))
+        command = ["node", str(package / "dist" / "aimock-cli.js"), "--config", str(config)]
+        url = f"http://127.0.0.1:{port}"
+        with running(command, folder, ready=f"{url}/health"):
             yield Aimock(url)
-        finally:
-            too_late.cancel()
-            process.kill()
-            process.wait(10)
-
-
-def _address(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    said = ""
-    for line in process.stdout:
-        said += line
-        if found := re.search(r"listening on (http\S+)", line):
-            # It goes on to log; nobody reads that, and it must not block on it.
-            threading.Thread(target=process.stdout.read, daemon=True).start()
-            return found[1]
-    raise RuntimeError(f"aimock did not start: {said}")

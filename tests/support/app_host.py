@@ -50,7 +50,6 @@ class Chat:
 
     @classmethod
     async def begin(cls, chromium: Browser, client: Client, script: str) -> "Chat":
-        """An empty chat of a client."""
         page = await chromium.new_page(viewport={"width": 800, "height": 900})
         chat = cls(page, client, (await client.list_tools()).tools)
         page.on("console", lambda message: chat.said.append(message.text))
@@ -82,7 +81,6 @@ class Chat:
         return self.page.frame_locator("iframe").last
 
     async def tell_result(self, result: types.CallToolResult) -> None:
-        """The call has ended."""
         told = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         await self.page.evaluate(f"app.sendToolResult({json.dumps(told)})")
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.packages import debian_package, python_packages
+from tests.support.packages import debian_package, python_packages, run_to_end
 
 _START_SECONDS = 60
 _STOP_SECONDS = 10
@@ -34,7 +34,6 @@ class Django:
     password: str = "correct horse"
 
     def query(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Rows straight from the database."""
         with closing(sqlite3.connect(self.database)) as connection:
             return connection.execute(sql, parameters).fetchall()
 
@@ -72,15 +71,16 @@ def django(folder: Path) -> Generator[Django]:
     """Django 5.2 with the user `boss`; the database is folder/db.sqlite3."""
     python = str(python_packages("django", "Django==5.2.19"))
     app = Django(f"http://127.0.0.1:{free_port()}", folder / "db.sqlite3", folder / "pristine.sqlite3")
-    environment = {"DJANGO_SUPERUSER_PASSWORD": app.password}
     # Django's own way takes seconds on a busy machine: longer than a page is waited for.
     quick = 'PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]'
     account = ["--noinput", "--username", app.user, "--email", "boss@example.com"]
-    _run([python, "-m", "django", "startproject", "shop", str(folder)], folder)
+    run_to_end([python, "-m", "django", "startproject", "shop", str(folder)], cwd=folder)
     with (folder / "shop" / "settings.py").open("a", encoding="utf-8") as settings:
         settings.write(f"\n{quick}\n")
-    _run([python, "manage.py", "migrate", "--verbosity=0"], folder)
-    _run([python, "manage.py", "createsuperuser", *account], folder, environment)
+    run_to_end([python, "manage.py", "migrate", "--verbosity=0"], cwd=folder)
+    run_to_end(
+        [python, "manage.py", "createsuperuser", *account], cwd=folder, DJANGO_SUPERUSER_PASSWORD=app.password
+    )
     shutil.copyfile(app.database, app.pristine)
     address = app.url.removeprefix("http://")
     with running(
@@ -123,8 +123,7 @@ def running(
 ) -> Generator[subprocess.Popen[bytes]]:
     """A server process, from when `ready` answers until the block ends; none of its processes is left behind.
 
-    Raises:
-        RuntimeError: it ended, or did not answer in time; the message carries its last words.
+    One that does not answer is a RuntimeError, which carries its last words.
     """
     log = folder / "server.log"
     with log.open("wb") as output:
@@ -145,7 +144,6 @@ def running(
 
 
 def free_port() -> int:
-    """A loopback port that nothing listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
@@ -179,18 +177,3 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
-
-
-def _run(command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **(environment or {})},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=_START_SECONDS,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed with code {done.returncode}:\n{done.stderr[-2000:]}")

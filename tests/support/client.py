@@ -107,7 +107,6 @@ class Browser:
         return result
 
     async def answer(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        """Let the client call a tool."""
         answer = await self.client.call_tool(tool, arguments)
         assert isinstance(answer, types.CallToolResult)
         return answer
@@ -127,15 +126,9 @@ class Browser:
         return await self.do("get_state", screenshot=False)
 
     def find(self, role: str | None, name: str | re.Pattern[str], *, nth: int = 0) -> int:
-        """The index of an element that the tools have shown.
+        """The index of an element that the tools have shown; raises NotSeenError, which lists what was shown.
 
-        Args:
-            role: its ARIA role.
-            name: its whole accessible name, or a pattern to be found in it.
-            nth: which of several, from 0; negative from the end.
-
-        Raises:
-            NotSeenError: there is none; the message lists what was shown.
+        `name` is its whole accessible name, or a pattern to be found in it; `nth`, from 0, which of several.
         """
         return self.element(role, name, nth=nth).index
 
@@ -168,7 +161,6 @@ class Browser:
         return await self.do("input_text", index=index, text=text, **options)
 
     async def wait_until(self, text: str, **options: Any) -> str:
-        """Wait until the page shows a text."""
         return await self.do("wait_for", text=text, **options)
 
     def shows(self, text: str) -> bool:
@@ -176,7 +168,6 @@ class Browser:
         return text in self.page
 
     def last(self) -> str:
-        """The text of the latest result."""
         return self.transcript[-1][2].text
 
     def _remember(self, text: str, *, whole: bool) -> None:
@@ -199,18 +190,20 @@ class Browser:
 async def browsing(era: Era = "auto", *arguments: str, **options: Any) -> AsyncGenerator[Browser]:
     """A client connected to a server process of its own: headless, with a clean profile.
 
-    Fixtures of any scope may hold it.
-
-    Args:
-        era: `auto` speaks the modern protocol, `legacy` the one with a handshake.
-        arguments: more flags for the server.
-        options: the client's, such as its callbacks.
+    Fixtures of any scope may hold it. `arguments` are more flags, `options` the client's, such as callbacks.
     """
     command = ["-m", "mcp_browser", "--stdio", "--headless", "--isolated", *arguments]
+    async with python_client(command, era, **options) as client:
+        yield Browser(client)
+
+
+def python_client(
+    command: list[str], era: Era, *, seconds: float = 120, **options: Any
+) -> AbstractAsyncContextManager[Client]:
+    """A client of a Python process, which has no settings from the environment; it has a task of its own."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
     server = StdioServerParameters(command=sys.executable, args=command, env=environment)
-    async with held(Client(server, mode=era, read_timeout_seconds=120, **options)) as client:
-        yield Browser(client)
+    return held(Client(server, mode=era, read_timeout_seconds=seconds, **options))
 
 
 @asynccontextmanager

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Page:
-    """What a server answered."""
-
     status: int
     text: str
     headers: dict[str, str]
 
 
 async def get(url: str) -> Page:
-    """Open a page."""
     return await asyncio.to_thread(_fetch, url, None)
 
 

@@ -26,27 +26,22 @@ class GatedSite:
     """A page at `/page…`, downloads at `/part…` that stop in the middle, and nothing at all elsewhere."""
 
     def __init__(self, page: Callable[[str], str]) -> None:
-        """Answer with `page(path)`."""
         self._page = page
         self._asked: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._open: set[asyncio.StreamWriter] = set()
         self.port = 0
-        self.loaded_by: dict[str, int] = {}
-        """For each path of a page the port that it was asked from last."""
-        self.on_page: Callable[[str, int], None] = self.loaded_by.__setitem__
+        self.on_page: Callable[[str, int], None] = lambda _path, _port: None
+        """Takes the path of each page that is asked for, and the port of who asks."""
 
     @property
     def url(self) -> str:
-        """Where it is."""
         return f"http://127.0.0.1:{self.port}"
 
     async def asked(self, path: str, *, seconds: float = 30) -> None:
-        """Wait until a browser has asked for a path."""
         async with asyncio.timeout(seconds):
             await self._asked[path].wait()
 
     def hang_up(self) -> None:
-        """End every answer that has not ended."""
         for writer in list(self._open):
             writer.transport.abort()
 
@@ -87,7 +82,6 @@ async def _answer(writer: asyncio.StreamWriter, body: bytes) -> None:
 
 @asynccontextmanager
 async def gated_site(page: Callable[[str], str]) -> AsyncGenerator[GatedSite]:
-    """The site, in this event loop."""
     site = GatedSite(page)
     async with listening(site.serve) as site.port:
         try:
@@ -131,7 +125,6 @@ class Relay:
         self._flows.clear()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass on one connection."""
         try:
             there_reader, there = await asyncio.open_connection("127.0.0.1", self.target)
         except OSError:
@@ -156,7 +149,6 @@ class Relay:
 
 @asynccontextmanager
 async def relay(port: int) -> AsyncGenerator[Relay]:
-    """A relay to a port of this machine."""
     passing = Relay(port)
     async with listening(passing.serve) as passing.port:
         try:

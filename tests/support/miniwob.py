@@ -39,11 +39,7 @@ class Gym:
         return f"{self._url}/miniwob/{task}.html?seed={seed}&episode={key}{'&once=1' if once else ''}"
 
     def outcome(self, task: str, seed: int, *, seconds: float = 5) -> Outcome:
-        """How the episode ended.
-
-        Raises:
-            TimeoutError: it has not ended.
-        """
+        """How the episode ended; raises TimeoutError."""
         try:
             return self._ended[f"{task}/{seed}"].get(timeout=seconds)
         except queue.Empty:

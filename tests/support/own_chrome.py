@@ -45,11 +45,9 @@ class User:
         return {url for url, target in self.tabs().items() if target["attached"]}
 
     def open(self, url: str) -> None:
-        """Open a tab behind the others."""
         self._ask("Target.createTarget", url=url, background=True)
 
     def close(self, url: str) -> None:
-        """Close a tab by hand."""
         self._ask("Target.closeTarget", targetId=self.tabs()[url]["targetId"])
 
     def read(self, url: str, expression: str) -> Any:
@@ -62,7 +60,6 @@ class User:
             ]
 
     def quit(self) -> None:
-        """Quit the browser."""
         self._ask("Browser.close")
         self._process.wait(SECONDS)
 

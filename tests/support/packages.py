@@ -1,6 +1,7 @@
 """Packages that tests browse, installed once into a cache of the user's and then reused.
 
-The folder's name carries the pinned requirements, so that a new pin makes a new folder.
+The folder's name carries the pinned requirements, so that a new pin makes a new folder. A package that cannot
+be had is a RuntimeError, which carries the installer's last words.
 """
 
 import hashlib
@@ -21,46 +22,21 @@ _INSTALL_SECONDS = 900
 
 
 def python_packages(name: str, *requirements: str) -> Path:
-    """A virtual environment with these requirements; tells its Python executable.
-
-    Args:
-        name: what the folder is called for people, such as `django`.
-        requirements: pinned requirements, such as `Django==5.2.19`.
-
-    Raises:
-        RuntimeError: the installation failed; the message carries pip's last words.
-    """
+    """The Python of a virtual environment, called `name`, with requirements such as `Django==5.2.19`."""
 
     def install(folder: Path) -> None:
         venv.create(folder, with_pip=True)
-        _run(
-            [
-                str(_python(folder)),
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                *requirements,
-            ]
-        )
+        pip = [str(_python(folder)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        run_to_end([*pip, *requirements])
 
-    return _python(
-        _installed(f"python{sys.version_info[0]}.{sys.version_info[1]}-{name}", requirements, install)
-    )
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    return _python(_installed(f"python{version}-{name}", requirements, install))
 
 
 def npm_packages(name: str, *requirements: str) -> Path:
-    """A folder with these npm packages; tells its `node_modules`. No install script is run.
+    """The `node_modules` of a folder, called `name`, with npm packages such as `swagger-ui-dist@5.35.0`.
 
-    A machine without npm gets one from PyPI first.
-
-    Args:
-        name: what the folder is called for people, such as `swagger`.
-        requirements: pinned requirements, such as `swagger-ui-dist@5.35.0`.
-
-    Raises:
-        RuntimeError: the installation failed; the message carries npm's last words.
+    No install script is run. A machine without npm gets one from PyPI first.
     """
 
     def install(folder: Path) -> None:
@@ -68,7 +44,7 @@ def npm_packages(name: str, *requirements: str) -> Path:
         folder.mkdir(parents=True)
         (folder / "package.json").write_text("{}\n")
         options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        _run([npm, "install", *options, *requirements], cwd=folder)
+        run_to_end([npm, "install", *options, *requirements], cwd=folder)
 
     return _installed(f"npm-{name}", requirements, install) / "node_modules"
 
@@ -78,9 +54,6 @@ def debian_package(name: str) -> Path:
 
     A package that only stands for another one, as `python3-doc` for that of the current version, is followed
     to it. The version is the one that the system's own sources have.
-
-    Raises:
-        RuntimeError: there is no apt-get here, or it failed; the message carries its last words.
     """
 
     def install(folder: Path) -> None:
@@ -95,10 +68,10 @@ def debian_package(name: str) -> Path:
                 (folder / "apt" / part).mkdir(parents=True)
             own = [f"Dir::State::lists={folder}/apt/lists", f"Dir::Cache={folder}/apt"]
             options = [word for option in own for word in ("-o", option)]
-            _run(["apt-get", *options, "update"])
+            run_to_end(["apt-get", *options, "update"])
             _download(name, folder, options)
         for archive in folder.glob("*.deb"):
-            _run(["dpkg", "-x", archive.name, "files"], cwd=folder)
+            run_to_end(["dpkg", "-x", archive.name, "files"], cwd=folder)
             archive.unlink()
         shutil.rmtree(folder / "apt", ignore_errors=True)
 
@@ -106,16 +79,12 @@ def debian_package(name: str) -> Path:
 
 
 def debian_system(release: str, *packages: str) -> Path:
-    """The files of a minimal Debian with these packages, made by debootstrap, which needs root.
-
-    Raises:
-        RuntimeError: debootstrap failed; the message carries its last words.
-    """
+    """The files of a minimal Debian with these packages, made by debootstrap, which needs root."""
 
     def install(folder: Path) -> None:
         mirror = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
         included = f"--include={','.join(packages)}"
-        _run(["debootstrap", "--variant=minbase", included, release, str(folder / "files"), mirror])
+        run_to_end(["debootstrap", "--variant=minbase", included, release, str(folder / "files"), mirror])
 
     return _installed(f"debian-{release}", (release, *packages), install) / "files"
 
@@ -126,7 +95,7 @@ def _download(name: str, folder: Path, options: list[str]) -> None:
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     stem = name.removesuffix("-doc").rstrip("0123456789")
     followed = re.findall(rf"Depends: ({re.escape(stem)}[\d.]+-doc)$", said, re.M)
-    _run(["apt-get", *options, "download", *(followed or [name])], cwd=folder)
+    run_to_end(["apt-get", *options, "download", *(followed or [name])], cwd=folder)
 
 
 def _installed(name: str, requirements: tuple[str, ...], install: Callable[[Path], None]) -> Path:
@@ -154,17 +123,16 @@ def _python(folder: Path) -> Path:
     return folder / "Scripts" / "python.exe" if os.name == "nt" else folder / "bin" / "python"
 
 
-def _path_with(command: str) -> str:
-    """PATH with the folder of a command that is given by its path, for what stands beside it."""
+def run_to_end(command: list[str], *, cwd: Path | None = None, **environment: str) -> None:
+    """Run a command; raises RuntimeError with its last words if it fails."""
     path = os.environ.get("PATH", "")
-    return f"{Path(command).parent}{os.pathsep}{path}" if Path(command).is_absolute() else path
-
-
-def _run(command: list[str], *, cwd: Path | None = None) -> None:
+    if Path(command[0]).is_absolute():
+        # For what stands beside it
+        path = f"{Path(command[0]).parent}{os.pathsep}{path}"
     done = subprocess.run(
         command,
         cwd=cwd,
-        env={**os.environ, "PATH": _path_with(command[0])},
+        env={**os.environ, "PATH": path, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -39,7 +39,6 @@ class Person:
         await self.page.keyboard.type(text, delay=5)
 
     async def press(self, *keys: str) -> None:
-        """Press keys, one after the other."""
         for key in keys:
             await self.page.keyboard.press(key)
 
@@ -71,7 +70,6 @@ class Recorder:
         self.task = found[1]
 
     def written(self) -> str:
-        """All that was written."""
         return "".join(path.read_text() for path in self.files)
 
     async def _enter(self, word: str) -> None:

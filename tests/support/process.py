@@ -13,7 +13,6 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from tests.support.family import Process, family
@@ -44,7 +43,6 @@ class MarkedProcesses:
         self._seen: dict[int, Process] = {}
 
     def seen(self, root: int) -> None:
-        """Remember the descendants that `root` has now."""
         self._seen |= family(root)
 
     def living(self, root: int) -> dict[int, str]:
@@ -65,7 +63,6 @@ class MarkedProcesses:
         return found
 
     def kill(self, root: int) -> None:
-        """End those that live."""
         for pid in self.living(root):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -84,9 +81,8 @@ class RawServer:
         self.lines: list[str] = []
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
         self._last_id = 0
-        command = [sys.executable, "-m", "mcp_browser", "--stdio", *browser, *arguments]
         self.process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "mcp_browser", "--stdio", *browser, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
@@ -117,11 +113,9 @@ class RawServer:
         return self._last_id
 
     def answer(self, request: int, *, seconds: float = 120) -> dict[str, Any]:
-        """The answer to a request."""
         return self._answers[request].get(timeout=seconds)
 
     def request(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request and wait for its answer."""
         return self.answer(self.send(method, params))
 
     def initialize(self) -> dict[str, Any]:
@@ -133,7 +127,6 @@ class RawServer:
         return answer
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Call a tool; its result."""
         return self.request("tools/call", {"name": tool, "arguments": arguments})["result"]
 
     def descendants(self) -> dict[int, str]:
@@ -141,15 +134,12 @@ class RawServer:
         return self._processes.living(self.process.pid)
 
     def left_over(self, *, seconds: float) -> dict[int, str]:
-        """The marked processes that still live after at most `seconds`; empty as soon as there are none."""
         return self._processes.left_over(self.process.pid, seconds=seconds)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         with contextlib.suppress(OSError, ValueError):
             if self.process.stdin is not None:
                 self.process.stdin.close()

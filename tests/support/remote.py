@@ -18,7 +18,7 @@ import threading
 import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,6 @@ STOPPING_SECONDS = 30
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files in a folder and those in it."""
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
@@ -45,12 +44,10 @@ class RemoteServer:
     """`python -m mcp_browser --http --port 0`, marked in its environment to find what it starts."""
 
     def __init__(self, *flags: str, environment: Mapping[str, str] | None = None) -> None:
-        """Start the process; `wait_until_listening` waits for it.
+        """Start the process, with more variables; `wait_until_listening` waits for it.
 
-        Args:
-            flags: settings; without `--http` and `--sse` both are served. Sites at 127.0.0.1 may be opened
-                unless they say which private ones may.
-            environment: variables for the process, besides those of this one.
+        Without `--http` and `--sse` in the flags both are served. Sites at 127.0.0.1 may be opened unless
+        they say which private ones may.
         """
         transports = [] if {"--http", "--sse"} & set(flags) else ["--http", "--sse"]
         ports = [] if "--port" in flags else ["--port", "0"]
@@ -80,7 +77,6 @@ class RemoteServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         return int(self.base.split(":")[2].partition("/")[0])
 
     def _read(self) -> None:
@@ -105,8 +101,7 @@ class RemoteServer:
 
     def get(self, path: str, *, headers: Mapping[str, str] | None = None) -> tuple[int, str]:
         """Fetch a path under the base; status and body."""
-        with httpx.Client(verify=False) as client:
-            answer = client.get(f"{self.base}{path}", headers=dict(headers or {}), timeout=60)
+        answer = httpx.get(f"{self.base}{path}", headers=dict(headers or {}), timeout=60, verify=False)
         return answer.status_code, answer.text
 
     def client_configuration(self) -> dict[str, Any]:
@@ -153,16 +148,14 @@ async def serving(*flags: str, environment: Mapping[str, str] | None = None) -> 
     await asyncio.to_thread(holder.__exit__, None, None, None)
 
 
-@asynccontextmanager
-async def client_of(
+def client_of(
     url: str, era: Era = "auto", *, headers: Mapping[str, str] | None = None, **options: Any
-) -> AsyncGenerator[Client]:
+) -> AbstractAsyncContextManager[Client]:
     """The SDK's client, connected to a server's `/mcp` or `/sse`; fixtures of any scope may hold it.
 
     `options` are the client's: its callbacks, its extensions.
     """
-    async with held(_client(url, era, headers=headers, **options)) as client:
-        yield client
+    return held(_client(url, era, headers=headers, **options))
 
 
 @asynccontextmanager
@@ -201,6 +194,14 @@ class RemoteBrowser(Browser):
         if self.session is None:
             self.session = result.meta.get("mcp-browser/session") or (result.structured or {}).get("session")
         return result
+
+    async def handle(self) -> str:
+        """The session's handle, which the server lists where no result has told it."""
+        if self.session is not None:
+            return self.session
+        listed = (await self.call("list_sessions")).structured
+        assert listed is not None
+        return listed["sessions"][0]["session"]
 
 
 @asynccontextmanager

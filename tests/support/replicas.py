@@ -45,22 +45,18 @@ class Replicas:
 
     @property
     def url(self) -> str:
-        """Streamable HTTP."""
         return f"{self.base}/mcp"
 
     @property
     def sse_url(self) -> str:
-        """Server-Sent Events."""
         return f"{self.base}/sse"
 
 
 @asynccontextmanager
 async def replicated(folder: Path, *flags: str) -> AsyncGenerator[Replicas]:
-    """Three replicas and nginx with `manifests/nginx.conf`, on free ports.
+    """Three replicas, with more flags, and nginx with `manifests/nginx.conf`, on free ports.
 
-    Args:
-        folder: for nginx' own files.
-        flags: more settings for each replica.
+    nginx has its own files in `folder`.
     """
     ports = {name: free_port() for name in PORTS}
     trust = ("--http", "--sse", "--trusted-proxies", "127.0.0.1", *flags)
@@ -78,11 +74,7 @@ async def replicated(folder: Path, *flags: str) -> AsyncGenerator[Replicas]:
 async def clustered(folder: Path, *flags: str) -> AsyncGenerator[Replicas]:
     """Three servers and a router as in the overlay `many-replicas`: all at one port, each by its name.
 
-    What stands for the cluster's names knows those whose process runs.
-
-    Args:
-        folder: for nginx' own files.
-        flags: more settings for each server.
+    What stands for the cluster's names knows those whose process runs. nginx has its own files in `folder`.
     """
     port = str(free_port())
     trust = ("--http", "--sse", "--trusted-proxies", "127.0.0.0/8", *flags)
@@ -115,14 +107,10 @@ def nginx(
     certificate: Path | None = None,
     port: int | None = None,
 ) -> Generator[str]:
-    """nginx as a manifest configures it; its address.
+    """nginx, with its own files in `folder`, as a manifest configures it; its address.
 
-    Args:
-        folder: for its own files.
-        configuration: of a server.
-        here: what stands in the place of what the configuration says, by regular expressions for that.
-        certificate: a PEM file with the key in it, for TLS.
-        port: where it listens; by default at a free one.
+    `here` has what stands in the place of what the configuration says, by regular expressions for that. With
+    a `certificate`, a PEM file with the key in it, it speaks TLS.
     """
     port = port or free_port()
     text = configuration.read_text("utf-8")
@@ -154,11 +142,7 @@ def executable() -> Path:
 
 @contextmanager
 def name_server(addresses: Callable[[str], list[str]]) -> Generator[str]:
-    """A name server (DNS, over UDP); its address and port.
-
-    Args:
-        addresses: those of a name; none where there is no such name.
-    """
+    """A name server (DNS, over UDP) that knows these addresses of a name; its own address and port."""
 
     class Answer(socketserver.BaseRequestHandler):
         def handle(self) -> None:

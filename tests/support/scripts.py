@@ -65,7 +65,6 @@ def _assert_passed(ran: subprocess.CompletedProcess[str], file: Path) -> None:
 
 
 def _chromium() -> str:
-    """The browser of the tests."""
     found = find_browser(BrowserSettings()).executable
     assert found is not None
     return str(found)

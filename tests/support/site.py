@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the site answers at a path."""
-
     body: bytes
     content_type: str = "text/html; charset=utf-8"
     status: int = 200
@@ -75,7 +72,6 @@ class Site:
         return f"http://localhost:{self.port}"
 
     def page(self, body: str, *, path: str | None = None, title: str = "Test page", status: int = 200) -> str:
-        """Publish an HTML body and tell its URL."""
         head = f"<!doctype html><html><head><meta charset=utf-8><title>{title}</title></head>"
         return self.publish(f"{head}<body>{body}</body></html>".encode(), path=path, status=status)
 
@@ -88,7 +84,6 @@ class Site:
         status: int = 200,
         headers: dict[str, str] | None = None,
     ) -> str:
-        """Publish bytes and tell their URL."""
         path = path or f"/page/{next(self._numbers)}"
         self.pages[path] = Reply(body, content_type, status, headers or {})
         return self.url + path
@@ -116,10 +111,8 @@ class Site:
         """The reply to a request; None hangs up."""
         if request.path in self.pages:
             return self.pages[request.path]
-        below = [
-            prefix for prefix in self.handlers if f"{request.path}/".startswith(prefix.rstrip("/") + "/")
-        ]
-        if below:
+        path = f"{request.path}/"
+        if below := [prefix for prefix in self.handlers if path.startswith(prefix.rstrip("/") + "/")]:
             return self.handlers[max(below, key=len)](request)
         return self._fixed(request)
 
@@ -165,9 +158,7 @@ class Site:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._stopping.set()
         self._server.shutdown()
         self._server.server_close()
@@ -178,18 +169,6 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self._reply()
-
-        def do_POST(self) -> None:
-            self._reply()
-
-        def do_PUT(self) -> None:
-            self._reply()
-
-        def do_DELETE(self) -> None:
-            self._reply()
-
-        def _reply(self) -> None:
             site.requests.append(f"{self.command} {self.path}")
             length = int(self.headers.get("Content-Length") or 0)
             posted = self.rfile.read(length) if length else b""
@@ -218,6 +197,8 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 with contextlib.suppress(OSError):  # Nobody reads any more
                     for piece in reply.pieces:
                         self.wfile.write(piece)
+
+        do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815 - named by the base class
 
         def log_message(self, format: str, *args: object) -> None:
             """Keep the test output clean."""

@@ -30,7 +30,6 @@ def frames(path: Path) -> list[tuple[float, Colour]]:
 
 
 def colour_at(picture: Image.Image, x: int, y: int) -> Colour:
-    """The colour of a pixel."""
     return cast("Colour", picture.convert("RGB").getpixel((x, y)))
 
 

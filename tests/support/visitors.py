@@ -63,35 +63,22 @@ async def visit(replicas: Replicas, stack: AsyncExitStack, page: str, number: in
     assert "nobody" in await browser.open(page)
     await browser.fill("textbox", "Name", name)
     await browser.click("button", "Keep")
-    handle = browser.session
-    if handle is None:
-        listed = await browser.call("list_sessions")
-        assert listed.structured is not None
-        (own,) = listed.structured["sessions"]
-        handle = own["session"]
-    return Visitor(browser, name, era, sse, handle.partition(".")[0])
+    return Visitor(browser, name, era, sse, (await browser.handle()).partition(".")[0])
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a crowd; each number a count of sessions."""
+    """How many sessions each replica had before one was `killed`, and how many were lost: those there."""
 
     spread: Counter[str]
-    """By replica, before one was killed."""
     killed: str
-    """The replica that was killed."""
     lost: int
-    """Its sessions; each was told so, and none of the others was lost."""
 
 
 async def crowd(site: Site, folder: Path, sessions: int, *, behind: Behind = replicated) -> Outcome:
     """Let so many come in, call again and again, read files; kill a replica; see what each of them has then.
 
-    Args:
-        site: has the page that they open.
-        folder: for the proxy's own files.
-        sessions: how many visitors, each with a session of its own.
-        behind: starts the replicas and the proxy.
+    The site has the page that they open, `folder` the proxy's own files.
     """
     page = site.page(PAGE)
     flags = ("--tools", "core,files", "--rate-limit", "0", "--max-sessions", str(sessions + MORE))

@@ -11,17 +11,13 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import anyio
 import anyio.to_thread
 
-from mcp_browser.browser.egress.policy import EgressPolicy, EgressRefused
+from mcp_browser.browser.egress.policy import EgressPolicy, EgressRefusal, EgressRefused
 from mcp_browser.hosts import IpAddress, Origin, address_in
-
-if TYPE_CHECKING:
-    from python_socks.async_.asyncio.v2 import Proxy
 
 CONNECT_SECONDS = 20.0  # How long a destination, or an upstream proxy, may take to be connected to, seconds
 NEXT_SECONDS = 3.0  # How long an address of a name may take before the next one is tried, seconds
@@ -70,7 +66,7 @@ class Dialer:
         async with asyncio.timeout(CONNECT_SECONDS):
             hosts = await self._checked(to, policy)
             if self._upstream is not None:
-                return await self._through_upstream(hosts[0], to.port)
+                return await self._through(self._upstream, hosts[0], to.port)
             return Connection(*await self._to_first(hosts, to.port))
 
     async def connect_for_requests(self, to: Origin, policy: EgressPolicy) -> Connection:
@@ -92,8 +88,7 @@ class Dialer:
 
     async def _checked(self, to: Origin, policy: EgressPolicy) -> list[str]:
         """What to connect to: the allowed addresses, or the name for the upstream proxy to look up."""
-        checks = policy.checks_addresses(to)
-        if self._upstream is not None and not checks:
+        if self._upstream is not None and not policy.checks_addresses(to):
             return [to.host]
         written = address_in(to.host)
         try:
@@ -106,12 +101,7 @@ class Dialer:
             # The upstream proxy could resolve the name to any address.
             why = f"{to.host} is not known here, and --proxy is asked for checked addresses only"
             raise EgressRefused(policy.private_refusal(to, why)) from None
-        if refusal := policy.refusal_of(to, found):
-            raise EgressRefused(refusal)
-        allowed = policy.public(found) if checks else found
-        if not allowed:
-            raise EgressRefused(policy.leads_to(to, found))
-        return list(map(str, allowed))
+        return list(map(str, policy.allowed(to, found)))
 
     async def _to_first(self, hosts: list[str], port: int) -> Streams:
         """A connection to the first address that accepts one."""
@@ -122,26 +112,13 @@ class Dialer:
                     return await self.dial(host, port)
         return await self.dial(last, port)
 
-    async def _through_upstream(self, host: str, port: int) -> Connection:
+    async def _through(self, upstream: SplitResult, host: str, port: int) -> Connection:
         # Imported late: few servers have an upstream proxy.
-        from python_socks import ProxyConnectionError, ProxyError  # noqa: PLC0415
-
-        try:
-            stream = await self._proxy().connect(host, port, timeout=CONNECT_SECONDS)
-        except ProxyConnectionError as error:
-            raise UpstreamFailed(str(error)) from error
-        except ProxyError as error:
-            raise UpstreamRefused(str(error)) from error
-        return Connection(stream.reader, stream.writer)
-
-    def _proxy(self) -> "Proxy":
-        from python_socks import ProxyType  # noqa: PLC0415
+        from python_socks import ProxyConnectionError, ProxyError, ProxyType  # noqa: PLC0415
         from python_socks.async_.asyncio.v2 import Proxy  # noqa: PLC0415
 
-        upstream = self._upstream
-        assert upstream is not None
         kinds = {"socks4": ProxyType.SOCKS4, "socks5": ProxyType.SOCKS5}
-        return Proxy(
+        proxy = Proxy(
             kinds.get(upstream.scheme, ProxyType.HTTP),
             upstream.hostname or "",
             _port_of(upstream),
@@ -150,6 +127,13 @@ class Dialer:
             rdns=True,
             proxy_ssl=self._tls,
         )
+        try:
+            stream = await proxy.connect(host, port, timeout=CONNECT_SECONDS)
+        except ProxyConnectionError as error:
+            raise UpstreamFailed(str(error)) from error
+        except ProxyError as error:
+            raise UpstreamRefused(str(error)) from error
+        return Connection(stream.reader, stream.writer)
 
 
 class NameCache:
@@ -163,7 +147,8 @@ class NameCache:
         """The addresses of a name; raises OSError where it is not known."""
         now = time.monotonic()
         until, task = self._known.get(host, (0.0, None))
-        if task is None or now >= until or _failed(task):
+        failed = task is not None and task.done() and (task.cancelled() or task.exception() is not None)
+        if task is None or now >= until or failed:
             task = asyncio.create_task(self._bounded(host))
             self._known[host] = (now + KEPT_SECONDS, task)
             while len(self._known) > KEPT_NAMES:
@@ -186,8 +171,10 @@ async def look_up(host: str) -> list[IpAddress]:
     return list(dict.fromkeys(addresses))
 
 
-def network_code_of(error: Exception) -> str:
-    """The browser's code for why a connection could not be made."""
+def reason_of(error: Exception) -> EgressRefusal | str:
+    """Why a connection could not be made: a refusal, or the browser's code for it."""
+    if isinstance(error, EgressRefused):
+        return error.refusal
     if isinstance(error, OSError) and error.errno in _UNREACHABLE:
         return "ERR_ADDRESS_UNREACHABLE"
     return next(
@@ -216,10 +203,6 @@ def _credentials(proxy: SplitResult) -> Headers:
         return []
     said = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}".encode()
     return [(b"Proxy-Authorization", b"Basic " + base64.b64encode(said))]
-
-
-def _failed(task: "asyncio.Task[list[IpAddress]]") -> bool:
-    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 def _port_of(proxy: SplitResult) -> int:

@@ -7,9 +7,10 @@ import ipaddress
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.dom.cdp import send
@@ -62,7 +63,7 @@ class EgressPolicy:
     allow: tuple[HostPattern, ...] = ()
     block: tuple[HostPattern, ...] = ()
     block_private: bool = False
-    allow_private: tuple[HostPattern, ...] = field(default=())
+    allow_private: tuple[HostPattern, ...] = ()
 
     @classmethod
     def of(cls, settings: EgressSettings, *, remote: bool) -> "EgressPolicy":
@@ -82,28 +83,30 @@ class EgressPolicy:
             named = ", ".join(pattern.text for pattern in self.allow[:SHOWN])
             allowed = f"Allowed: {named}{', …' if len(self.allow) > SHOWN else ''}."
             return EgressRefusal("--allow-domains", to, f"{host} is not on the list", allowed)
-        if self.checks_addresses(to) and written and not self.public(written):
+        if self.checks_addresses(to) and written and all(map(_kind, written)):
             kind = _kind(written[0])
             is_name = address_in(to.host) is None
             return self.private_refusal(to, f"{to.host} {'leads to' if is_name else 'is'} {kind}")
         return None
 
-    def refusal_of(self, to: Origin, addresses: Iterable[IpAddress]) -> EgressRefusal | None:
-        """Why a destination whose name is allowed is refused: by its addresses."""
+    def allowed(self, to: Origin, addresses: list[IpAddress]) -> list[IpAddress]:
+        """The addresses of a destination, whose name is allowed, to connect to; raises EgressRefused."""
         for address in addresses:
             if blocking := next((one for one in self.block if one.matches(to, (address,))), None):
                 why = f"{to.authority} leads to an address on the list ({blocking.text})"
-                return EgressRefusal("--block-domains", to, why, "Go elsewhere.")
-        return None
+                raise EgressRefused(EgressRefusal("--block-domains", to, why, "Go elsewhere."))
+        if not self.checks_addresses(to):
+            return addresses
+        public = [address for address in addresses if not _kind(address)]
+        if not public:
+            # The message does not contain the addresses.
+            raise EgressRefused(self.private_refusal(to, f"{to.host} leads to {_kind(addresses[0])}"))
+        return public
 
     def checks_addresses(self, to: Origin) -> bool:
         """Whether the addresses of a destination have to be public."""
         written = addresses_written(to.host)
         return self.block_private and not any(one.matches(to, written) for one in self.allow_private)
-
-    def public(self, addresses: Iterable[IpAddress]) -> list[IpAddress]:
-        """The public ones among the addresses."""
-        return [address for address in addresses if not _kind(address)]
 
     def private_refusal(self, to: Origin, why: str) -> EgressRefusal:
         """The refusal of a destination that is not on the public network."""
@@ -111,11 +114,6 @@ class EgressPolicy:
         return EgressRefusal(
             "--block-private", to, why, f"The setting --allow-private {host} lifts the rule for it."
         )
-
-    def leads_to(self, to: Origin, addresses: Iterable[IpAddress]) -> EgressRefusal:
-        """The refusal of a name without public addresses; it does not contain the addresses."""
-        kind = _kind(next(iter(addresses))) or "no public address"
-        return self.private_refusal(to, f"{to.host} leads to {kind}")
 
     def check_url(self, url: str) -> None:
         """Raise BlockedUrl, which names the rule, if an address is not allowed; `data:` and the like pass."""
@@ -128,21 +126,18 @@ class EgressPolicy:
 class ProxySession:
     """The access of one session, whose browser sends `user` and `password`, and what it was refused."""
 
-    def __init__(self, policy: EgressPolicy, forget: "Callable[[ProxySession], None]") -> None:
+    def __init__(self, policy: EgressPolicy, forget: Callable[[], object]) -> None:
         self.policy = policy
         self._forget = forget
         self.user = secrets.token_hex(8)
         self.password = secrets.token_urlsafe(24)
+        # The value of `Proxy-Authorization` that identifies it.
+        self.header = b"Basic " + base64.b64encode(f"{self.user}:{self.password}".encode())
         self.greeted = asyncio.Event()  # Set once its browser has logged in
-        self._why: OrderedDict[Origin, tuple[float, EgressRefusal | str]] = OrderedDict()
+        self._why: OrderedDict[Origin | None, tuple[float, EgressRefusal | str]] = OrderedDict()
         self._unreported: dict[str, EgressRefusal] = {}
         self._more = 0
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    @property
-    def header(self) -> bytes:
-        """The value of `Proxy-Authorization` that identifies it."""
-        return b"Basic " + base64.b64encode(f"{self.user}:{self.password}".encode())
+        self.connections: WeakSet[asyncio.Task[None]] = WeakSet()  # Their tasks, cancelled at its end
 
     def failed(self, to: Origin, why: EgressRefusal | str) -> None:
         """Remember why a connection failed: a refusal, or the browser's code for it."""
@@ -159,8 +154,7 @@ class ProxySession:
 
     def why_failed(self, url: str, *, since: float) -> BlockedUrl | str | None:
         """Why an address, or one that it led to, failed after `since`: an error, or the browser's code."""
-        to = Origin.of(url)
-        at, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
+        at, why = self._why.get(Origin.of(url), (0.0, None))
         if why is None or at < since:
             later = ((at, why) for at, why in reversed(self._why.values()) if at >= since)
             why = next((why for _, why in later if isinstance(why, EgressRefusal)), None)
@@ -171,10 +165,9 @@ class ProxySession:
 
     def page_failed(self, url: str) -> None:
         """Report the refusal again, since it blocked a page and not a part of one."""
-        to = Origin.of(url)
-        _, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
-        if to is not None and isinstance(why, EgressRefusal):
-            self._unreported[to.authority] = why
+        _, why = self._why.get(Origin.of(url), (0.0, None))
+        if isinstance(why, EgressRefusal):
+            self._unreported[why.destination.authority] = why
 
     def notices(self) -> tuple[str, ...]:
         """A sentence about the hosts that were blocked since the last call."""
@@ -185,23 +178,18 @@ class ProxySession:
         named = "; ".join(f"{refusal.why} ({refusal.rule})" for refusal in refusals)
         return (f"Blocked: {named}{f'; and {more} more' if more else ''}.",)
 
-    def follow(self, task: "asyncio.Task[None]") -> None:
-        """Cancel this connection's task when the session ends."""
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     def end(self) -> None:
         """Refuse all further requests, and close open connections."""
-        self._forget(self)
-        for task in self._tasks:
+        self._forget()
+        for task in self.connections:
             task.cancel()
 
 
 def _kind(address: IpAddress) -> str:
-    own = "an address of this machine"
-    return kind_of(address) or (
-        own if address in _own_addresses(int(time.monotonic() / KEPT_SECONDS)) else ""
-    )
+    """Why an address is not public; empty if it is."""
+    if (kind := kind_of(address)) or address not in _own_addresses(int(time.monotonic() / KEPT_SECONDS)):
+        return kind
+    return "an address of this machine"
 
 
 @functools.lru_cache(maxsize=1)

@@ -9,8 +9,8 @@ from dataclasses import replace
 import h11
 
 from mcp_browser.browser.concurrency import SingleFlight
-from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, network_code_of
-from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefusal, EgressRefused, ProxySession
+from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, reason_of
+from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefused, ProxySession
 from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
 
@@ -29,21 +29,17 @@ class ProxyConnection:
 
     def __init__(
         self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
+        connection: Connection,
         dialer: Dialer,
         pass_of: Callable[[bytes], ProxySession | None],
+        task: asyncio.Task[None],
     ) -> None:
-        """`pass_of` finds the session that credentials belong to."""
+        """`pass_of` finds the session that credentials belong to; `task` serves the connection."""
         self._dialer = dialer
         self._pass_of = pass_of
-        self._browser = _Peer(
-            h11.Connection(h11.SERVER, max_incomplete_event_size=STREAM_LIMIT), reader, writer
-        )
-        self._admitted: ProxySession | None = None
+        self._task = task
+        self._browser = _Peer(connection)
         self._site: _Peer | None = None
-        self._site_is: Origin | None = None
-        self._by_proxy: Headers | None = None
 
     async def run(self) -> None:
         """Answer requests until the browser or the proxy closes the connection."""
@@ -61,15 +57,12 @@ class ProxyConnection:
             request = await self._browser.next_event()
         if not isinstance(request, h11.Request):
             return False
-        admitted = self._pass_of(_header(request, b"proxy-authorization"))
+        headers = dict(request.headers)
+        admitted = self._pass_of(headers.get(b"proxy-authorization", b""))
         if admitted is None:
             await self._refuse(407, [(b"Proxy-Authenticate", b'Basic realm="mcp-browser"')])
             return False
-        if self._admitted is None:
-            task = asyncio.current_task()
-            assert task is not None
-            admitted.follow(task)
-        self._admitted = admitted
+        admitted.connections.add(self._task)
         if request.method == b"CONNECT":
             await self._tunnel(admitted, request)
             return False
@@ -91,57 +84,34 @@ class ProxyConnection:
             await self._refuse(400)
             return
         plain = replace(secure, scheme="http")
-        refusals = [admitted.policy.refusal(to) for to in (secure, plain)]
-        to = secure if refusals[0] is None else plain
-        if all(refusals):
-            refusal = next(filter(None, refusals))
-            admitted.failed(secure, refusal)
-            admitted.failed(plain, refusal)
+        no_tls, no_plain = (admitted.policy.refusal(to) for to in (secure, plain))
+        if no_tls is not None and no_plain is not None:
+            admitted.failed(secure, no_tls)
+            admitted.failed(plain, no_tls)
             await self._refuse(403)
             return
+        to = secure if no_tls is None else plain
         try:
             site = await self._dialer.connect(to, admitted.policy)
-        except EgressRefused as refused:
-            admitted.failed(to, refused.refusal)
-            await self._refuse(403)
-        except OSError as error:
-            admitted.failed(to, network_code_of(error))
-            await self._refuse(502)
-        else:
-            with contextlib.closing(site.writer):
-                await self._browser.next_event()  # The end of the request
-                await self._browser.send(h11.Response(status_code=200, headers=[], reason=b"OK"))
-                await self._splice(admitted, site, refusals, (secure, plain))
-
-    async def _splice(
-        self,
-        admitted: ProxySession,
-        site: Connection,
-        refusals: list[EgressRefusal | None],
-        destinations: tuple[Origin, Origin],
-    ) -> None:
-        """Pass bytes both ways until both ends have closed, or one has failed."""
+        except (EgressRefused, OSError) as error:
+            admitted.failed(to, reason_of(error))
+            await self._refuse(502 if isinstance(error, OSError) else 403)
+            return
         browser = self._browser
-        first = browser.http.trailing_data[0]
-        if any(refusals):
-            # Only TLS, or only plain HTTP, is allowed: the first byte shows which it is.
-            first = first or await browser.reader.read(READ_SIZE)
-            plain = first[:1] != bytes([TLS_HANDSHAKE])
-            refusal = refusals[plain]
-            if refusal is not None:
-                admitted.failed(destinations[plain], refusal)
-                return
-        if first:
+        with contextlib.closing(site.writer):
+            await browser.next_event()  # The end of the request
+            await browser.send(h11.Response(status_code=200, headers=[], reason=b"OK"))
+            first = browser.http.trailing_data[0]
+            if no_tls is not None or no_plain is not None:
+                # Only TLS, or only plain HTTP, is allowed: the first byte shows which it is.
+                first = first or await browser.reader.read(READ_SIZE)
+                is_tls = first[:1] == bytes([TLS_HANDSHAKE])
+                refusal = no_tls if is_tls else no_plain
+                if refusal is not None:
+                    admitted.failed(secure if is_tls else plain, refusal)
+                    return
             site.writer.write(first)
-        there = asyncio.create_task(_pump(browser.reader, site.writer))
-        back = asyncio.create_task(_pump(site.reader, browser.writer))
-        try:
-            await asyncio.wait({there, back}, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait({there, back}, timeout=LINGER_SECONDS)
-        finally:
-            there.cancel()
-            back.cancel()
-            await asyncio.gather(there, back, return_exceptions=True)
+            await _splice(browser, site)
 
     # -- plain requests
 
@@ -152,50 +122,38 @@ class ProxyConnection:
         try:
             site = await self._reach(admitted, to)
             return await self._pass_on(request, site)
-        except EgressRefused as refused:
-            admitted.failed(to, refused.refusal)
-        except (OSError, h11.ProtocolError) as error:
-            admitted.failed(to, network_code_of(error))
+        except (EgressRefused, OSError, h11.ProtocolError) as error:
+            admitted.failed(to, reason_of(error))
         # Without an answer the browser reports an error; no page can read one of ours.
         return False
 
     async def _reach(self, admitted: ProxySession, to: Origin) -> "_Peer":
         """The connection to the site, reused from the previous request if it leads there."""
         site = self._site
-        if site is not None and self._site_is == to and site.may_go_on():
+        if site is not None and site.to == to and site.may_go_on():
             return site
         self._leave_site()
-        found = await self._dialer.connect_for_requests(to, admitted.policy)
-        self._site_is, self._by_proxy = to, found.by_proxy
-        http = h11.Connection(h11.CLIENT, max_incomplete_event_size=STREAM_LIMIT)
-        self._site = _Peer(http, found.reader, found.writer)
-        return self._site
+        connection = await self._dialer.connect_for_requests(to, admitted.policy)
+        site = self._site = _Peer(connection, to)
+        return site
 
     async def _pass_on(self, request: h11.Request, site: "_Peer") -> bool:
         """Forward the request and return the answer; whether both connections stay usable."""
         headers = _end_to_end(request.headers.raw_items())
         target = request.target
-        if self._by_proxy is not None:
-            headers += self._by_proxy
+        if site.by_proxy is not None:
+            headers += site.by_proxy
         else:
             target = b"/" + target.split(b"//", 1)[1].partition(b"/")[2]
         site.put(h11.Request(method=request.method, target=target, headers=headers))
-        sending = None
-        body = self._browser.event_at_hand()
-        if isinstance(body, h11.EndOfMessage):
-            site.put(body)
-        await site.flush()
-        if not isinstance(body, h11.EndOfMessage):
-            sending = asyncio.create_task(self._pass_on_body(body, site))
+        sending = asyncio.create_task(self._pass_on_body(self._browser.event_at_hand(), site))
         try:
             await self._pass_back(site)
-            if sending is not None:
-                if not sending.done():
-                    return False  # The rest of the request is not needed.
-                await sending
+            if not sending.done():
+                return False  # The rest of the request is not needed.
+            await sending
         finally:
-            if sending is not None:
-                sending.cancel()
+            sending.cancel()
         if not site.next_cycle():
             self._leave_site()
         return self._browser.next_cycle()
@@ -208,26 +166,28 @@ class ProxyConnection:
                 await self._browser.flush()
                 await site.read()
                 continue
-            match event:
-                case h11.Response():
-                    headers = _end_to_end(event.headers.raw_items())
-                    event = h11.Response(status_code=event.status_code, headers=headers, reason=event.reason)
-                case h11.InformationalResponse() | h11.Data() | h11.EndOfMessage():
-                    pass
-                case _:
-                    raise ConnectionResetError
+            if isinstance(event, h11.Response):
+                headers = _end_to_end(event.headers.raw_items())
+                event = h11.Response(status_code=event.status_code, headers=headers, reason=event.reason)
+            elif not isinstance(event, h11.InformationalResponse | h11.Data | h11.EndOfMessage):
+                raise ConnectionResetError
             self._browser.put(event)
             if isinstance(event, h11.EndOfMessage):
                 await self._browser.flush()
                 return
 
-    async def _pass_on_body(self, first: object, site: "_Peer") -> None:
-        event = first or await self._browser.next_event()
-        while isinstance(event, h11.Data):
-            await site.send(event)
-            event = await self._browser.next_event()
-        if isinstance(event, h11.EndOfMessage):
-            await site.send(h11.EndOfMessage())
+    async def _pass_on_body(self, event: object, site: "_Peer") -> None:
+        """Send the head, together with what is at hand of the body, then the rest."""
+        # Whoever reads the answer learns of a broken connection, too.
+        with contextlib.suppress(OSError):
+            if event is None:
+                await site.flush()
+                event = await self._browser.next_event()
+            while isinstance(event, h11.Data):
+                await site.send(event)
+                event = await self._browser.next_event()
+            if isinstance(event, h11.EndOfMessage):
+                await site.send(h11.EndOfMessage())
 
     # -- both
 
@@ -246,14 +206,13 @@ class ProxyConnection:
 
 
 class _Peer:
-    """One HTTP connection: the browser's or the site's."""
+    """One HTTP connection: the browser's, or one to a site."""
 
-    def __init__(
-        self, http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self.http = http
-        self.reader = reader
-        self.writer = writer
+    def __init__(self, connection: Connection, to: Origin | None = None) -> None:
+        role = h11.SERVER if to is None else h11.CLIENT
+        self.http = h11.Connection(role, max_incomplete_event_size=STREAM_LIMIT)
+        self.reader, self.writer, self.by_proxy = connection.reader, connection.writer, connection.by_proxy
+        self.to = to
         self._to_send: list[bytes] = []
 
     def event_at_hand(self) -> object:
@@ -296,16 +255,25 @@ class _Peer:
         return True
 
 
+async def _splice(browser: _Peer, site: Connection) -> None:
+    """Pass bytes both ways until both ends have closed, or one has failed."""
+    there = asyncio.create_task(_pump(browser.reader, site.writer))
+    back = asyncio.create_task(_pump(site.reader, browser.writer))
+    try:
+        await asyncio.wait({there, back}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({there, back}, timeout=LINGER_SECONDS)
+    finally:
+        there.cancel()
+        back.cancel()
+        await asyncio.gather(there, back, return_exceptions=True)
+
+
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while data := await reader.read(READ_SIZE):
         writer.write(data)
         await writer.drain()
     if writer.can_write_eof():
         writer.write_eof()
-
-
-def _header(request: h11.Request, name: bytes) -> bytes:
-    return next((value for key, value in request.headers if key == name), b"")
 
 
 def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -357,12 +325,10 @@ class EgressProxy:
 
     def admit(self, settings: EgressSettings, *, remote: bool) -> ProxySession:
         """Access for one session until `ProxySession.end`; `remote`: its client is on another machine."""
-        admitted = ProxySession(EgressPolicy.of(settings, remote=remote), self._forget)
+        policy = EgressPolicy.of(settings, remote=remote)
+        admitted = ProxySession(policy, forget=lambda: self._passes.pop(admitted.header, None))
         self._passes[admitted.header] = admitted
         return admitted
-
-    def _forget(self, admitted: ProxySession) -> None:
-        self._passes.pop(admitted.header, None)
 
     async def close(self) -> None:
         """Stop listening, and close every connection."""
@@ -381,7 +347,7 @@ class EgressProxy:
         assert task is not None
         self._connections.add(task)
         try:
-            await ProxyConnection(reader, writer, self.dialer, self._passes.get).run()
+            await ProxyConnection(Connection(reader, writer), self.dialer, self._passes.get, task).run()
         except asyncio.CancelledError:
             pass  # The session or the proxy has ended.
         except (OSError, EOFError):

@@ -15,10 +15,8 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
 from urllib.parse import quote
 
-from mcp_browser.browser.concurrency import added
 from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, size_text, take_free_path
 from mcp_browser.browser.process.profile import TemporaryFolder
 from mcp_browser.dom.models import Frozen
@@ -26,21 +24,6 @@ from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.settings import FileSettings
 from mcp_browser.text import quoted
-
-
-class _Member(Protocol):
-    """The files of one session."""
-
-    @property
-    def size(self) -> int:
-        """Their bytes."""
-        ...
-
-    def holds(self, path: Path) -> bool: ...
-
-    def drop_oldest(self) -> bool:
-        """Delete the oldest one; False if there is none."""
-        ...
 
 
 class ClientDisk:
@@ -52,40 +35,32 @@ class ClientDisk:
         `folder` is the client's own output folder, where files stay after a session. `refuses`: refuse a file
         if deleting others makes no room; otherwise sessions keep theirs.
         """
+        self.sessions: list[Artifacts] = []  # The files of each open session
         self._most = most
         self._folder = folder
         self._refuses = refuses
-        self._members: list[_Member] = []
 
-    def join(self, member: _Member) -> None:
-        """Add a session of the client."""
-        self._members.append(member)
-
-    def leave(self, member: _Member) -> None:
-        """Remove a session that has ended."""
-        self._members.remove(member)
-
-    def make_room(self, size: int, member: _Member, path: Path) -> None:
+    def make_room(self, size: int, session: "Artifacts", path: Path) -> None:
         """Delete files for one at `path`: those of ended sessions, then the session's own. Raises OSError."""
         left = list(self._left_over(besides=path))
-        used = size + sum(one.size for one in self._members) + sum(found.st_size for found, _ in left)
+        used = size + sum(one.size for one in self.sessions) + sum(found.st_size for found, _ in left)
         for found, leftover in sorted(left, key=lambda one: one[0].st_mtime):
             if used <= self._most:
                 return
             leftover.unlink(missing_ok=True)
             used -= found.st_size
         while self._refuses and used > self._most:
-            before = member.size
-            if not member.drop_oldest():
+            before = session.size
+            if not session.drop_oldest(", to make room on the disk."):
                 allowed = size_text(self._most)
                 raise OSError(0, f"one client's files may take {allowed}; close a session to free its own")
-            used -= before - member.size
+            used -= before - session.size
 
     def _left_over(self, *, besides: Path) -> Iterator[tuple[os.stat_result, Path]]:
         if self._folder is None or not self._folder.is_dir():
             return
         for path in self._folder.rglob("*"):
-            if path == besides or any(one.holds(path) for one in self._members):
+            if path == besides or any(one.holds(path) for one in self.sessions):
                 continue
             with contextlib.suppress(OSError):
                 if path.is_file() and not path.is_symlink():
@@ -120,9 +95,6 @@ class Artifact(PendingArtifact):
     size: int
 
 
-Listener = Callable[[str], None]  # Takes the address of a file that was added or removed
-
-
 class Artifacts:
     """The files of one session, oldest first."""
 
@@ -150,7 +122,7 @@ class Artifacts:
         self._disk = disk
         self._hidden = hidden
         if disk is not None:
-            disk.join(self)
+            disk.sessions.append(self)
         self._notice = notice
         self._temporary: TemporaryFolder | None = None
         self._next = 1
@@ -158,7 +130,7 @@ class Artifacts:
         self._pending: dict[int, PendingArtifact] = {}
         self._staged: dict[Path, int] = {}
         self._inbox: TemporaryFolder | None = None
-        self._listeners: list[Listener] = []
+        self.on_change: Callable[[str], None] = _ignore  # Takes the address of a file added or removed
 
     @property
     def folder(self) -> Path:
@@ -181,14 +153,15 @@ class Artifacts:
         """Whether a path belongs to one of the files, complete or not."""
         return any(path == one.path for one in (*self._kept.values(), *self._pending.values()))
 
-    def drop_oldest(self) -> bool:
-        """Delete the oldest file; False if there is none."""
+    def drop_oldest(self, why: str, *, delete: bool = True) -> bool:
+        """Forget the oldest file, and delete it; False if there is none."""
         if not self._kept:
             return False
         oldest = self._kept.pop(next(iter(self._kept)))
-        oldest.path.unlink(missing_ok=True)
-        self._notice(f"{oldest.name} was removed, to make room on the disk.")
-        self._notify(oldest.uri)
+        if delete:
+            oldest.path.unlink(missing_ok=True)
+            self._notice(f"{oldest.name} was removed{why}")
+        self.on_change(oldest.uri)
         return True
 
     def files(self) -> list[Artifact]:
@@ -245,15 +218,20 @@ class Artifacts:
         artifact = Artifact(**pending.model_dump(), mime_type=guessed, size=size)
         del self._pending[pending.number]
         self._kept[pending.number] = artifact
-        self._notify(artifact.uri)
-        self._make_room()
+        self.on_change(artifact.uri)
+        most = self._settings
+        while len(self._kept) > 1 and (  # The newest one always stays.
+            len(self._kept) > most.max_files
+            or sum(one.size for one in self._kept.values()) > most.max_files_size * BYTES_A_MEGABYTE
+        ):
+            self.drop_oldest(f". {self._bounds()}", delete=self._output_dir is None)
         return artifact
 
     def abandon(self, pending: PendingArtifact) -> None:
         """Delete a reserved file that was not completed."""
         self._pending.pop(pending.number, None)
         pending.path.unlink(missing_ok=True)
-        self._notify(pending.uri)
+        self.on_change(pending.uri)
 
     async def add(  # noqa: PLR0913 - options, all by keyword
         self,
@@ -304,10 +282,6 @@ class Artifacts:
         hint = "" if self.remote else "Start the server with another folder: --output-dir FOLDER."
         return NotActionable(f"The file {self.why_not_written(error)}.", hint=hint)
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` for each file added or removed; the function returned removes it."""
-        return added(self._listeners, listener)
-
     async def close(self) -> None:
         """Delete the files, except those in an output folder."""
         for pending in list(self._pending.values()):
@@ -315,32 +289,20 @@ class Artifacts:
         gone = self.files()
         self._kept.clear()
         for artifact in gone:
-            self._notify(artifact.uri)
-        self._listeners.clear()
+            self.on_change(artifact.uri)
+        self.on_change = _ignore
         if self._disk is not None:
-            self._disk.leave(self)
+            self._disk.sessions.remove(self)
             self._disk = None
         folders = [folder for folder in (self._temporary, self._inbox) if folder is not None]
         self._temporary = self._inbox = None
         for folder in folders:
             await asyncio.to_thread(folder.remove)
 
-    def _make_room(self) -> None:
-        """Remove the oldest files if there are too many; the newest one always stays."""
-        most = self._settings.max_files_size * BYTES_A_MEGABYTE
-        size = sum(artifact.size for artifact in self._kept.values())
-        while len(self._kept) > 1 and (len(self._kept) > self._settings.max_files or size > most):
-            oldest = self._kept.pop(next(iter(self._kept)))
-            size -= oldest.size
-            if self._output_dir is None:
-                oldest.path.unlink(missing_ok=True)
-                self._notice(f"{oldest.name} was removed. {self._bounds()}")
-            self._notify(oldest.uri)
-
     def _bounds(self) -> str:
         most = self._settings
         return f"A session keeps its newest {most.max_files} files, {most.max_files_size} MB in all."
 
-    def _notify(self, uri: str) -> None:
-        for listener in list(self._listeners):
-            listener(uri)
+
+def _ignore(_uri: str) -> None:
+    """Do nothing."""

@@ -64,7 +64,7 @@ class Downloads:
         self._sizes: dict[int, int] = {}
         self._artifacts = artifacts
         self._notice = notice
-        self._infos: list[DownloadInfo] = []
+        self.infos: list[DownloadInfo] = []  # All of the session, in their current state
         self.saving: dict[int, asyncio.Task[None]] = {}
         self._reported_under_way: set[int] = set()
         self.ended: list[DownloadInfo] = []
@@ -72,28 +72,23 @@ class Downloads:
         self._changed = Condition()
 
     def __len__(self) -> int:
-        return len(self._infos)
+        return len(self.infos)
 
-    def infos(self) -> list[DownloadInfo]:
-        """All downloads of the session, with their current state."""
-        return list(self._infos)
-
-    def start(self, download: Download, activity: Activity | None) -> None:
+    def start(self, download: Download, activity: Activity) -> None:
         """Save a download that has just begun; returns at once."""
-        number = len(self._infos)
-        if activity is not None:
-            activity.forget_navigation()
+        number = len(self.infos)
+        activity.forget_navigation()
         name = download.suggested_filename
         try:
             pending = self._artifacts.reserve(name, kind="download", default="download")
         except OSError as error:
-            self._infos.append(DownloadInfo(name=name, url=download.url))
-            self._end(number, self._infos[number].model_copy(update={"error": self._cannot_save(error)}))
+            self.infos.append(DownloadInfo(name=name, url=download.url))
+            self._end(number, error=self._cannot_save(error))
             return
         info = DownloadInfo(
             name=pending.name, url=download.url, path=pending.path, uri=pending.uri, place=pending.place
         )
-        self._infos.append(info)
+        self.infos.append(info)
         self._changed.wake()
         self.saving[number] = asyncio.create_task(self._save(number, download, pending))
 
@@ -103,7 +98,7 @@ class Downloads:
             await asyncio.wait(set(self.saving.values()), timeout=max(0.0, limit))
         for number in self.saving.keys() - self._reported_under_way:
             self._reported_under_way.add(number)
-            self._notice(str(self._infos[number]))
+            self._notice(str(self.infos[number]))
 
     async def wait_for_end(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.
@@ -117,7 +112,7 @@ class Downloads:
             self.brought, self.ended = [], []
             return ended
         if self.saving:
-            names = ", ".join(self._infos[number].name for number in self.saving)
+            names = ", ".join(self.infos[number].name for number in self.saving)
             raise DeadlineExceeded(
                 f"Still under way after {limit:g} s: {names}.", hint="Wait again, with a longer timeout."
             )
@@ -138,40 +133,38 @@ class Downloads:
             await asyncio.wait(saving, timeout=1)
 
     async def _save(self, number: int, download: Download, pending: PendingArtifact) -> None:
-        info = self._infos[number]
+        size = error = None
         try:
             await self._watch(number, download)
             await download.save_as(pending.path)
             self._check(pending.path.stat().st_size)
-            info = info.model_copy(update={"size": self._artifacts.complete(pending).size})
-        except _TooLargeError as error:
-            info = info.model_copy(update={"error": str(error)})
-        except PlaywrightError as error:
-            info = info.model_copy(update={"error": _plain_cause(error)})
-        except OSError as error:
-            info = info.model_copy(update={"error": self._cannot_save(error)})
+            size = self._artifacts.complete(pending).size
+        except _TooLargeError as problem:
+            error = str(problem)
+            with contextlib.suppress(PlaywrightError):
+                await download.cancel()
+        except PlaywrightError as problem:
+            error = _plain_cause(problem)
+        except OSError as problem:
+            error = self._cannot_save(problem)
         finally:
             del self.saving[number]
             self._sizes.pop(number, None)
             # The browser's own copy would stay until its context closes.
             begin(_delete(download))
-            if info.size is None:
+            if size is None:
                 self._artifacts.abandon(pending)
-        self._end(number, info)
+        self._end(number, size=size, error=error)
 
     async def _watch(self, number: int, download: Download) -> None:
-        """Wait for the end of a download; stop it and raise _TooLargeError if it grows too large."""
+        """Wait for the end of a download; raise _TooLargeError as soon as it is too large."""
         path = _growing_file(download)
         ending = asyncio.ensure_future(download.failure())
         try:
             while not ending.done():
                 await asyncio.wait({ending}, timeout=LOOKING_SECONDS if path is not None else None)
                 self._sizes[number] = _size_of(path)
-                try:
-                    self._check(self._sizes[number])
-                except _TooLargeError:
-                    await download.cancel()
-                    raise
+                self._check(self._sizes[number])
         finally:
             ending.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
@@ -185,8 +178,8 @@ class Downloads:
     def _cannot_save(self, error: OSError) -> str:
         return f"it {self._artifacts.why_not_written(error)}"
 
-    def _end(self, number: int, info: DownloadInfo) -> None:
-        self._infos[number] = info
+    def _end(self, number: int, **outcome: int | str | None) -> None:
+        self.infos[number] = info = self.infos[number].model_copy(update=outcome)
         self.ended.append(info)
         self._notice(str(info))
         self._changed.wake()

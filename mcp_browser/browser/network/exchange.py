@@ -1,7 +1,6 @@
 """A request with its response, and the same without secrets, with bodies as text."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,25 +84,6 @@ class RedactedExchange(NamedTuple):
     request_body: str | None
     response_body: str | None
     frames: tuple[str, ...]
-
-
-def secrets_sent(exchanges: Iterable[Exchange]) -> frozenset[str]:
-    """The secrets that exchanges contain under their names; other requests may repeat them elsewhere."""
-    found: set[str] = set()
-    for exchange in exchanges:
-        if exchange.secrets is None:
-            redactor = Redactor()
-            redactor.url(exchange.url)
-            redactor.headers(exchange.request_headers)
-            redactor.headers(exchange.response_headers)
-            kind = header(exchange.request_headers, "content-type")
-            redactor.body(as_text(exchange.request_body, kind) or "", kind)
-            if not exchange.done or exchange.gathering is not None:
-                found |= redactor.known
-                continue
-            exchange.secrets = redactor.known
-        found |= exchange.secrets
-    return frozenset(found)
 
 
 def redact(exchange: Exchange, body: bytes | None, redactor: Redactor) -> RedactedExchange:

@@ -1,5 +1,6 @@
 """Requests as an HTTP Archive (HAR 1.2), which developer tools and proxies read."""
 
+import contextlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -157,14 +158,13 @@ def _cookies(headers: list[tuple[str, str]]) -> list[Har]:
 
 def _set_cookies(headers: list[tuple[str, str]]) -> list[Har]:
     lines = [line for name, value in headers if name.lower() == "set-cookie" for line in value.split("\n")]
-    return [_set_cookie(line) for line in lines if "=" in line]
+    return [_set_cookie(*line.split(";")) for line in lines if "=" in line]
 
 
-def _set_cookie(line: str) -> Har:
-    first, *rest = line.split(";")
+def _set_cookie(first: str, *attributes: str) -> Har:
     name, _, value = first.partition("=")
     cookie: Har = {"name": name.strip(), "value": value.strip()}
-    for attribute in rest:
+    for attribute in attributes:
         key, _, content = attribute.strip().partition("=")
         match key.lower():
             case "path" | "domain":
@@ -174,10 +174,8 @@ def _set_cookie(line: str) -> Har:
             case "secure":
                 cookie["secure"] = True
             case "expires":
-                try:
+                with contextlib.suppress(ValueError):
                     cookie["expires"] = parsedate_to_datetime(content).isoformat()
-                except ValueError:
-                    continue
             case _:
                 pass
     return cookie

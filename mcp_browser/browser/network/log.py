@@ -16,10 +16,11 @@ from playwright.async_api import BrowserContext, Page, Request, Response, WebSoc
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.browser.network.exchange import FRAMES, Exchange, SocketMessage, secrets_sent
+from mcp_browser.browser.network.exchange import FRAMES, Exchange, SocketMessage, as_text, header
 from mcp_browser.browser.page_activity import in_use
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
+from mcp_browser.privacy.redaction import Redactor
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
@@ -46,7 +47,7 @@ class NetworkLog(SessionPlugin):
         self._by_request: WeakKeyDictionary[Request, Exchange] = WeakKeyDictionary()
         self._marks: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._weight = 0
-        self._wakeup = Condition()
+        self.changed = Condition()  # Wakes at each event
         self._tasks: set[asyncio.Task[None]] = set()
         self.dropped = 0
         self.since: float | None = None  # When recording began if pages were open before, seconds since 1970
@@ -87,10 +88,6 @@ class NetworkLog(SessionPlugin):
                 return await exchange.response.body()
         return None
 
-    async def change(self, *, limit: float) -> None:
-        """Wait for the next network event, `limit` seconds at most."""
-        await self._wakeup.wait(limit)
-
     def mark(self, request: Request, source: str) -> None:
         """Note where the answer to a request will come from."""
         exchange = self._by_request.get(request)
@@ -100,8 +97,22 @@ class NetworkLog(SessionPlugin):
             self._marks[request] = source
 
     def secrets(self) -> frozenset[str]:
-        """The secrets that requests and responses contain under their names."""
-        return secrets_sent(self.exchanges())
+        """The secrets that exchanges contain under their names; other requests may repeat them elsewhere."""
+        found: set[str] = set()
+        for exchange in self._kept.values():
+            if exchange.secrets is None:
+                redactor = Redactor()
+                redactor.url(exchange.url)
+                redactor.headers(exchange.request_headers)
+                redactor.headers(exchange.response_headers)
+                kind = header(exchange.request_headers, "content-type")
+                redactor.body(as_text(exchange.request_body, kind) or "", kind)
+                if not exchange.done or exchange.gathering is not None:
+                    found |= redactor.known
+                    continue
+                exchange.secrets = redactor.known
+            found |= exchange.secrets
+        return frozenset(found)
 
     # -- as a plugin
 
@@ -113,8 +124,8 @@ class NetworkLog(SessionPlugin):
             self.since = time.time()
         context.on("request", self._on_request)
         context.on("response", self._on_response)
-        context.on("requestfinished", self._on_finished)
-        context.on("requestfailed", self._on_failed)
+        context.on("requestfinished", self._on_end)
+        context.on("requestfailed", lambda request: self._on_end(request, failed=True))
         context.on("page", self._on_page)
         for page in context.pages:
             self._on_page(page)
@@ -158,7 +169,7 @@ class NetworkLog(SessionPlugin):
             self._weigh(exchange.weight)
         self._by_request[request] = exchange
         in_use.add(request)
-        self._wakeup.wake()
+        self.changed.wake()
 
     def _on_response(self, response: Response) -> None:
         exchange = self._by_request.get(response.request)
@@ -173,28 +184,12 @@ class NetworkLog(SessionPlugin):
         exchange.mime_type = headers.get("content-type", "")
         if response.from_service_worker:
             exchange.source = exchange.source or "service worker"
-        self._wakeup.wake()
+        self.changed.wake()
 
-    def _on_finished(self, request: Request) -> None:
-        exchange = self._ended(request)
-        if exchange is None:
-            return
-        if exchange.kind in DATA or exchange.method != "GET":
-            self._start_gathering(exchange)
-        self._wakeup.wake()
-
-    def _on_failed(self, request: Request) -> None:
-        exchange = self._ended(request)
-        if exchange is not None:
-            # A download, or an answer without content, also "fails" with its status.
-            exchange.failure = request.failure or "failed"
-            exchange.answered_at = time.time()
-            self._wakeup.wake()
-
-    def _ended(self, request: Request) -> Exchange | None:
+    def _on_end(self, request: Request, *, failed: bool = False) -> None:
         exchange = self._by_request.get(request)
         if exchange is None:
-            return None
+            return
         if exchange.tab is None:
             exchange.tab = self._tab_of(request)
         exchange.timing = {**cast("dict[str, float]", request.timing)}
@@ -202,7 +197,13 @@ class NetworkLog(SessionPlugin):
         exchange.duration = end / 1000 if end >= 0 else time.time() - exchange.started
         if exchange.timing.get("startTime", 0) > 0:
             exchange.started = exchange.timing["startTime"] / 1000
-        return exchange
+        if failed:
+            # A download, or an answer without content, also "fails" with its status.
+            exchange.failure = request.failure or "failed"
+            exchange.answered_at = time.time()
+        elif exchange.kind in DATA or exchange.method != "GET":
+            self._start_gathering(exchange)
+        self.changed.wake()
 
     def _on_socket(self, page: Page, socket: WebSocket) -> None:
         exchange = self._add(
@@ -219,13 +220,13 @@ class NetworkLog(SessionPlugin):
         def ended(failure: str | None = None) -> None:
             exchange.failure = exchange.failure or failure
             exchange.duration = time.time() - exchange.started
-            self._wakeup.wake()
+            self.changed.wake()
 
         socket.on("framesent", lambda payload: self._on_frame(exchange, payload, sent=True))
         socket.on("framereceived", lambda payload: self._on_frame(exchange, payload, sent=False))
         socket.on("socketerror", lambda error: ended(str(error)))
         socket.on("close", lambda _socket: ended())
-        self._wakeup.wake()
+        self.changed.wake()
 
     def _on_frame(self, exchange: Exchange, payload: str | bytes, *, sent: bool) -> None:
         text = payload if isinstance(payload, str) else payload[: FRAME_LENGTH // 2].hex()
@@ -239,7 +240,7 @@ class NetworkLog(SessionPlugin):
         exchange.frames.append(frame)
         del exchange.frames[:-FRAMES]
         exchange.size = (exchange.size or 0) + len(payload)
-        self._wakeup.wake()
+        self.changed.wake()
 
     # -- keeping
 
@@ -294,7 +295,7 @@ class NetworkLog(SessionPlugin):
         if last:
             self._let_go(exchange)
         exchange.gathering = None
-        self._wakeup.wake()
+        self.changed.wake()
 
     async def _measure(self, exchange: Exchange, request: Request) -> None:
         if exchange.source.startswith("mock"):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import itertools
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -57,8 +58,6 @@ def _source(text: str) -> str:
     return f"^{'' if '://' in text else '.*'}{glob}$"
 
 
-Handler = Callable[[Route, Request], Awaitable[None]]
-
 MOST = 50  # How many routes there may be
 
 
@@ -97,64 +96,59 @@ class Routes(SessionPlugin):
     def __init__(self, session: "BrowserSession") -> None:
         self._session = session
         self._ids = itertools.count(1)
-        self._rules: dict[int, MockRule] = {}
-        self._handlers: dict[int, Handler] = {}
-        self._log: NetworkLog | None = None
+        self._handlers: dict[MockRule, Callable[[Route, Request], Awaitable[None]]] = {}
+        self._log: NetworkLog  # Of the first route on
 
     def rules(self) -> list[MockRule]:
         """All routes, oldest first."""
-        return list(self._rules.values())
+        return list(self._handlers)
 
     async def add(
         self, pattern: UrlPattern, *, method: str | None, answer: MockAnswer | None, times: int | None
     ) -> MockRule:
         """Answer requests, or block them if there is no answer; raises InvalidArguments."""
-        if len(self._rules) >= MOST:
+        if len(self._handlers) >= MOST:
             raise InvalidArguments(f"There are {MOST} routes already.", hint="Remove some with remove_route.")
         self._log = await self._session.plugin(NetworkLog)
         rule = MockRule(next(self._ids), pattern, method.upper() if method else None, answer, left=times)
+        handler = functools.partial(self._handle, rule)
         try:
-            await self._put(rule, self._session.context)
+            await self._session.context.route(pattern.regex, handler)
         except PlaywrightError as error:
             raise InvalidArguments(f"{pattern} cannot be routed: {plain_message(error)}.") from error
-        self._rules[rule.id] = rule
+        self._handlers[rule] = handler
         self._session.services.holds_requests = True
         return rule
 
     async def remove(self, number: int | None) -> list[MockRule]:
         """Remove one route, or all, and return them. Raises NotFound: there is no such route."""
-        if number is not None and number not in self._rules:
-            there = "; ".join(map(str, self._rules.values())) or "none"
+        gone = [rule for rule in self._handlers if number in (None, rule.id)]
+        if number is not None and not gone:
+            there = "; ".join(map(str, self._handlers)) or "none"
             raise NotFound(f"There is no route {number}.", hint=f"Routes: {there}.")
-        gone = [rule for rule in self._rules.values() if number in (None, rule.id)]
         for rule in gone:
             await self._take_away(rule)
         return gone
 
     async def opened(self, context: BrowserContext) -> None:
         """Add the routes to a new context."""
-        for rule in self._rules.values():
-            await self._put(rule, context)
-
-    async def _put(self, rule: MockRule, context: BrowserContext) -> None:
-        async def handle(route: Route, request: Request) -> None:
-            # A request whose page is gone needs no answer.
-            with contextlib.suppress(PlaywrightError):
-                await self._handle(rule, route, request)
-
-        await context.route(rule.pattern.regex, handle)
-        self._handlers[rule.id] = handle
+        for rule, handler in list(self._handlers.items()):
+            await context.route(rule.pattern.regex, handler)
 
     async def _take_away(self, rule: MockRule) -> None:
-        self._rules.pop(rule.id, None)
-        self._session.services.holds_requests = bool(self._rules)
-        handler = self._handlers.pop(rule.id, None)
+        handler = self._handlers.pop(rule, None)
+        self._session.services.holds_requests = bool(self._handlers)
         context = self._session.open_context
         if context is not None and handler is not None:
             with contextlib.suppress(PlaywrightError):
                 await context.unroute(rule.pattern.regex, handler)
 
     async def _handle(self, rule: MockRule, route: Route, request: Request) -> None:
+        # A request whose page is gone needs no answer.
+        with contextlib.suppress(PlaywrightError):
+            await self._respond(rule, route, request)
+
+    async def _respond(self, rule: MockRule, route: Route, request: Request) -> None:
         fits = rule.method in (None, request.method) and rule.left != 0
         if not fits or not may_show(request.url, self._session.settings):
             # An address that may not be opened is not mocked: it is refused as usual.
@@ -164,8 +158,7 @@ class Routes(SessionPlugin):
         if rule.left is not None:
             rule.left -= 1
         answer = rule.answer
-        if self._log is not None:
-            self._log.mark(request, f"{'block' if answer is None else 'mock'} {rule.id}")
+        self._log.mark(request, f"{'block' if answer is None else 'mock'} {rule.id}")
         if answer is None:
             await route.abort("blockedbyclient")
         else:

@@ -4,6 +4,7 @@ Playwright's own builds go into the user's cache. System packages are installed 
 """
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -12,11 +13,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import httpx2
 
-from mcp_browser.browser.process.driver import (
+from mcp_browser.browser.process.early_driver import (
     LIBRARY,
     LIBRARY_HINT,
     LIBRARY_PACKAGE,
@@ -31,31 +31,30 @@ _HOST = "https://cdn.playwright.dev"
 _HOST_VARIABLE = "PLAYWRIGHT_DOWNLOAD_HOST"
 _REACH_SECONDS = 5.0
 _FAILED_LINES = 5  # How many lines of a failed command's output are shown
-_OS_RELEASE = Path("/etc/os-release")
 _CHROMIUM_PACKAGES = ("chromium", "chromium-sandbox", "fonts-liberation")
 # The update fails soon without a network; the installation allows for a slow mirror.
 _UPDATE_OPTIONS = "-o Acquire::Retries=0 -o Acquire::http::Timeout=8 -o Acquire::https::Timeout=8".split()
 _INSTALL_OPTIONS = ("-y", "--no-install-recommends", "--no-upgrade", "-o", "Acquire::Retries=2")
 
 
-class InstallProgress(Protocol):
-    """Shows progress."""
-
-    def report(self, line: str) -> None:
-        """Show a line that stays."""
-        ...
-
-    def doing(self, text: str) -> None:
-        """Show the current step, in place of the previous one."""
-        ...
-
-
 class Installer:
-    """Installs what is missing. `allowed(what)`: whether system packages may be installed for it."""
+    """Installs what is missing."""
 
-    def __init__(self, progress: InstallProgress, allowed: Callable[[str], bool]) -> None:
-        self._progress = progress
+    def __init__(
+        self,
+        allowed: Callable[[str], bool],
+        *,
+        report: Callable[[str], None],
+        doing: Callable[[str], None],
+    ) -> None:
+        """Install nothing yet.
+
+        `allowed(what)`: whether system packages may be installed for it. `report` shows a line that stays,
+        `doing` the current step, in place of the previous one.
+        """
         self._allowed = allowed
+        self._report = report
+        self._doing = doing
 
     def mend_driver(self) -> None:
         """Check Playwright's driver; install what it lacks, if allowed. Raises BrowserUnavailable."""
@@ -84,27 +83,26 @@ class Installer:
             if settings.executable is not None:
                 raise
         else:
-            self._progress.report(f"Found {found}.")
+            self._report(f"Found {found}.")
             return found
         build = settings.browser
-        tried: list[str] = []
         hint = "Install Chrome, Chromium or Edge by hand, or name one with --executable PATH."
         if build in ("chrome", "msedge") and not self._allowed(f"{build}, a package of the system"):
             raise BrowserNotFound(
                 f"There is no {build}, which is a package of the system.", hint=f"To get it, {WITH_DEPS}."
             )
-        installed = self._install_from_playwright(build, tried)
-        if not installed and build == "chromium" and _apt_serves_chromium():
+        tried = [self._install_from_playwright(build)]
+        if tried[0] is not None and build == "chromium" and _apt_serves_chromium():
             if self._allowed("Debian's Chromium"):
-                if failure := self._install_from_apt(*_CHROMIUM_PACKAGES):
-                    tried.append(failure)
+                tried.append(self._install_from_apt(*_CHROMIUM_PACKAGES))
             else:
                 hint = f"{hint} To have Debian's Chromium installed, {WITH_DEPS}."
         try:
             found = find_browser(settings)
         except BrowserNotFound:
-            raise BrowserNotFound(f"No browser could be got: {'; '.join(tried)}.", hint=hint) from None
-        self._progress.report(f"Installed {found}.")
+            failures = "; ".join(filter(None, tried))
+            raise BrowserNotFound(f"No browser could be got: {failures}.", hint=hint) from None
+        self._report(f"Installed {found}.")
         return found
 
     def install_libraries(self) -> bool:
@@ -114,15 +112,13 @@ class Installer:
         command = [sys.executable, "-m", "playwright", "install-deps", "chromium"]
         return self._run(command, "Installing libraries") is None
 
-    def _install_from_playwright(self, build: str, tried: list[str]) -> bool:
+    def _install_from_playwright(self, build: str) -> str | None:
+        """Install a build of Playwright's; why that failed, None if it did not."""
         if (why := _out_of_reach()) is not None:
-            tried.append(why)
-            return False
+            return why
         title = f"Downloading Playwright's {build.title()}"
         failure = self._run([sys.executable, "-m", "playwright", "install", build], title)
-        if failure is not None:
-            tried.append(f"playwright install {build} failed ({failure})")
-        return failure is None
+        return failure and f"playwright install {build} failed ({failure})"
 
     def _install_from_apt(self, *packages: str) -> str | None:
         """Install Debian packages; why that failed, None if it did not."""
@@ -137,11 +133,11 @@ class Installer:
             names = ", ".join(packages)
             install = [*prefix, "apt-get", "install", *_INSTALL_OPTIONS, *packages]
             failure = self._run(install, f"Installing {names}")
-        return None if failure is None else f"apt-get failed ({failure})"
+        return failure and f"apt-get failed ({failure})"
 
     def _run(self, command: Sequence[str], title: str, said: list[str] | None = None) -> str | None:
         """Run a command and show its progress; why it failed, None if it did not."""
-        self._progress.doing(title)
+        self._doing(title)
         last: deque[str] = deque(maxlen=_FAILED_LINES)
         try:
             process = subprocess.Popen(
@@ -161,11 +157,11 @@ class Installer:
                 if said is not None:
                     said.append(line.strip())
                 share = re.search(r"(\d+)% of ([\d.]+ \w+)", line)
-                self._progress.doing(f"{title}: {share[1]} % of {share[2]}" if share else title)
+                self._doing(f"{title}: {share[1]} % of {share[2]}" if share else title)
         if process.returncode == 0:
             return None
         for line in last:
-            self._progress.report(f"  {line}")
+            self._report(f"  {line}")
         errors = [line for line in last if re.match(r"E: |Error|Failed", line)]
         return (errors or [*last, f"exit code {process.returncode}"])[0].rstrip(".")
 
@@ -193,13 +189,10 @@ def _out_of_reach() -> str | None:
 
 def _apt_serves_chromium() -> bool:
     """Whether apt is there and `chromium` is a real package: Ubuntu's only installs a snap."""
-    if shutil.which("apt-get") is None:
-        return False
     try:
-        release = _OS_RELEASE.read_text(encoding="utf-8")
+        return shutil.which("apt-get") is not None and platform.freedesktop_os_release()["ID"] != "ubuntu"
     except OSError:
         return False
-    return "ID=ubuntu" not in release.splitlines()
 
 
 def _as_root() -> list[str]:

@@ -6,13 +6,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from importlib.util import find_spec
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from mcp_browser.browser.process.early_driver import driver_package
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, Settings
 
@@ -47,23 +47,12 @@ _UNUSED_FEATURES = (
     "SpareRendererForSitePerProcess",
 )
 _PLAYWRIGHTS_DISABLED_FEATURES = (
-    "AvoidUnnecessaryBeforeUnloadCheckSync",
-    "DestroyProfileOnBrowserClose",
-    "HttpsUpgrades",
-    "HttpsFirstBalancedModeAutoEnable",
-    "LensOverlay",
-    "MediaRouter",
-    "PaintHolding",
-    "ThirdPartyStoragePartitioning",
-    "AvoidCorsURLLoaderRestartOnRedirect",
-    "TcpPortRandomizationWin",
-    "OptimizationHints",
-    "NetworkTimeServiceQuerying",
-    "AimEnabled",
-    "PreconnectToSearch",
-    "msForceBrowserSignIn",
-    "msEdgeUpdateLaunchServicesPreferredVersion",
-)
+    "AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose HttpsUpgrades "
+    "HttpsFirstBalancedModeAutoEnable LensOverlay MediaRouter PaintHolding "
+    "ThirdPartyStoragePartitioning AvoidCorsURLLoaderRestartOnRedirect TcpPortRandomizationWin "
+    "OptimizationHints NetworkTimeServiceQuerying AimEnabled PreconnectToSearch msForceBrowserSignIn "
+    "msEdgeUpdateLaunchServicesPreferredVersion"
+).split()
 """Playwright's own list, repeated since Chromium takes the last of several such switches only."""
 
 WEB_MCP = "WebMCP"  # Chromium's feature for `document.modelContext`, by which pages offer tools
@@ -90,18 +79,15 @@ _LINUX_PLACES = {
     "msedge": ("/opt/microsoft/msedge/msedge",),
 }
 _MAC_PLACES = {
-    "headless-shell": (),
     "chrome": ("Google Chrome.app/Contents/MacOS/Google Chrome",),
     "chromium": ("Chromium.app/Contents/MacOS/Chromium",),
     "msedge": ("Microsoft Edge.app/Contents/MacOS/Microsoft Edge",),
 }
 _WINDOWS_PLACES = {
-    "headless-shell": (),
     "chrome": ("Google/Chrome/Application/chrome.exe",),
     "chromium": ("Chromium/Application/chrome.exe",),
     "msedge": ("Microsoft/Edge/Application/msedge.exe",),
 }
-_PLAYWRIGHT_FOLDERS = {"chromium": "chromium", "chromium-headless-shell": "chromium_headless_shell"}
 _PLAYWRIGHT_EXECUTABLES = {
     "chromium": ("chrome-linux*/chrome", "chrome-mac*/*.app/Contents/MacOS/*", "chrome-win*/chrome.exe"),
     "chromium-headless-shell": (
@@ -131,17 +117,11 @@ class BrowserChoice:
 
 
 def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> BrowserChoice:
-    """The browser of the settings, or the best one on this machine.
+    """The browser of the settings, or the best one on this machine; `isolated`: for clean contexts only.
 
     The order is: the setting `executable`, `channel`, Playwright's own build (found without its driver), then
     Chrome, Chromium and Edge of the system; before them the headless shell, if `prefers_headless_shell`.
-
-    Args:
-        settings: the settings in force.
-        isolated: it is for clean contexts, not for the profile.
-
-    Raises:
-        BrowserNotFound: there is none; the message names the command to install one.
+    Raises BrowserNotFound, which names the command to install one.
     """
     if settings.executable is not None:
         executable = settings.executable.expanduser()
@@ -156,16 +136,15 @@ def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> Browse
     candidates = _candidates(settings.browser)
     if prefers_headless_shell(settings, isolated=isolated):
         candidates = chain(headless_shells(), candidates)
-    choice = next(candidates, None)
-    if choice is None:
-        asked_for = settings.browser if settings.browser != "chromium" else "Chrome, Chromium or Edge"
-        named = "" if settings.browser == "chromium" else f" --browser {settings.browser}"
-        command = f"mcp-browser install{named}"
-        raise BrowserNotFound(
-            f"No browser was found on this machine (looked for {asked_for}).",
-            hint=f"Get one with: {command}. Or name one with --executable PATH.",
-        )
-    return choice
+    if choice := next(candidates, None):
+        return choice
+    asked_for, named = settings.browser, f" --browser {settings.browser}"
+    if settings.browser == "chromium":
+        asked_for, named = "Chrome, Chromium or Edge", ""
+    raise BrowserNotFound(
+        f"No browser was found on this machine (looked for {asked_for}).",
+        hint=f"Get one with: mcp-browser install{named}. Or name one with --executable PATH.",
+    )
 
 
 def prefers_headless_shell(settings: BrowserSettings, *, isolated: bool) -> bool:
@@ -183,8 +162,7 @@ def headless_shells() -> Iterator[BrowserChoice]:
     if executable := _playwright_build("chromium-headless-shell"):
         label = "Playwright's headless shell"
         yield BrowserChoice(label=label, origin="playwright", executable=executable, headless_only=True)
-    for choice in _on_the_system("headless-shell"):
-        yield replace(choice, headless_only=True)
+    yield from _on_the_system("headless-shell")
 
 
 def _candidates(browser: str) -> Iterator[BrowserChoice]:
@@ -199,9 +177,9 @@ def _candidates(browser: str) -> Iterator[BrowserChoice]:
 
 
 def _on_the_system(kind: str) -> Iterator[BrowserChoice]:
-    for place in _places(kind):
-        if _is_executable(place):
-            yield BrowserChoice(label=_LABELS[kind], origin="system", executable=place)
+    is_shell = kind == "headless-shell"
+    for place in filter(_is_executable, _places(kind)):
+        yield BrowserChoice(label=_LABELS[kind], origin="system", executable=place, headless_only=is_shell)
 
 
 def _places(kind: str) -> Iterator[Path]:
@@ -211,11 +189,11 @@ def _places(kind: str) -> Iterator[Path]:
     match sys.platform:
         case "darwin":
             for folder in (Path("/Applications"), Path.home() / "Applications"):
-                yield from (folder / place for place in _MAC_PLACES[kind])
+                yield from (folder / place for place in _MAC_PLACES.get(kind, ()))
         case "win32":
             for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
                 if folder := os.environ.get(variable):
-                    yield from (Path(folder) / place for place in _WINDOWS_PLACES[kind])
+                    yield from (Path(folder) / place for place in _WINDOWS_PLACES.get(kind, ()))
         case _:
             yield from map(Path, _LINUX_PLACES[kind])
 
@@ -226,27 +204,16 @@ def _is_executable(path: Path) -> bool:
 
 def _playwright_build(build: str) -> Path | None:
     """The executable of a build of Playwright's, of the wanted revision, or None."""
-    package = _playwright_package()
+    package = driver_package()
     if package is None:
         return None
     revision = _wanted_revision(package, build)
-    folder = _playwright_browsers(package) / f"{_PLAYWRIGHT_FOLDERS[build]}-{revision}"
+    folder = _playwright_browsers(package) / f"{build.replace('-', '_')}-{revision}"
     # False also if the folder may not be read.
     if not os.access(folder / "INSTALLATION_COMPLETE", os.F_OK):
         return None
-    for pattern in _PLAYWRIGHT_EXECUTABLES[build]:
-        for path in sorted(folder.glob(pattern)):
-            if _is_executable(path):
-                return path
-    return None
-
-
-def _playwright_package() -> Path | None:
-    """The folder of the driver's package in Playwright, found without importing it."""
-    spec = find_spec("playwright")
-    if spec is None or spec.origin is None:
-        return None
-    return Path(spec.origin).parent / "driver" / "package"
+    paths = (path for pattern in _PLAYWRIGHT_EXECUTABLES[build] for path in sorted(folder.glob(pattern)))
+    return next(filter(_is_executable, paths), None)
 
 
 def _wanted_revision(package: Path, build: str) -> str:
@@ -302,11 +269,7 @@ def launch_options(
 ) -> dict[str, Any]:
     """Keyword arguments for Playwright's `launch` and `launch_persistent_context`.
 
-    Args:
-        choice: the browser to start.
-        settings: the settings in force; the defaults when left out.
-        headless: overrides what the settings say.
-        isolated: it is for clean contexts, which may belong to different clients.
+    `headless` overrides the settings. `isolated`: for clean contexts, which may belong to several clients.
     """
     settings = settings or BrowserSettings()
     headless = runs_headless(settings) if headless is None else headless
@@ -316,16 +279,13 @@ def launch_options(
         # The server itself ends the browser when it is interrupted.
         "handle_sigint": False,
         "chromium_sandbox": sandbox,
+        "executable_path": choice.executable,
+        "channel": choice.channel,
+        "proxy": proxy_options(settings.proxy) if settings.proxy is not None else None,
         "args": chromium_args(settings),
         # Otherwise Playwright lifts Chromium's limit on how often a page may change its address.
         "ignore_default_args": ["--disable-ipc-flooding-protection"],
     }
-    if choice.executable is not None:
-        options["executable_path"] = choice.executable
-    if choice.channel is not None:
-        options["channel"] = choice.channel
-    if settings.proxy is not None:
-        options["proxy"] = proxy_options(settings.proxy)
     if isolated and not options["headless"] and sys.platform == "linux":
         options["args"].insert(0, NO_SELECTION_PASTE)
     if not sandbox and not options["headless"]:

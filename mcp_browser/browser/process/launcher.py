@@ -12,6 +12,7 @@ import logging
 import os
 import re
 from collections.abc import Generator
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -19,10 +20,17 @@ import anyio.to_thread
 
 from mcp_browser.browser.concurrency import SingleFlight, within
 from mcp_browser.browser.process.divide.shared_profile import can_share, sharing_options, why_not_shared
-from mcp_browser.browser.process.driver import LIBRARY, LIBRARY_HINT, driver_problem
-from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
+from mcp_browser.browser.process.early_driver import (
+    LIBRARY,
+    LIBRARY_HINT,
+    discard,
+    driver_environment,
+    driver_problem,
+    take_over,
+)
 from mcp_browser.browser.process.launch import BrowserChoice, chromium_args, find_browser, launch_options
 from mcp_browser.browser.process.profile import in_use, profile_folder
+from mcp_browser.dom.driver_errors import is_closed, plain_message
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
 
@@ -72,26 +80,8 @@ def grid_environment(endpoint: str) -> Generator[None]:
                 os.environ[name] = value
 
 
-def grid_launch_options(settings: BrowserSettings) -> dict[str, Any]:
-    """Keyword arguments for Playwright's `launch` in a grid: by default headless, with a sandbox.
-
-    Whether this machine has a display does not matter.
-    """
-    options: dict[str, Any] = {
-        "headless": settings.headless is not False,
-        "chromium_sandbox": settings.sandbox is not False,
-        "args": chromium_args(settings),
-    }
-    if settings.browser == "msedge":
-        options["channel"] = "msedge"
-    return options
-
-
-def grid_error(endpoint: str, message: str, *, seconds: float) -> BrowserUnavailable:
-    """The error, without credentials, for a grid that has started no browser.
-
-    `message` is the first sentence of Playwright's error, `seconds` the time limit.
-    """
+def grid_error(endpoint: str, message: str) -> BrowserUnavailable:
+    """The error, without credentials, for a grid without a browser; `message` is Playwright's."""
     place = urlsplit(endpoint).netloc.rpartition("@")[2]
     refusal = _REFUSAL.sub("", message)
     if refusal.startswith("<"):
@@ -103,7 +93,7 @@ def grid_error(endpoint: str, message: str, *, seconds: float) -> BrowserUnavail
         )
     if message.startswith("Timeout"):
         return BrowserUnavailable(
-            f"The Selenium Grid at {place} gave no browser within {seconds:g} s.",
+            f"The Selenium Grid at {place} gave no browser within {LAUNCH_SECONDS:g} s.",
             hint="All of its slots may be in use: try again later.",
         )
     if _UNREACHABLE.search(message):
@@ -157,7 +147,13 @@ class Launcher:
         """Start a browser for clean contexts, or get one of a grid or an endpoint."""
         settings, seconds = self._settings, LAUNCH_SECONDS * 1000
         if settings.selenium_grid is not None:
-            options = grid_launch_options(settings)
+            # Whether this machine has a display, or this is root, does not matter there.
+            options: dict[str, Any] = {
+                "headless": settings.headless is not False,
+                "chromium_sandbox": settings.sandbox is not False,
+                "args": chromium_args(settings),
+                "channel": "msedge" if settings.browser == "msedge" else None,
+            }
         elif settings.browser_endpoint is not None:
             return await (await self.driver()).chromium.connect(settings.browser_endpoint, timeout=seconds)
         else:
@@ -221,16 +217,15 @@ class Launcher:
         """Start something; try again if the browser or the driver has ended or hangs."""
         from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
 
-        from mcp_browser.dom.driver_errors import is_closed  # noqa: PLC0415
-
         for left in reversed(range(TRIES)):
             driver = self._driver
             try:
                 return await work()
             except (TimeoutError, PlaywrightError) as error:
                 answers = driver is not None and await _answers(driver)
-                again = isinstance(error, TimeoutError) or is_closed(error)
-                if not left or not again or (answers and _is_about_launching(error)):
+                # A browser that ends during its start would do so again.
+                is_final = answers and "launch" in str(error).partition(":")[0]
+                if not left or not is_stuck(error) or is_final:
                     raise self._launch_error(error) from error
             logger.info("The browser or its driver had ended, or does not answer; it is started again.")
             if driver is not None and not answers and self._ended(driver):
@@ -252,9 +247,12 @@ class Launcher:
             raise BrowserUnavailable("The server is ending.")
         os.environ.update(driver_environment())
         # In a thread: it takes a tenth of a second.
-        module = await anyio.to_thread.run_sync(import_playwright)
+        module: Any = await anyio.to_thread.run_sync(import_module, "playwright.async_api")
+        grid = self._settings.selenium_grid
+        if grid is not None:
+            discard()
         try:
-            with self._starting_driver():
+            with take_over() if grid is None else grid_environment(grid):
                 driver: Playwright = await module.async_playwright().start()
         except ActionError:
             raise
@@ -272,14 +270,6 @@ class Launcher:
             connection.on("close", functools.partial(self._ended, driver))
         return driver
 
-    def _starting_driver(self) -> contextlib.AbstractContextManager[None]:
-        """A context in which Playwright starts the driver that the settings need."""
-        grid = self._settings.selenium_grid
-        if grid is not None:
-            discard()
-            return grid_environment(grid)
-        return take_over()
-
     def _ended(self, driver: "Playwright", *_event: object) -> bool:
         """Drop a driver that has ended; whether it was the current one."""
         if driver is not self._driver:
@@ -291,14 +281,12 @@ class Launcher:
     def _launch_error(  # noqa: PLR0911 - one for each cause
         self, error: "PlaywrightError | TimeoutError"
     ) -> ActionError:
-        from mcp_browser.dom.driver_errors import plain_message  # noqa: PLC0415
-
         if isinstance(error, TimeoutError):
             return BrowserUnavailable("The browser does not answer.", hint="Try again.")
         log = str(error)
         settings = self._settings
         if settings.selenium_grid is not None:
-            return grid_error(settings.selenium_grid, plain_message(error), seconds=LAUNCH_SECONDS)
+            return grid_error(settings.selenium_grid, plain_message(error))
         if settings.browser_endpoint is not None:
             return BrowserUnavailable(
                 f"No browser could be had at the browser endpoint: {plain_message(error)}.",
@@ -340,9 +328,9 @@ _LAUNCH_HINTS = {
 }
 
 
-def _is_about_launching(error: Exception) -> bool:
-    """Whether a browser ended during its start, so that another try would fail, too."""
-    return "launch" in str(error).partition(":")[0]
+def is_stuck(error: BaseException) -> bool:
+    """Whether a browser or the driver has ended, or hangs, by an error of a request to it."""
+    return isinstance(error, TimeoutError) or is_closed(error)
 
 
 async def _answers(driver: "Playwright") -> bool:
@@ -356,10 +344,3 @@ async def _answers(driver: "Playwright") -> bool:
     except (TimeoutError, PlaywrightError):
         return False
     return True
-
-
-def import_playwright() -> Any:
-    """Playwright's module, imported late: it takes a tenth of a second."""
-    import playwright.async_api  # noqa: PLC0415
-
-    return playwright.async_api

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping
@@ -15,7 +16,7 @@ from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.egress.policy import log_in
 from mcp_browser.browser.process.divide.shared_profile import warn_of_others
 from mcp_browser.browser.process.launch import browser_settings, context_options, find_browser, proxy_options
-from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher
+from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher, is_stuck
 from mcp_browser.browser.process.profile import ProfileLock, profile_folder
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import Settings
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from mcp_browser.browser.egress.proxy import EgressProxy, ProxySession
 
+logger = logging.getLogger(__name__)
 
 OPENING_SECONDS = 10.0  # How long a browser may take to open a context before it counts as stuck, seconds
 OPENINGS = max(2, os.cpu_count() or 0)  # How many sessions and tabs are opened at a time: more are slower
@@ -55,17 +57,16 @@ class Lease:
     """
 
     context: "BrowserContext"
-    on_end: Callable[["BrowserContext", Ended], None]
     notice: str = ""
     joined: bool = False
     lent: Collection[str] = ()
 
 
 class ContextPool:
-    """Lends browser contexts, and starts and ends the browsers that they are in."""
+    """Lends browser contexts, and starts and ends the browsers of one server or standalone session."""
 
-    def __init__(self, settings: Settings, launcher: Launcher) -> None:
-        """Start nothing yet."""
+    def __init__(self, settings: Settings, *, remote: bool = False) -> None:
+        """Start nothing yet; `remote`: the clients are on other machines."""
         self.restarts = 0  # How many shared browsers have ended by themselves and were replaced
         self.contexts = 0  # How many contexts are lent, being opened or being closed
         self.openings = asyncio.Semaphore(OPENINGS)
@@ -73,8 +74,24 @@ class ContextPool:
         """Keyword arguments of `new_context` for all sessions; with the device's after `use_device`."""
         self._has_device = False
         self._settings = settings
-        self._launcher = launcher
-        self._leases: set[Lease] = set()
+        self._remote = remote
+        # The proxy that the browsers connect through if their connections are restricted.
+        self.egress: EgressProxy | None = None
+        if any(one.egress.restricts(remote=remote) for one in settings.variants):
+            if settings.browser.starts_browser:
+                # Imported late: most servers over stdio restrict nothing.
+                from mcp_browser.browser.egress import proxy  # noqa: PLC0415
+
+                self.egress = proxy.EgressProxy(settings.browser.proxy)
+            else:
+                # An explicit restriction is refused at the start.
+                logger.warning(
+                    "Where the browser connects to is not restricted: it is not started here. "
+                    "Its pages can reach the network that it runs in."
+                )
+        self._launcher = Launcher(browser_settings(settings), self.egress)
+        self._launcher.on_driver_end = self._driver_ended
+        self._lent: set[Callable[[Ended], None]] = set()  # Each tells that a lent context has ended
         self._shared: list[SharedBrowser] = []
         self._start_shared = SingleFlight(self._add_shared)
         self._ending: set[asyncio.Task[bool]] = set()
@@ -82,11 +99,20 @@ class ContextPool:
         self._attach = SingleFlight(self._connect)
         self._profile_is_lent = False
         self.closed = False  # Whether it lends nothing any more
-        launcher.on_driver_end = self._driver_ended
 
     @property
     def browsers(self) -> "list[Browser]":
         return [shared.browser for shared in self._shared]
+
+    def admit(self, settings: Settings) -> "ProxySession | None":
+        """Access to the proxy for a session with these settings, if there is one."""
+        return self.egress.admit(settings.egress, remote=self._remote) if self.egress else None
+
+    async def start(self) -> None:
+        """Start Playwright's driver and check that there is a browser; raises BrowserNotFound."""
+        if self._settings.browser.starts_browser:
+            find_browser(self._settings.browser)
+        await self._launcher.driver()
 
     @contextlib.asynccontextmanager
     async def lease(
@@ -116,17 +142,13 @@ class ContextPool:
         self.contexts += 1
         try:
             async with contextlib.AsyncExitStack() as lent:
-                context, notice, joined = await self._lend(
-                    lent, isolated=isolated, options=options, tenant=tenant
-                )
+                lease = await self._lend(lent, isolated=isolated, options=options, tenant=tenant)
                 if egress is not None:
-                    await log_in(context, egress)
-                connects = self._settings.browser.connect is not None
-                lent_tabs = self._launcher.own_chrome.lent if connects else ()
-                lease = Lease(context, on_end, notice, joined, lent_tabs)
-                context.on("close", lambda _: on_end(context, "browser"))
-                self._leases.add(lease)
-                lent.callback(self._leases.discard, lease)
+                    await log_in(lease.context, egress)
+                ended = functools.partial(on_end, lease.context)
+                lease.context.on("close", lambda _: ended("browser"))
+                self._lent.add(ended)
+                lent.callback(self._lent.discard, ended)
                 yield lease
         finally:
             self.contexts -= 1
@@ -164,79 +186,83 @@ class ContextPool:
         return cast("dict[str, dict[str, Any]]", cast("Any", await self._launcher.driver()).devices)
 
     async def close(self) -> None:
-        """Lend nothing more, and close every browser, but none that others started."""
+        """Lend nothing more; close the browsers and the driver, but no browser that others started."""
         self.closed = True
-        await self._start_shared.ended(LAUNCH_SECONDS)
-        await self._attach.ended(LAUNCH_SECONDS)
-        browsers = [*self.browsers, *([self._attached] if self._attached is not None else [])]
-        self._shared, self._attached = [], None
-        for browser in browsers:
-            self._end(browser)
-        if self._ending:
-            await asyncio.wait(self._ending)
+        await finish(self._close())
 
-    def _cannot_share(self) -> bool:
-        """Whether servers of one profile should share its browser, but cannot."""
-        return self._settings.browser.profile_in_use == "share" and not self._launcher.shares_profile
+    async def _close(self) -> None:
+        try:
+            await self._start_shared.ended(LAUNCH_SECONDS)
+            await self._attach.ended(LAUNCH_SECONDS)
+            browsers = [*self.browsers, *([self._attached] if self._attached is not None else [])]
+            self._shared, self._attached = [], None
+            for browser in browsers:
+                self._end(browser)
+            if self._ending:
+                await asyncio.wait(self._ending)
+        finally:
+            await self._launcher.close()
+            if self.egress is not None:
+                await self.egress.close()
 
     # -- the kinds of contexts
 
     async def _lend(
         self, lent: contextlib.AsyncExitStack, *, isolated: bool, options: Mapping[str, Any], tenant: str
-    ) -> "tuple[BrowserContext, str, bool]":
-        """A context, which `lent` releases, a notice, and whether others used its browser before."""
+    ) -> Lease:
+        """Lend a context, which `lent` releases."""
         settings = self._settings.browser
         await self.use_device()
         options = self.context_options | dict(options)
         if settings.cdp_endpoint is not None:
-            running = self._of_running_browser(options, isolated=isolated)
-            return await lent.enter_async_context(running), "", False
+            return Lease(await self._of_running_browser(lent, options, isolated=isolated))
         if settings.connect is not None:
-            context = await lent.enter_async_context(self._of_own_chrome(options, isolated=isolated))
-            return context, self._launcher.own_chrome.describe(), False
+            context = await self._of_own_chrome(lent, options, isolated=isolated)
+            own_chrome = self._launcher.own_chrome
+            return Lease(context, notice=own_chrome.describe(), lent=own_chrome.lent)
         notice = ""
         if not isolated:
             try:
-                context, joined = await lent.enter_async_context(self._of_profile(options))
-                return context, "", joined
+                return await lent.enter_async_context(self._of_profile(options))
             except ProfileInUse as error:
-                if settings.profile_in_use != "temporary" and not self._cannot_share():
+                shares = settings.profile_in_use == "share" and self._launcher.shares_profile
+                if settings.profile_in_use == "error" or shares:
                     raise
                 instead = "A temporary profile is used instead: logins are neither there nor kept."
                 notice = f"{error.message} {instead}"
-        if self._launcher.egress is not None:
-            options["proxy"] = await self._launcher.egress.browser_proxy()
+        if self.egress is not None:
+            options["proxy"] = await self.egress.browser_proxy()
         elif settings.browser_endpoint is not None and settings.proxy is not None:
             # For a browser started here it is a launch option.
             options["proxy"] = proxy_options(settings.proxy)
-        return await lent.enter_async_context(self._of_shared_browser(options, tenant)), notice, False
+        return Lease(await self._of_shared_browser(lent, options, tenant), notice)
 
-    @contextlib.asynccontextmanager
     async def _of_shared_browser(
-        self, options: Mapping[str, Any], tenant: str
-    ) -> "AsyncGenerator[BrowserContext]":
+        self, lent: contextlib.AsyncExitStack, options: Mapping[str, Any], tenant: str
+    ) -> "BrowserContext":
         async def take() -> "tuple[SharedBrowser, BrowserContext]":
             shared = await self._seat(tenant)
             try:
                 context = await _opened(shared.browser.new_context(**options), OPENING_SECONDS)
             except BaseException as error:
-                shared.retired = shared.retired or _is_stuck(error)
+                shared.retired = shared.retired or is_stuck(error)
                 self._leave(shared)
                 raise
             return shared, context
 
         shared, context = await self._launcher.try_again(take)
-        try:
-            yield context
-        finally:
-            closed = await within(CLOSE_SECONDS, context.close())
+
+        async def give_back() -> None:
+            closed = await _close(context)
             # A context that cannot be closed would stay: the browser ends with its last session.
             shared.retired = shared.retired or not closed
             self._leave(shared)
 
+        lent.push_async_callback(give_back)
+        return context
+
     @contextlib.asynccontextmanager
-    async def _of_profile(self, options: Mapping[str, Any]) -> "AsyncGenerator[tuple[BrowserContext, bool]]":
-        """The profile's context, and whether others used its browser before."""
+    async def _of_profile(self, options: Mapping[str, Any]) -> AsyncGenerator[Lease]:
         shared = self._launcher.shares_profile
         if self._profile_is_lent and not shared:
             raise BrowserUnavailable(
@@ -255,39 +281,35 @@ class ContextPool:
                 )
             )
             try:
-                yield context, shared and await anyio.to_thread.run_sync(warn_of_others, folder)
+                joined = shared and await anyio.to_thread.run_sync(warn_of_others, folder)
+                yield Lease(context, joined=joined)
             finally:
-                await within(CLOSE_SECONDS, context.close())
+                await _close(context)
         finally:
             lock.release()
             self._profile_is_lent = False
 
-    @contextlib.asynccontextmanager
     async def _of_running_browser(
-        self, options: Mapping[str, Any], *, isolated: bool
-    ) -> "AsyncGenerator[BrowserContext]":
-        async def take() -> "tuple[BrowserContext, bool]":
+        self, lent: contextlib.AsyncExitStack, options: Mapping[str, Any], *, isolated: bool
+    ) -> "BrowserContext":
+        async def take() -> "BrowserContext":
             browser = await self._running_browser()
-            if isolated or not browser.contexts:
-                try:
-                    return await _opened(browser.new_context(**options), OPENING_SECONDS), True
-                except BaseException as error:
-                    if _is_stuck(error):
-                        self._attached = None
-                    raise
-            return browser.contexts[0], False
+            if not isolated and browser.contexts:
+                return browser.contexts[0]
+            try:
+                context = await _opened(browser.new_context(**options), OPENING_SECONDS)
+            except BaseException as error:
+                if is_stuck(error):
+                    self._attached = None
+                raise
+            lent.push_async_callback(_close, context)
+            return context
 
-        context, is_own = await self._launcher.try_again(take)
-        try:
-            yield context
-        finally:
-            if is_own:
-                await within(CLOSE_SECONDS, context.close())
+        return await self._launcher.try_again(take)
 
-    @contextlib.asynccontextmanager
     async def _of_own_chrome(
-        self, options: Mapping[str, Any], *, isolated: bool
-    ) -> "AsyncGenerator[BrowserContext]":
+        self, lent: contextlib.AsyncExitStack, options: Mapping[str, Any], *, isolated: bool
+    ) -> "BrowserContext":
         """The context of the user's browser, with this session's own tabs, which are closed at the end."""
         if isolated or options != self.context_options:
             raise BrowserUnavailable(
@@ -296,10 +318,8 @@ class ContextPool:
                 hint="Start a session without them, or the server without --connect.",
             )
         browser = await self._launcher.try_again(self._launcher.join_own_chrome)
-        try:
-            yield browser.contexts[0]
-        finally:
-            await within(CLOSE_SECONDS, browser.close())
+        lent.push_async_callback(_close, browser)
+        return browser.contexts[0]
 
     # -- browsers
 
@@ -341,7 +361,7 @@ class ContextPool:
             self._end(shared.browser)
 
     def _end(self, browser: "Browser") -> None:
-        ending = begin(within(CLOSE_SECONDS, browser.close()))
+        ending = begin(_close(browser))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
 
@@ -357,8 +377,8 @@ class ContextPool:
         """Every browser has ended with the driver, without an event."""
         self.restarts += len(self._shared)
         self._shared, self._attached = [], None
-        for lease in list(self._leases):
-            lease.on_end(lease.context, "driver")
+        for ended in list(self._lent):
+            ended("driver")
 
 
 async def _opened(opening: "Coroutine[Any, Any, BrowserContext]", seconds: float) -> "BrowserContext":
@@ -381,67 +401,9 @@ async def _opened(opening: "Coroutine[Any, Any, BrowserContext]", seconds: float
 async def _close_late(opening: "asyncio.Task[BrowserContext]") -> None:
     await asyncio.wait({opening})
     if not opening.cancelled() and opening.exception() is None:
-        await within(CLOSE_SECONDS, opening.result().close())
+        await _close(opening.result())
 
 
-def _is_stuck(error: BaseException) -> bool:
-    """Whether a browser that has opened no context has ended, or hangs."""
-    from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
-
-    from mcp_browser.dom.driver_errors import is_closed  # noqa: PLC0415
-
-    return isinstance(error, TimeoutError) or (isinstance(error, PlaywrightError) and is_closed(error))
-
-
-logger = logging.getLogger(__name__)
-
-
-class Browsers:
-    """The browsers of one server, or of one standalone session."""
-
-    def __init__(self, settings: Settings, *, remote: bool = False) -> None:
-        """Start nothing yet; `remote`: the clients are on other machines."""
-        self._settings = settings
-        self._remote = remote
-        restricts = any(one.egress.restricts(remote=remote) for one in settings.variants)
-        # The proxy that the browsers connect through if their connections are restricted.
-        self.egress = _egress_proxy(settings) if restricts else None
-        self._launcher = Launcher(browser_settings(settings), self.egress)
-        self.pool = ContextPool(settings, self._launcher)
-
-    def admit(self, settings: Settings) -> "ProxySession | None":
-        """Access to the proxy for a session with these settings, if there is one."""
-        return self.egress.admit(settings.egress, remote=self._remote) if self.egress else None
-
-    async def start(self) -> None:
-        """Start Playwright's driver and check that there is a browser; raises BrowserNotFound."""
-        if self._settings.browser.starts_browser:
-            find_browser(self._settings.browser)
-        await self._launcher.driver()
-
-    async def close(self) -> None:
-        """Close the browsers and the driver, but no browser that others started."""
-        self.pool.closed = True
-        await finish(self._close())
-
-    async def _close(self) -> None:
-        try:
-            await self.pool.close()
-        finally:
-            await self._launcher.close()
-            if self.egress is not None:
-                await self.egress.close()
-
-
-def _egress_proxy(settings: Settings) -> "EgressProxy | None":
-    if not settings.browser.starts_browser:
-        # An explicit restriction is refused at the start.
-        logger.warning(
-            "Where the browser connects to is not restricted: it is not started here. "
-            "Its pages can reach the network that it runs in."
-        )
-        return None
-    # Imported late: most servers over stdio restrict nothing.
-    from mcp_browser.browser.egress.proxy import EgressProxy  # noqa: PLC0415
-
-    return EgressProxy(settings.browser.proxy)
+async def _close(what: "Browser | BrowserContext") -> bool:
+    """Close something; whether it did so in time."""
+    return await within(CLOSE_SECONDS, what.close())

@@ -108,7 +108,9 @@ class ProfileLock:
                     lock.close()
                     return
                 raise in_use(self.folder, own_holder)
-            self._sign(lock)
+            lock.truncate(0)
+            json.dump({"pid": os.getpid(), "host": socket.gethostname(), "shared": self._shared}, lock)
+            lock.flush()
             while (holder := chromium_holder(self.folder)) is not None and holder.alive is not False:
                 if holder.alive is None or time.monotonic() > deadline:
                     raise in_use(self.folder, holder)
@@ -120,12 +122,6 @@ class ProfileLock:
             lock.close()
             raise
         self._file = lock
-
-    def _sign(self, lock: IO[str]) -> None:
-        lock.seek(0)
-        lock.truncate()
-        json.dump({"pid": os.getpid(), "host": socket.gethostname(), "shared": self._shared}, lock)
-        lock.flush()
 
     def release(self) -> None:
         """Unlock the folder, if it is held."""
@@ -180,19 +176,16 @@ def lock_file(file: IO[str]) -> bool:
 
 def _is_browser(pid: int) -> bool:
     """Whether the process of that id runs and is a browser: the id may be reused."""
+    # Imported late: few profiles have a lock that was left.
+    import psutil  # noqa: PLC0415
+
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        command = " ".join(psutil.Process(pid).cmdline()).lower()
+    except psutil.NoSuchProcess:  # Or a zombie
         return False
-    except OSError:
+    except psutil.Error:
         return True
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().lower()
-    except OSError:
-        return True
-    is_zombie = status.rpartition(")")[2].split()[:1] == ["Z"]
-    return not is_zombie and any(name in command for name in (b"chrom", b"edge", b"--user-data-dir"))
+    return any(name in command for name in ("chrom", "edge", "--user-data-dir"))
 
 
 PREFIX = "mcp-browser-"
@@ -233,17 +226,13 @@ def remove_leftovers() -> None:
 
 
 def _remove_if_left(folder: Path) -> None:
-    with _opened(folder / LOCK_FILE) as lock:
+    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with os.fdopen(os.open(folder / LOCK_FILE, flags), "r+", encoding="utf-8") as lock:
         left = _is_own(os.fstat(lock.fileno()), stat.S_IFREG) and lock_file(lock)
         if left:
             shutil.rmtree(folder, ignore_errors=True)
     if left:
         shutil.rmtree(folder, ignore_errors=True)  # Windows does not delete an open file.
-
-
-def _opened(path: Path) -> IO[str]:
-    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    return os.fdopen(os.open(path, flags), "r+", encoding="utf-8")
 
 
 def _is_own(status: os.stat_result, kind: int) -> bool:

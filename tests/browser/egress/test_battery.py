@@ -21,7 +21,7 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BlockedUrl
 from mcp_browser.hosts import IpAddress
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
-from tests.browser.conftest import LIMITS, Hand, shown, until
+from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -34,16 +34,8 @@ NAME = "looked-up.localhost"
 """Looked up by nobody else; it leads home without asking the network."""
 PUBLIC = "93.184.215.14"  # Never connected to: the test's dialer leads it to the local site
 HOSTS = [
-    "127.0.0.1",
-    "localhost",
-    "127.1",
-    "0x7f000001",
-    "2130706433",
-    "0177.0.0.1",
-    "0.0.0.0",
-    "[::ffff:127.0.0.1]",
-    "inside.example",
-    "rebound.example",
+    *("127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "0.0.0.0"),
+    *("[::ffff:127.0.0.1]", "inside.example", "rebound.example"),
 ]
 ANSWER = (
     b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/html\r\n"
@@ -109,7 +101,17 @@ class Counter:
 
 
 @asynccontextmanager
-async def internet(site: Site, manager: BrowserManager) -> AsyncGenerator[list[str]]:
+async def managing(browser: BrowserSettings, **egress: object) -> AsyncGenerator[BrowserManager]:
+    """A manager whose browsers may connect to what these settings allow."""
+    rules = EgressSettings.model_validate(egress)
+    manager = BrowserManager(Settings(browser=browser, limits=LIMITS, egress=rules))
+    try:
+        yield manager
+    finally:
+        await manager.close()
+
+
+def internet(site: Site, manager: BrowserManager) -> list[str]:
     """Names and addresses as on the network, without it; the list gets each address that is connected to."""
     dialed: list[str] = []
     answers = {"evil.example": [PUBLIC], "inside.example": ["10.0.0.7"]}
@@ -124,9 +126,9 @@ async def internet(site: Site, manager: BrowserManager) -> AsyncGenerator[list[s
         assert host == PUBLIC
         return await asyncio.open_connection("127.0.0.1", site.port, limit=STREAM_LIMIT)
 
-    if manager.egress is not None:
-        manager.egress.dialer.resolve, manager.egress.dialer.dial = resolve, dial
-    yield dialed
+    assert manager.egress is not None
+    manager.egress.dialer.resolve, manager.egress.dialer.dial = resolve, dial
+    return dialed
 
 
 async def attack(manager: BrowserManager, site: Site, counter: Counter) -> set[str]:
@@ -174,19 +176,11 @@ async def test_no_way_out_reaches_a_private_address(site: Site, kind: str, tmp_p
     if kind == "shell" and next(headless_shells(), None) is None:
         pytest.skip("Chromium's headless shell is not installed")
     with Counter().running() as counter:
-        settings = Settings(
-            browser=browser_for(site, tmp_path, kind=kind),
-            limits=LIMITS,
-            egress=EgressSettings(block_private=True),
-        )
-        manager = BrowserManager(settings)
-        async with internet(site, manager) as dialed:
-            try:
-                await attack(manager, site, counter)
-                assert set(dialed) == {PUBLIC}
-                assert counter.seen == set()
-            finally:
-                await manager.close()
+        async with managing(browser_for(site, tmp_path, kind=kind), block_private=True) as manager:
+            dialed = internet(site, manager)
+            await attack(manager, site, counter)
+            assert set(dialed) == {PUBLIC}
+            assert counter.seen == set()
         assert NAME not in (tmp_path / LOG).read_text("utf-8")
 
 
@@ -197,16 +191,13 @@ async def test_without_a_rule_the_same_ways_are_counted(
     monkeypatch.setattr(launch, "QUIET_ARGS", [one for one in launch.QUIET_ARGS if one != "--no-pings"])
     leading_home = "--host-resolver-rules=MAP *.example 127.0.0.1"
     with Counter().running() as counter:
-        manager = BrowserManager(Settings(browser=browser_for(site, tmp_path, leading_home), limits=LIMITS))
-        try:
+        async with managing(browser_for(site, tmp_path, leading_home)) as manager:
             ways = await attack(manager, site, counter)
             hosts = {f"host_{number}" for number in range(len(HOSTS))}
             everything = ways | hosts | {"bytes", "datagram"}
             with contextlib.suppress(TimeoutError):
                 await until(lambda: everything <= counter.seen)
             assert everything - counter.seen == set()
-        finally:
-            await manager.close()
         assert NAME in (tmp_path / LOG).read_text("utf-8")
 
 
@@ -216,42 +207,30 @@ async def test_an_address_that_is_blocked_is_refused_by_the_name_of_the_rule(
 ) -> None:
     with Counter().running() as counter:
         home = f"http://127.0.0.1:{counter.addresses[0]}/x"
-        settings = Settings(
-            browser=BrowserSettings(headless=True, isolated=not kept, profile=tmp_path),
-            limits=LIMITS,
-            egress=EgressSettings(block_private=True),
-        )
-        manager = BrowserManager(settings)
-        async with internet(site, manager):
-            try:
-                session = await manager.default_session()
-                await session.ensure_open()
-                hand = Hand(session)
-                with pytest.raises(BlockedUrl, match=r"--block-private: 127\.0\.0\.1 is a loopback address"):
-                    await hand.open(home)
-                with pytest.raises(
-                    BlockedUrl, match=r"redirect.* leads to 127.0.0.1:\d+, which is blocked by"
-                ):
-                    await hand.open(f"http://evil.example:{site.port}/redirect?to={home}")
-                with pytest.raises(BlockedUrl, match=r"inside\.example leads to a private address"):
-                    await hand.open("https://inside.example/")
-                site.page(f"<a href='{home}'>go</a>", path="/page")
-                await hand.open(f"http://evil.example:{site.port}/page")
-                told = shown(await hand.click("go"))
-                assert "Blocked: 127.0.0.1 is a loopback address (--block-private)." in told
-                assert counter.seen == set()
-            finally:
-                await manager.close()
+        browser = BrowserSettings(headless=True, isolated=not kept, profile=tmp_path)
+        async with managing(browser, block_private=True) as manager:
+            internet(site, manager)
+            hand = Hand(await manager.default_session())
+            await hand.session.ensure_open()
+            with pytest.raises(BlockedUrl, match=r"--block-private: 127\.0\.0\.1 is a loopback address"):
+                await hand.open(home)
+            with pytest.raises(BlockedUrl, match=r"redirect.* leads to 127.0.0.1:\d+, which is blocked by"):
+                await hand.open(f"http://evil.example:{site.port}/redirect?to={home}")
+            with pytest.raises(BlockedUrl, match=r"inside\.example leads to a private address"):
+                await hand.open("https://inside.example/")
+            site.page(f"<a href='{home}'>go</a>", path="/page")
+            await hand.open(f"http://evil.example:{site.port}/page")
+            told = shown(await hand.click("go"))
+            assert "Blocked: 127.0.0.1 is a loopback address (--block-private)." in told
+            assert counter.seen == set()
 
 
 async def test_sessions_of_one_browser_go_where_each_of_them_may(site: Site) -> None:
     def settings(**egress: object) -> Settings:
-        browser = BrowserSettings(headless=True, isolated=True)
-        return Settings(browser=browser, limits=LIMITS, egress=EgressSettings.model_validate(egress))
+        return Settings(browser=HEADLESS, limits=LIMITS, egress=EgressSettings.model_validate(egress))
 
     own = f"127.0.0.1:{site.port}"
-    manager = BrowserManager(settings(block_private=True))
-    try:
+    async with managing(HEADLESS, block_private=True) as manager:
         strict = await manager.open_session()
         loose = await manager.open_session(settings=settings(block_private=True, allow_private=own))
         other = await manager.open_session(settings=settings(allow_domains="*.example"))
@@ -268,5 +247,3 @@ async def test_sessions_of_one_browser_go_where_each_of_them_may(site: Site) -> 
         assert await loose.current_tab.page.evaluate(fetching, url) == "got it"
         assert await other.current_tab.page.evaluate(fetching, url) == "failed"
         assert f"Blocked: {own} is not on the list (--allow-domains)." in other.take_notices()
-    finally:
-        await manager.close()

@@ -16,6 +16,7 @@ from mcp_browser.browser.egress.policy import ProxySession
 from mcp_browser.browser.egress.proxy import EgressProxy
 from mcp_browser.hosts import IpAddress
 from mcp_browser.settings import EgressSettings
+from tests.support.gates import listening
 from tests.support.site import Site
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -52,6 +53,29 @@ async def ask(admitted: ProxySession, *requests: str, header: bytes | None = Non
         writer.close()
 
 
+async def begun(admitted: ProxySession, head: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection on which a request has been sent that has no body."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", proxies[admitted].port)
+    writer.write("\r\n".join([*head.split("\n"), "Proxy-Authorization: "]).encode())
+    writer.write(admitted.header + b"\r\n\r\n")
+    return reader, writer
+
+
+def nobody_answers(admitted: ProxySession, addresses: Callable[[str], list[str]]) -> list[str]:
+    """Have names lead to these addresses, where nobody answers; the list gets what is connected to."""
+    dialed: list[str] = []
+
+    async def resolve(host: str) -> list[IpAddress]:
+        return list(map(ip_address, addresses(host)))
+
+    async def dial(host: str, _port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        dialed.append(host)
+        raise ConnectionRefusedError
+
+    proxies[admitted].dialer.resolve, proxies[admitted].dialer.dial = resolve, dial
+    return dialed
+
+
 def get(url: str) -> str:
     return f"GET {url} HTTP/1.1\nHost: x"
 
@@ -59,15 +83,12 @@ def get(url: str) -> str:
 async def test_who_does_not_say_a_password_gets_nothing(site: Site) -> None:
     before = len(site.requests)
     async with proxy_of() as admitted:
+        plain, tunnel = get(f"{site.url}/status/200"), f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\nHost: x"
         for header in (b"", b"Basic " + base64.b64encode(f"{admitted.user}:".encode())):
-            assert (
-                b"407"
-                in (await ask(admitted, get(f"{site.url}/status/200"), header=header)).split(b"\r\n")[0]
-            )
-            tunnel = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\nHost: x"
-            assert b"407" in (await ask(admitted, tunnel, header=header)).split(b"\r\n")[0]
+            for request in (plain, tunnel):
+                assert (await ask(admitted, request, header=header)).startswith(b"HTTP/1.1 407 ")
         admitted.end()
-        assert b"407" in (await ask(admitted, get(f"{site.url}/status/200"))).split(b"\r\n")[0]
+        assert (await ask(admitted, plain)).startswith(b"HTTP/1.1 407 ")
     assert len(site.requests) == before
 
 
@@ -83,9 +104,7 @@ async def test_requests_and_their_bodies_pass_on_one_connection(site: Site) -> N
 
 async def test_a_stream_passes_as_it_comes(site: Site) -> None:
     async with proxy_of() as admitted:
-        reader, writer = await asyncio.open_connection("127.0.0.1", proxies[admitted].port)
-        head = f"GET {site.url}/stream HTTP/1.1\r\nHost: x\r\nProxy-Authorization: "
-        writer.write(head.encode() + admitted.header + b"\r\n\r\n")
+        reader, writer = await begun(admitted, get(f"{site.url}/stream"))
         await asyncio.wait_for(reader.readuntil(b"data: tick"), 10)
         await asyncio.wait_for(reader.readuntil(b"data: tick"), 10)
         writer.close()
@@ -95,9 +114,7 @@ async def test_a_tunnel_passes_bytes_both_ways_and_knows_tls_from_none(site: Sit
     where = f"127.0.0.1:{site.port}"
     through = f"CONNECT {where} HTTP/1.1\nHost: x"
     async with proxy_of() as admitted:
-        reader, writer = await asyncio.open_connection("127.0.0.1", proxies[admitted].port)
-        writer.write(f"CONNECT {where} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: ".encode())
-        writer.write(admitted.header + b"\r\n\r\n")
+        reader, writer = await begun(admitted, through)
         assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
         writer.write(b"GET /echo HTTP/1.0\r\n\r\n")
         assert b"GET {} " in await reader.read(-1)
@@ -112,17 +129,8 @@ async def test_a_tunnel_passes_bytes_both_ways_and_knows_tls_from_none(site: Sit
 
 async def test_what_was_checked_is_what_is_connected_to() -> None:
     answers = iter(["93.184.215.14", "127.0.0.1", "93.184.215.14"])
-    dialed: list[str] = []
-
-    async def resolve(_host: str) -> list[IpAddress]:
-        return [ip_address(next(answers)), ip_address("10.0.0.1")]
-
-    async def dial(host: str, _port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        dialed.append(host)
-        raise ConnectionRefusedError
-
     async with proxy_of(block_private=True) as admitted:
-        proxies[admitted].dialer.resolve, proxies[admitted].dialer.dial = resolve, dial
+        dialed = nobody_answers(admitted, lambda _: [next(answers), "10.0.0.1"])
         for _ in range(3):
             await ask(admitted, "CONNECT rebound.example:443 HTTP/1.1\nHost: x")
             await ask(admitted, "CONNECT [::1]:443 HTTP/1.1\nHost: x")
@@ -133,17 +141,9 @@ async def test_what_was_checked_is_what_is_connected_to() -> None:
 
 
 async def test_a_name_does_not_lead_into_a_blocked_network() -> None:
-    dialed: list[str] = []
-
-    async def resolve(host: str) -> list[IpAddress]:
-        return [ip_address("93.184.215.14" if host == "blocked.example" else "1.1.1.1")]
-
-    async def dial(host: str, _port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        dialed.append(host)
-        raise ConnectionRefusedError
-
+    addresses = {"blocked.example": ["93.184.215.14"], "other.example": ["1.1.1.1"]}
     async with proxy_of(block_domains="93.184.0.0/16:443, a.example") as admitted:
-        proxies[admitted].dialer.resolve, proxies[admitted].dialer.dial = resolve, dial
+        dialed = nobody_answers(admitted, addresses.__getitem__)
         for place in ("blocked.example:443", "blocked.example:80", "other.example:443"):
             await ask(admitted, f"CONNECT {place} HTTP/1.1\nHost: x")
         assert dialed == ["93.184.215.14", "1.1.1.1"]
@@ -180,9 +180,8 @@ async def upstream(handle: Handler) -> AsyncGenerator[int]:
         with contextlib.closing(writer), contextlib.suppress(OSError, EOFError):
             await handle(reader, writer)
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        yield server.sockets[0].getsockname()[1]
+    async with listening(serve) as port:
+        yield port
 
 
 async def answer_itself(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

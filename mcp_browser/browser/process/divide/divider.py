@@ -60,7 +60,7 @@ class Divider(ABC):
     """Routes messages between a browser and its clients."""
 
     def __init__(self, to_browser: Callable[[bytes], None]) -> None:
-        """Start to follow the browser's tabs; `to_browser` takes one message."""
+        """Serve no client yet; `to_browser` takes one message for the browser."""
         self.clients: list[DividerClient] = []  # Those that want tabs, in order of arrival
         self._to_browser = to_browser
         self._gone: WeakSet[DividerClient] = WeakSet()
@@ -68,13 +68,8 @@ class Divider(ABC):
         self._numbers = 0
         self._sessions: dict[bytes, TargetSession] = {}
         self._owners: dict[str, DividerClient] = {}  # Of targets
-        self._begin()
 
     # -- the policy
-
-    @abstractmethod
-    def _begin(self) -> None:
-        """Ask the browser to report its tabs."""
 
     @abstractmethod
     def _join(self, client: DividerClient) -> None:
@@ -250,12 +245,14 @@ class SharedTabs(Divider):
     _first: DividerClient | None = None  # The owner of the browser's first tab, until that is attached
     _had_clients = False
 
+    def __init__(self, to_browser: Callable[[bytes], None]) -> None:
+        """Ask the browser to attach to its tabs; `to_browser` takes one message."""
+        super().__init__(to_browser)
+        self._ask(None, "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
+
     def end(self) -> None:
         """Close the browser."""
         self._ask(None, "Browser.close")
-
-    def _begin(self) -> None:
-        self._ask(None, "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
 
     def _join(self, client: DividerClient) -> None:
         """Give the first client the browser's first tab, all others a new window."""

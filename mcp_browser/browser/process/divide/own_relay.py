@@ -84,10 +84,6 @@ class OwnBrowser:
     port: int
     path: str
 
-    @property
-    def address(self) -> str:
-        return f"ws://127.0.0.1:{self.port}{self.path}"
-
     def __str__(self) -> str:
         return f"{self.label} ({self.folder})"
 
@@ -96,28 +92,16 @@ class OwnBrowser:
         """Its name within a sentence."""
         return str(self).replace("The browser (", "the browser (")
 
-    @property
-    def answers(self) -> bool:
-        """Whether anything listens at its port."""
-        try:
-            socket.create_connection(("127.0.0.1", self.port), timeout=_REACH_SECONDS).close()
-        except OSError:
-            return False
-        return True
-
 
 def find_own_browser(wanted: str) -> OwnBrowser:
     """The user's running browser that allows remote debugging; of several, the one that allowed it last.
 
-    Args:
-        wanted: the value of the setting `connect`.
-
-    Raises:
-        BrowserUnavailable: there is none; the message lists the places, and how to allow it.
+    `wanted` is the setting `connect`. Raises BrowserUnavailable, which lists the places looked in.
     """
     found = sorted(_written(wanted), key=lambda pair: pair[0], reverse=True)
     for _, browser in found:
-        if browser.answers:
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", browser.port), timeout=_REACH_SECONDS).close()
             return browser
     if found:
         stale = "; ".join(f"{browser.folder / FILE} names port {browser.port}" for _, browser in found)
@@ -185,15 +169,12 @@ OPTIONS: dict[str, Any] = {"max_size": None, "compression": None, "ping_interval
 
 
 class WebSocketEnd:
-    """One WebSocket; `send` queues messages without waiting."""
+    """One WebSocket; `send` queues a message without waiting."""
 
     def __init__(self, socket: "ClientConnection | ServerConnection") -> None:
         self._socket = socket
         self._unsent: asyncio.Queue[bytes] = asyncio.Queue()
-
-    def send(self, message: bytes) -> None:
-        """Queue a message to be sent."""
-        self._unsent.put_nowait(message)
+        self.send = self._unsent.put_nowait
 
     async def serve(self, take: Callable[[bytes], None]) -> None:
         """Send queued messages, and pass received ones to `take`, until the other end closes."""
@@ -224,7 +205,6 @@ class Relay:
         self._socket: ClientConnection | None = None
         self._server: Server | None = None
         self._tabs: OwnTabs | None = None
-        self._clients: set[WebSocketEnd] = set()
         self._quiet = asyncio.Event()
         self._closed = False
         self._secret = ""
@@ -268,8 +248,8 @@ class Relay:
         if tabs is None or socket is None:
             return  # The browser may still ask its user; that ends with this process.
         self._quiet.clear()
-        for one in list(self._clients):
-            tabs.leave(one)
+        for client in list(tabs.clients):
+            tabs.leave(client)
         if tabs.closing:
             await within(CLOSING_SECONDS, self._quiet.wait())
         await socket.close()
@@ -321,21 +301,20 @@ class Relay:
         tabs = self._tabs
         if tabs is None:
             return
-        line = WebSocketEnd(socket)
-        self._clients.add(line)
+        client = WebSocketEnd(socket)
         try:
             with contextlib.suppress(Leaving, ValueError, TypeError, KeyError):
-                await line.serve(lambda message: tabs.from_client(line, message))
+                await client.serve(lambda message: tabs.from_client(client, message))
         finally:
-            self._clients.discard(line)
-            tabs.leave(line)
+            tabs.leave(client)
 
 
 async def connect_to(browser: OwnBrowser) -> "ClientConnection":
     """Connect to the user's browser once the user allows it; raises BrowserUnavailable."""
     file = browser.folder / FILE
     try:
-        return await connect(browser.address, open_timeout=ALLOWING_SECONDS, proxy=None, **OPTIONS)
+        address = f"ws://127.0.0.1:{browser.port}{browser.path}"
+        return await connect(address, open_timeout=ALLOWING_SECONDS, proxy=None, **OPTIONS)
     except InvalidStatus as error:
         status = error.response.status_code
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):

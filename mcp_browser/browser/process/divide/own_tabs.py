@@ -34,13 +34,12 @@ class OwnTabs(Divider):
         may_use: Callable[[str], bool],
         copy: Callable[[Path, Path, Callable[[], None]], None],
     ) -> None:
-        """Ask the browser for its tabs.
+        """Ask the browser, which gets its messages by `to_browser`, for its tabs.
 
-        Args:
-            to_browser: takes one message for the browser.
-            may_use: whether a tab of the user with this address is lent.
-            copy: copies a downloaded file from the first path to the second, then calls the function.
+        `may_use(address)`: whether a tab of the user is lent. `copy` copies a downloaded file from the first
+        path to the second, then calls the function.
         """
+        super().__init__(to_browser)
         self.lent: set[str] = set()  # The lent targets of the user
         self._may_use = may_use
         self._copy = copy
@@ -48,7 +47,9 @@ class OwnTabs(Divider):
         self._created: dict[str, tuple[PendingCommand, Parameters]] = {}
         self._downloads: dict[str, DividerClient] = {}
         self._folders: dict[DividerClient, Path] = {}
-        super().__init__(to_browser)
+        self._ask(None, "Target.setDiscoverTargets", discover=True, filter=[{"type": "page"}])
+        # Files are saved in the user's folder; the browser reports their paths.
+        self._ask(None, "Browser.setDownloadBehavior", behavior="default", eventsEnabled=True)
 
     @property
     def untouched(self) -> int:
@@ -59,11 +60,6 @@ class OwnTabs(Divider):
     def closing(self) -> bool:
         """Whether commands sent when a client left are not answered yet."""
         return any(asked.client is None for asked in self._asked.values())
-
-    def _begin(self) -> None:
-        self._ask(None, "Target.setDiscoverTargets", discover=True, filter=[{"type": "page"}])
-        # Files are saved in the user's folder; the browser reports their paths.
-        self._ask(None, "Browser.setDownloadBehavior", behavior="default", eventsEnabled=True)
 
     # -- from a client
 
@@ -84,32 +80,27 @@ class OwnTabs(Divider):
     def _command(
         self, client: DividerClient, command: Parameters, method: str, parameters: Parameters
     ) -> None:
-        match method:
-            case "Target.createTarget" if "browserContextId" not in parameters:
+        owns = self._owns(client, parameters)
+        allowed = {
+            "Browser.cancelDownload": self._downloads.get(parameters.get("guid", "")) is client,
+            "Browser.getVersion": True,
+            "Target.attachToBrowserTarget": True,
+            "Target.attachToTarget": owns,
+            "Target.closeTarget": owns and parameters["targetId"] not in self.lent,
+            "Target.createTarget": "browserContextId" not in parameters,
+            "Target.detachFromTarget": self._detaches(client, method, parameters),
+            "Target.getTargetInfo": owns or not parameters,
+        }
+        if method == "Browser.setDownloadBehavior":
+            self._folders[client] = Path(parameters["downloadPath"])
+            client.send(line({"id": command["id"], "result": {}}))
+        elif not allowed.get(method):
+            self._refuse(client, command)
+        else:
+            if method == "Target.createTarget":
                 # A window in the background hides no tab of the user.
                 parameters |= {"newWindow": True, "background": True}
-            case "Browser.setDownloadBehavior":
-                self._folders[client] = Path(parameters["downloadPath"])
-                client.send(line({"id": command["id"], "result": {}}))
-                return
-            case "Browser.cancelDownload" if self._downloads.get(parameters.get("guid", "")) is client:
-                pass
-            case "Browser.getVersion" | "Target.attachToBrowserTarget":
-                parameters = {}
-            case "Target.getTargetInfo" if not parameters:
-                pass
-            case "Target.attachToTarget" | "Target.getTargetInfo" if self._owns(client, parameters):
-                pass
-            case "Target.closeTarget" if (
-                self._owns(client, parameters) and parameters["targetId"] not in self.lent
-            ):
-                pass
-            case _ if self._detaches(client, method, parameters):
-                pass
-            case _:
-                self._refuse(client, command)
-                return
-        self._ask(client, method, command["id"], **parameters)
+            self._ask(client, method, command["id"], **parameters)
 
     def _detaches(self, client: DividerClient, method: str, parameters: Parameters) -> bool:
         session = self._sessions.get(parameters.get("sessionId", "").encode())

@@ -100,28 +100,22 @@ class Pipe:
             self._selector.unregister(self._writing)
 
 
-class ProfileClient:
+class ProfileClient(Pipe):
     """A client of the broker: its DevTools pipe, and the connection of the process that sent it."""
 
-    def __init__(self, connection: socket.socket, pid: int) -> None:
+    def __init__(
+        self, broker: "ProfileBroker", connection: socket.socket, pid: int, ends: tuple[int, int]
+    ) -> None:
+        super().__init__(
+            broker.selector, ends, lambda message: broker.receive(self, message), lambda: broker.part(self)
+        )
         self.connection = connection
         self.pid = pid
-        self.pipe: Pipe | None = None
-
-    def send(self, message: bytes) -> None:
-        """Send it a DevTools message."""
-        if self.pipe is not None:
-            self.pipe.send(message)
 
     def write(self, text: bytes) -> None:
         """Write to the process that sent the pipe and waits."""
         with contextlib.suppress(OSError):
             self.connection.send(text)
-
-    def close(self) -> None:
-        """Close its pipe."""
-        if self.pipe is not None:
-            self.pipe.close()
 
 
 class ProfileBroker:
@@ -156,16 +150,16 @@ class ProfileBroker:
         self._place = Path(place)
         self._downloads = downloads
         self._lock = lock
-        self._selector = selectors.DefaultSelector()
+        self.selector = selectors.DefaultSelector()
         self._clients: list[ProfileClient] = []
         self._log = b""
         self._gone = self._stopped = False
         self._closing_until: float | None = None
         self._alone_until = time.monotonic() + start_seconds
-        self._pipe = Pipe(self._selector, pipe, self._from_browser, self._lost)
+        self._pipe = Pipe(self.selector, pipe, self._from_browser, self._lost)
         self._tabs = SharedTabs(self._pipe.send)
         os.set_blocking(log, False)
-        self._selector.register(log, selectors.EVENT_READ, lambda: self._read_log(log))
+        self.selector.register(log, selectors.EVENT_READ, lambda: self._read_log(log))
         self._listener = self._listen()
 
     def run(self) -> None:
@@ -180,8 +174,8 @@ class ProfileBroker:
                     wait = self._closing_until - time.monotonic()
                     if wait <= 0:
                         break
-                for key, _ in self._selector.select(wait):
-                    now = self._selector.get_map().get(key.fd)
+                for key, _ in self.selector.select(wait):
+                    now = self.selector.get_map().get(key.fd)
                     # A handler before may have closed it, and its number may be reused.
                     if now is not None and now.data == key.data:
                         key.data()
@@ -202,39 +196,34 @@ class ProfileBroker:
             os.umask(before)
         listener.listen(128)
         listener.setblocking(False)
-        self._selector.register(listener, selectors.EVENT_READ, self._accept)
+        self.selector.register(listener, selectors.EVENT_READ, self._accept)
         return listener
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
             connection.setblocking(False)
-            self._selector.register(connection, selectors.EVENT_READ, lambda: self._greet(connection))
+            self.selector.register(connection, selectors.EVENT_READ, lambda: self._greet(connection))
 
     def _greet(self, connection: socket.socket) -> None:
         """Take a client with its pipe, or answer a process that asks for the clients."""
-        self._selector.unregister(connection)
+        self.selector.unregister(connection)
         try:
             text, ends, _, _ = socket.recv_fds(connection, _HELLO, _ENDS)
         except OSError:
             text, ends = b"", []
         try:
             hello = json.loads(text)
-            client, terms = ProfileClient(connection, int(hello["pid"])), str(hello["terms"])
+            pid, terms = int(hello["pid"]), str(hello["terms"])
             reading, writing = ends
         except (ValueError, KeyError, TypeError):
             answer = json.dumps([client.pid for client in self._clients])
         else:
             if terms == self._terms:
+                client = ProfileClient(self, connection, pid, (reading, writing))
                 client.write(b"taken\n" + self._log)
                 self._clients.append(client)
-                self._selector.register(connection, selectors.EVENT_READ, lambda: self._part(client))
-                client.pipe = Pipe(
-                    self._selector,
-                    (reading, writing),
-                    lambda message: self._from_client(client, message),
-                    lambda: self._part(client),
-                )
+                self.selector.register(connection, selectors.EVENT_READ, lambda: self.part(client))
                 return
             answer = f"refused {json.dumps([terms, self._terms])}\n"
         for end in ends:
@@ -243,19 +232,20 @@ class ProfileBroker:
             connection.send(answer.encode())
         connection.close()
 
-    def _from_client(self, client: ProfileClient, message: bytes) -> None:
+    def receive(self, client: ProfileClient, message: bytes) -> None:
+        """Take a message of a client."""
         try:
             self._tabs.from_client(client, message)
         except (ValueError, TypeError, KeyError, Leaving):
-            self._part(client)
+            self.part(client)
 
-    def _part(self, client: ProfileClient) -> None:
+    def part(self, client: ProfileClient) -> None:
         """A client or its process has ended: close its tabs, or the browser after the last client."""
         if client not in self._clients:
             return
         self._clients.remove(client)
         client.close()
-        self._selector.unregister(client.connection)
+        self.selector.unregister(client.connection)
         self._tabs.leave(client)
         if self._clients:
             client.connection.close()
@@ -271,7 +261,7 @@ class ProfileBroker:
     def _read_log(self, log: int) -> None:
         text = _read(log)
         if not text:
-            self._selector.unregister(log)
+            self.selector.unregister(log)
             os.close(log)
             return
         self._log = (self._log + text)[-_LOG_KEPT:]
@@ -293,7 +283,7 @@ class ProfileBroker:
     def _stop_listening(self) -> None:
         if self._listener.fileno() >= 0:
             self._place.unlink(missing_ok=True)
-            self._selector.unregister(self._listener)
+            self.selector.unregister(self._listener)
             self._listener.close()
 
     def _end(self) -> None:

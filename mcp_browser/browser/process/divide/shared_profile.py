@@ -55,11 +55,18 @@ def can_share(settings: BrowserSettings, choice: BrowserChoice) -> bool:
 
 def sharing_options(settings: BrowserSettings, choice: BrowserChoice, folder: Path) -> dict[str, Any]:
     """Keyword arguments for Playwright's `launch_persistent_context` to share the browser of a profile."""
+    # What has to be equal for all clients of a browser.
+    terms = {
+        "executable": str(choice.executable),
+        "sandbox": uses_sandbox(settings),
+        "proxy": proxy_options(settings.proxy)["server"] if settings.proxy is not None else None,
+        "browser-arg": settings.browser_args,
+    }
     environment = {
         **os.environ,
         profile_client.FOLDER: str(folder),
         profile_client.EXECUTABLE: str(choice.executable),
-        profile_client.TERMS: _terms(settings, choice),
+        profile_client.TERMS: json.dumps(terms),
     }
     # One folder for all, since Chromium has one for each profile; file names in it are random.
     return {
@@ -118,17 +125,6 @@ def warn_of_others(folder: Path) -> bool:
             "another session" if others == 1 else f"{others} other sessions",
         )
     return others > 0
-
-
-def _terms(settings: BrowserSettings, choice: BrowserChoice) -> str:
-    """The browser's start options that have to be equal for all clients, as JSON."""
-    terms = {
-        "executable": str(choice.executable),
-        "sandbox": uses_sandbox(settings),
-        "proxy": proxy_options(settings.proxy)["server"] if settings.proxy is not None else None,
-        "browser-arg": settings.browser_args,
-    }
-    return json.dumps(terms)
 
 
 def _starter(folder: Path) -> Path:
