@@ -8,9 +8,8 @@ from typing import Literal
 import anyio.to_thread
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.screenshots import PICTURES_SECONDS, full_size_picture, made_picture, whole_picture
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.pictures import PictureDifference, compare_pictures

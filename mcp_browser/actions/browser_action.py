@@ -5,7 +5,6 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.coordinates import Point
 from mcp_browser.actions.emulation import EmulateParams, WrittenSize, emulate
 from mcp_browser.actions.mouse import (
@@ -22,7 +21,7 @@ from mcp_browser.actions.mouse import (
 )
 from mcp_browser.actions.navigation import open_url
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.errors import NotActionable
 
 one_tool = Registry(group="browser_action")

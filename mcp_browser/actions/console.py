@@ -5,9 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult, list_part
 from mcp_browser.browser.collectors import LEVELS, Entry, Location
 from mcp_browser.browser.source_maps import SourceMaps
 from mcp_browser.privacy.redaction import Redactor

@@ -3,9 +3,8 @@
 from pydantic import Field
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.input import Button, Modifier
 from mcp_browser.dom.named import Index
 

@@ -6,9 +6,8 @@ from zoneinfo import available_timezones
 
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, field_validator
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.emulation import Emulation, Geolocation, Network, Overrides
 from mcp_browser.dom.models import Size

@@ -12,9 +12,8 @@ from typing import Any, cast
 import anyio.to_thread
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.text import SURROGATES, counted

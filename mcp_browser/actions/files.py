@@ -9,11 +9,10 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
 from mcp_browser.actions.code import Code, NoEquivalent
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.extraction import read_pdf
 from mcp_browser.actions.forms import Strings
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.screenshots import full_size_picture, made_picture
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.actions.waiting import LONGEST_WAIT

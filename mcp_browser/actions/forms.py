@@ -7,9 +7,8 @@ from typing import Annotated, Any, cast
 from pydantic import BeforeValidator, Field
 
 from mcp_browser.actions.code import Code, NoEquivalent
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Expansion, Registry
-from mcp_browser.actions.result import ActionResult, Outcome
+from mcp_browser.actions.result import ActionContext, ActionResult, Outcome
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.choosing import ListField
 from mcp_browser.browser.element import SHOWN_TEXT, Element

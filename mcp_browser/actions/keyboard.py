@@ -7,9 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from mcp_browser.actions.code import PLACEHOLDER, Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.element import describe_element
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments

@@ -8,11 +8,10 @@ import anyio
 from pydantic import Field
 
 from mcp_browser.actions.code import Code, NoEquivalent
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.coordinates import Coordinates, Point
 from mcp_browser.actions.keyboard import parse_hotkey
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.screenshots import view_size
 from mcp_browser.browser.element import DROP_SECONDS, FieldValue, describe_element
 from mcp_browser.browser.input import Button, Modifier

@@ -5,9 +5,8 @@ from urllib.parse import quote_plus
 from pydantic import Field
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 
 navigation = Registry(group="core")
 

@@ -12,9 +12,8 @@ from urllib.parse import unquote, urlsplit
 import anyio
 from pydantic import Field, field_validator
 
-from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionContext, ActionResult, Attachment, list_part
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.network.exchange import Exchange, RedactedExchange, redact

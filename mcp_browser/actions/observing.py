@@ -6,9 +6,8 @@ from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
 from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.actions.waiting import is_selector_error
 from mcp_browser.browser.playwright_errors import is_context_gone

@@ -9,9 +9,8 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.playwright_errors import is_context_gone
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import DeadlineExceeded, DialogOpen, NotFound, ScriptFailed

@@ -7,9 +7,8 @@ from typing import Any, Literal
 import anyio
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.emulation import Emulation, Network
 from mcp_browser.dom.models import DomNode
 from mcp_browser.text import counted, cut_address, one_line

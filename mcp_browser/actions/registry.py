@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.code import WriteCode
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.result import ActionResult, Outcome
+from mcp_browser.actions.result import ActionContext, ActionResult, Outcome
 from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.result import Attachment
+from mcp_browser.actions.result import ActionContext, Attachment
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.pictures import encode_whole, make_picture
 from mcp_browser.dom.cdp import send

@@ -11,9 +11,8 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, JsonValue
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.models import Frozen

@@ -7,9 +7,8 @@ from pydantic import Field
 from pydantic.config import JsonDict
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.seeking import seek
 from mcp_browser.dom.models import Scrolled
 from mcp_browser.dom.named import OptionalIndex

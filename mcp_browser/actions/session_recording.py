@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
 from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES

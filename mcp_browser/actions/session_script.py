@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.actions.recording import (
     UNKNOWN,
@@ -19,7 +18,7 @@ from mcp_browser.actions.recording import (
     typed_places,
 )
 from mcp_browser.actions.registry import ActionParams, RegisteredAction, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord

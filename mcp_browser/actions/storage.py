@@ -9,9 +9,8 @@ import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult, list_part
 from mcp_browser.actions.uploads import allowed_file
 from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.files.filenames import write_whole

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio.to_thread
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext, split_parts
 from mcp_browser.actions.extraction import to_markdown
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionContext, ActionResult, Attachment, split_parts
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotFound

@@ -2,11 +2,10 @@
 
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.navigation import address_of, open_url
 from mcp_browser.actions.page_tools import answer_of
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.errors import NotFound, ScriptFailed
 from mcp_browser.hosts import origin_of
 from mcp_browser.text import quoted

@@ -11,10 +11,9 @@ from playwright.async_api import Locator, expect
 from pydantic import Field, model_validator
 
 from mcp_browser.actions.code import Code, Expression, NoEquivalent
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.recording import locator_of
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.waiting import LONGEST_WAIT, is_selector_error
 from mcp_browser.browser.network.routes import UrlPattern
 from mcp_browser.browser.session import BrowserSession

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
-from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 

@@ -9,9 +9,8 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import AfterValidator, Field, model_validator
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone

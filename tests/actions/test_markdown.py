@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from mcp_browser.actions.context import ActionContext, split_parts
 from mcp_browser.actions.extraction import to_markdown, without_scripts
+from mcp_browser.actions.result import ActionContext, split_parts
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import Settings
 
