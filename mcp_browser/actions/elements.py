@@ -4,7 +4,7 @@ from pydantic import Field
 
 from mcp_browser.actions.code import Code
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionContext, ActionResult
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.browser.input import Button, Modifier
 from mcp_browser.dom.named import Index
 
@@ -21,17 +21,6 @@ class ClickElementParams(ActionParams):
     force: bool = Field(False, description="click even if covered")
 
 
-class HoverElementParams(ActionParams):
-    index: Index
-
-
-class DragElementParams(ActionParams):
-    index: Index
-    target: Index = Field(description="index to drop on")
-    offset_x: float | None = Field(None, description="px from its left edge, else its middle")
-    offset_y: float | None = Field(None, description="px from its top edge")
-
-
 def _click(code: Code, params: ClickElementParams) -> None:
     double = {"click_count": 2} if params.double else {}
     given = params.model_dump(include={"button", "modifiers", "force"}, exclude_defaults=True)
@@ -39,7 +28,7 @@ def _click(code: Code, params: ClickElementParams) -> None:
 
 
 @elements.action(reach="elements", code=_click)
-async def click_element(ctx: ActionContext, params: ClickElementParams) -> ActionResult:
+async def click_element(ctx: ActionContext, params: ClickElementParams) -> str:
     """Click a button, link, row or any other element by its index."""
     element = await ctx.tab.element(params.index)
     await element.click(
@@ -48,25 +37,30 @@ async def click_element(ctx: ActionContext, params: ClickElementParams) -> Actio
     how = "Double-clicked" if params.double else "Clicked"
     which = "" if params.button == "left" else f" with the {params.button} button"
     held = f" holding {'+'.join(params.modifiers)}" if params.modifiers else ""
-    return ActionResult(extracted_content=f"{how} {element}{which}{held}.")
+    return f"{how} {element}{which}{held}."
 
 
 @elements.action(reach="view", code=lambda code, _: code.call(code.element(), "hover"))
-async def hover_element(ctx: ActionContext, params: HoverElementParams) -> ActionResult:
+async def hover_element(ctx: ActionContext, index: Index) -> str:
     """Move the mouse over an element."""
-    element = await ctx.tab.element(params.index)
+    element = await ctx.tab.element(index)
     await element.hover()
-    return ActionResult(extracted_content=f"The mouse is over {element}.")
+    return f"The mouse is over {element}."
 
 
 @elements.action(
     reach="elements", code=lambda code, _: code.call(code.element(), "drag_to", code.element("target"))
 )
-async def drag_element(ctx: ActionContext, params: DragElementParams) -> ActionResult:
+async def drag_element(
+    ctx: ActionContext,
+    index: Index,
+    target: Index = Field(description="index to drop on"),
+    offset_x: float | None = Field(None, description="px from its left edge, else its middle"),
+    offset_y: float | None = Field(None, description="px from its top edge"),
+) -> str:
     """Drag an element onto another one."""
-    element = await ctx.tab.element(params.index)
-    target = await ctx.tab.element(params.target)
-    await element.drag_to(target, offset_x=params.offset_x, offset_y=params.offset_y)
-    offset = (params.offset_x, params.offset_y)
+    element, onto = await ctx.tab.element(index), await ctx.tab.element(target)
+    await element.drag_to(onto, offset_x=offset_x, offset_y=offset_y)
+    offset = (offset_x, offset_y)
     at = " at " + ", ".join("middle" if px is None else f"{px:g} px" for px in offset) if any(offset) else ""
-    return ActionResult(extracted_content=f"Dragged {element} onto {target}{at}.")
+    return f"Dragged {element} onto {onto}{at}."

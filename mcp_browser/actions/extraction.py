@@ -188,12 +188,6 @@ class ExtractContentParams(ActionParams):
     pages: str | None = Field(None, description="of a PDF, such as 1-3,5")
 
 
-class GetHtmlParams(ActionParams):
-    index: OptionalIndex = None
-    scripts: bool = Field(False, description="with scripts and styles")
-    part: int = Field(1, description="of a long page")
-
-
 @extraction.action(effect="read")
 async def extract_content(ctx: ActionContext, params: ExtractContentParams) -> ActionResult:
     """Read the page or an element as Markdown, frames included."""
@@ -215,12 +209,15 @@ async def extract_content(ctx: ActionContext, params: ExtractContentParams) -> A
 
 
 @extraction.action(effect="read")
-async def get_html(ctx: ActionContext, params: GetHtmlParams) -> ActionResult:
+async def get_html(
+    ctx: ActionContext,
+    index: OptionalIndex = None,
+    scripts: bool = Field(False, description="with scripts and styles"),
+    part: int = Field(1, description="of a long page"),
+) -> ActionResult:
     """Get the HTML of the page or an element."""
-    html = await ctx.tab.ask(ctx.tab.dom.html(params.index))
-    if not params.scripts:
-        html = without_scripts(html)
-    return _part(ctx, f"HTML of {_named(params.index)}", html, params.part)
+    html = await ctx.tab.ask(ctx.tab.dom.html(index))
+    return _part(ctx, f"HTML of {_named(index)}", html if scripts else without_scripts(html), part)
 
 
 async def read_pdf(content: bytes, pages: str | None) -> PdfText:

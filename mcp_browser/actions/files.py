@@ -41,11 +41,6 @@ PAPERS = {
 MARGIN_WITH_LINES = 0.8  # Inches above and below the pages of a PDF with a header or a footer
 
 
-class DropFilesParams(ActionParams):
-    index: Index
-    paths: Strings = Field(repr=False, description="or data: or browser:// URIs")
-
-
 class SavePageParams(ActionParams):
     format: Literal["pdf", "mhtml", "png"] = "pdf"
     name: str | None = Field(None, description="file name")
@@ -84,13 +79,17 @@ class ReadFileParams(ActionParams):
 
 
 @files.action(reach="elements", alone=True)
-async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResult:
+async def drop_files(
+    ctx: ActionContext,
+    index: Index,
+    paths: Strings = Field(repr=False, description="or data: or browser:// URIs"),
+) -> str:
     """Drop files on an element, as from a folder's window."""
-    element = await ctx.tab.element(params.index)
-    given = await files_to_give(ctx, params.paths)
+    element = await ctx.tab.element(index)
+    given = await files_to_give(ctx, paths)
     await element.drop_files(given)
     ctx.session.uploads += (file.name for file in given)
-    return ActionResult(extracted_content=f"Dropped {', '.join(file.name for file in given)} on {element}.")
+    return f"Dropped {', '.join(file.name for file in given)} on {element}."
 
 
 def _save_page_code(code: Code, params: SavePageParams) -> None:
@@ -107,9 +106,10 @@ def _save_page_code(code: Code, params: SavePageParams) -> None:
 @files.action(effect="read", code=_save_page_code)
 async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
     """Save the page as PDF, MHTML archive, or PNG in full size."""
+    kind, left_out = params.format, 0
     match params.format:
         case "pdf":
-            content = await print_page(ctx, **_print_options(params))
+            content = await _print(ctx, **_print_options(params))
         case "mhtml":
             content = await _archive(ctx)
         case "png":
@@ -117,12 +117,12 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
                 raise NotActionable("Screenshots are switched off (screenshots=never).")
             await ctx.tab.await_pictures(PICTURES_SECONDS)
             content, left_out = await full_size_picture(ctx.tab)
-            result = await saved_page(ctx, content, params.name, suffix=".png", kind="screenshot")
-            if left_out:
-                message = f"{result.extracted_content} The last {left_out:,} px of the page are not on it."
-                result = result.model_copy(update={"extracted_content": message})
-            return result
-    return await saved_page(ctx, content, params.name, suffix=f".{params.format}", kind=params.format)
+            kind = "screenshot"
+    result = await _saved(ctx, content, params.name, suffix=f".{params.format}", kind=kind)
+    if left_out:
+        message = f"{result.extracted_content} The last {left_out:,} px of the page are not on it."
+        return result.model_copy(update={"extracted_content": message})
+    return result
 
 
 @files.action(effect="read", during_dialog=True)
@@ -276,23 +276,21 @@ PRINTING_SECONDS = 30
 PICTURES_SECONDS = 10  # How long a saved page waits for its pictures
 
 
-class SavePdfParams(ActionParams):
-    name: str | None = Field(None, description="file name")
-
-
 @printing.action(
     effect="read",
     code=lambda code, params: code.call(
         code.page, "pdf", path=f"{params.name or 'page'}.pdf", print_background=True
     ),
 )
-async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
+async def save_pdf(
+    ctx: ActionContext, name: str | None = Field(None, description="file name")
+) -> ActionResult:
     """Save the page as PDF."""
-    content = await print_page(ctx, printBackground=True, preferCSSPageSize=True)
-    return await saved_page(ctx, content, params.name, suffix=".pdf", kind="pdf")
+    content = await _print(ctx, printBackground=True, preferCSSPageSize=True)
+    return await _saved(ctx, content, name, suffix=".pdf", kind="pdf")
 
 
-async def print_page(ctx: ActionContext, **options: Any) -> bytes:
+async def _print(ctx: ActionContext, **options: Any) -> bytes:
     """The page as a PDF, by options of `Page.printToPDF`; raises NotActionable, InvalidArguments."""
     tab = ctx.tab
     await tab.await_pictures(PICTURES_SECONDS)
@@ -309,10 +307,9 @@ async def print_page(ctx: ActionContext, **options: Any) -> bytes:
     return base64.b64decode(printed["data"])
 
 
-async def saved_page(
+async def _saved(
     ctx: ActionContext, content: bytes, name: str | None, *, suffix: str, kind: str
 ) -> ActionResult:
-    """Save the page's content as a file, which the result names; raises NotActionable."""
     artifact = await ctx.keep(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
     more = f" {IN_CLEAR}" if kind in {"pdf", "mhtml"} else ""  # Pictures have them painted over
     return ActionResult(

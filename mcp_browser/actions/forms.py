@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -24,11 +24,11 @@ _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 
 
-def _one_or_more(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Strings = Annotated[list[str], BeforeValidator(_one_or_more), Field(min_length=1)]
+Strings = Annotated[
+    list[str],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    Field(min_length=1),
+]
 
 
 class InputTextParams(ActionParams):
@@ -37,20 +37,6 @@ class InputTextParams(ActionParams):
     append: bool = Field(False, description="keep what is there")
     submit: bool = Field(False, description="press Enter after")
     slowly: bool = Field(False, description="key by key")
-
-
-class SelectOptionParams(ActionParams):
-    index: Index
-    options: Strings = Field(description="labels or values, only those to be chosen")
-
-
-class GetOptionsParams(ActionParams):
-    index: Index
-
-
-class SetCheckedParams(ActionParams):
-    index: Index
-    checked: bool = True
 
 
 class FormField(ActionParams):
@@ -62,11 +48,6 @@ class FormField(ActionParams):
 
 class FillFormParams(ActionParams):
     fields: list[FormField] = Field(min_length=1)
-
-
-class UploadFileParams(ActionParams):
-    index: Index
-    paths: Strings = Field(repr=False, description="or data: URIs")
 
 
 def _input_text_code(code: Code, params: InputTextParams) -> None:
@@ -81,7 +62,7 @@ def _input_text_code(code: Code, params: InputTextParams) -> None:
 
 
 @forms.action(reach="elements", code=_input_text_code)
-async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResult:
+async def input_text(ctx: ActionContext, params: InputTextParams) -> str:
     """Type text into a textbox or searchbox by its index, replacing its content."""
     element = await ctx.tab.element(params.index)
     # First, so that a person is asked before anything is typed.
@@ -94,7 +75,7 @@ async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResul
             await ctx.tab.rest(since, params.index, limit=SUGGESTING_SECONDS)
         await ctx.tab.input.press("Enter")
         message += " Pressed Enter."
-    return ActionResult(extracted_content=message)
+    return message
 
 
 def _select_code(code: Code, options: list[str], argument: str = "index") -> None:
@@ -107,16 +88,19 @@ def _select_code(code: Code, options: list[str], argument: str = "index") -> Non
 
 
 @forms.action(reach="elements", code=lambda code, params: _select_code(code, params.options))
-async def select_option(ctx: ActionContext, params: SelectOptionParams) -> ActionResult:
+async def select_option(
+    ctx: ActionContext,
+    index: Index,
+    options: Strings = Field(description="labels or values, only those to be chosen"),
+) -> str:
     """Choose options of a select, listbox, combobox or menu."""
-    element = await ctx.tab.element(params.index)
-    return ActionResult(extracted_content=await _select(element, params.options))
+    return await _select(await ctx.tab.element(index), options)
 
 
 @forms.action(effect="read")
-async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionResult:
+async def get_options(ctx: ActionContext, index: Index) -> ActionResult:
     """List the options of a select or an open list, where the page does not show them."""
-    element = await ctx.tab.element(params.index)
+    element = await ctx.tab.element(index)
     options = await ListField(element).options()
     if not options:
         raise NotFound(
@@ -137,10 +121,9 @@ async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionRes
 @forms.action(
     reach="elements", code=lambda code, params: code.call(code.element(), "set_checked", params.checked)
 )
-async def set_checked(ctx: ActionContext, params: SetCheckedParams) -> ActionResult:
+async def set_checked(ctx: ActionContext, index: Index, checked: bool = True) -> str:
     """Check or uncheck a checkbox, radio or switch."""
-    element = await ctx.tab.element(params.index)
-    return ActionResult(extracted_content=await _set_checked(element, checked=params.checked))
+    return await _set_checked(await ctx.tab.element(index), checked=checked)
 
 
 def _fill_form_code(code: Code, params: FillFormParams) -> None:
@@ -175,30 +158,10 @@ def _filled(outcomes: Sequence[Outcome]) -> str:
         lenient=True,
     ),
 )
-async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
+async def fill_form(ctx: ActionContext, params: FillFormParams) -> str:
     """Fill several fields: text, option labels, true/false, file paths."""
     (field,) = params.fields
-    element = await ctx.tab.element(field.index)
-    return ActionResult(extracted_content=await _fill_field(ctx, element, field.value))
-
-
-def _upload_code(code: Code, params: UploadFileParams) -> None:
-    if any(path.startswith(("browser:", "data:")) for path in params.paths):
-        raise NoEquivalent("it was a file of the session: put its path here")
-    if code.record().attributes.get("type") == "file":
-        code.call(code.element(), "set_input_files", params.paths)
-    else:
-        code.choose_files(code.element(), params.paths)
-
-
-@forms.action(reach="elements", code=_upload_code, alone=True)
-async def upload_file(ctx: ActionContext, params: UploadFileParams) -> ActionResult:
-    """Give files to a file input."""
-    element = await ctx.tab.element(params.index)
-    return ActionResult(extracted_content=await _upload(ctx, element, params.paths))
-
-
-async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | list[str]) -> str:
+    element, value = await ctx.tab.element(field.index), field.value
     match await element.kind():
         case "check":
             return await _set_checked(element, checked=_as_bool(value, element))
@@ -219,6 +182,23 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
             if value and element.role == "combobox":
                 return await _choose_or_type(element, value)
             return await _fill(element, value, append=False, slowly=False)
+
+
+def _upload_code(code: Code, paths: list[str]) -> None:
+    if any(path.startswith(("browser:", "data:")) for path in paths):
+        raise NoEquivalent("it was a file of the session: put its path here")
+    if code.record().attributes.get("type") == "file":
+        code.call(code.element(), "set_input_files", paths)
+    else:
+        code.choose_files(code.element(), paths)
+
+
+@forms.action(reach="elements", code=lambda code, params: _upload_code(code, params.paths), alone=True)
+async def upload_file(
+    ctx: ActionContext, index: Index, paths: Strings = Field(repr=False, description="or data: URIs")
+) -> str:
+    """Give files to a file input."""
+    return await _upload(ctx, await ctx.tab.element(index), paths)
 
 
 async def _choose_or_type(element: Element, value: str) -> str:
@@ -298,4 +278,4 @@ def _as_bool(value: str | bool | list[str], element: Element) -> bool:
 def _as_list(value: str | bool | list[str], element: Element) -> list[str]:
     if isinstance(value, bool):
         raise InvalidArguments(f"{element} takes text or a list of texts, not {value!r}.")
-    return cast("list[str]", _one_or_more(cast("Any", value)))
+    return [value] if isinstance(value, str) else value

@@ -197,10 +197,6 @@ class GetNetworkRequestsParams(RequestFilter):
     part: int = Field(1, description="of a long list")
 
 
-class GetNetworkRequestParams(ActionParams):
-    id: int = Field(description="from get_network_requests")
-
-
 class WaitForResponseParams(RequestFilter):
     timeout: float = Field(10, gt=0, le=LONGEST_WAIT, description="seconds")
 
@@ -243,25 +239,25 @@ async def get_network_requests(ctx: ActionContext, params: GetNetworkRequestsPar
 
 
 @network.action(effect="read", during_dialog=True)
-async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParams) -> ActionResult:
+async def get_network_request(
+    ctx: ActionContext, id: int = Field(description="from get_network_requests")
+) -> ActionResult:
     """Show a request and its response: headers, timing, bodies."""
     log = await ctx.session.plugin(NetworkLog)
-    exchange = log.exchange(params.id)
+    exchange = log.exchange(id)
     await log.complete(exchange)
     body = await log.body(exchange)
     redacted = redact(exchange, body, ctx.session.redactor())
-    limit = ctx.settings.observation.changes_budget * CHARACTERS_A_TOKEN
-    attachments: list[Attachment] = []
-    if body and (redacted.response_body is None or len(redacted.response_body) > limit):
-        text = redacted.response_body
+    limit, text = ctx.settings.observation.changes_budget * CHARACTERS_A_TOKEN, redacted.response_body
+    attachments: tuple[Attachment, ...] = ()
+    if body and (text is None or len(text) > limit):
         content = body if text is None else hide(text, ctx.session.hidden).encode()
-        attachments.append(
-            await _kept(ctx, content, body_name(redacted.url, exchange.mime_type), exchange.mime_type)
-        )
+        kind = exchange.mime_type
+        attachments = (await _kept(ctx, content, body_name(redacted.url, kind), kind),)
     return ActionResult(
         extracted_content=f"Request {exchange.id}:",
         page_content="\n".join(_lines(exchange, redacted, body, limit)),
-        attachments=tuple(attachments),
+        attachments=attachments,
     )
 
 
@@ -274,11 +270,9 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
     began = time.time()
     exchange: Exchange | None = None
     with anyio.move_on_after(params.timeout) as scope:
-        while exchange is None:
-            exchange = _answered(log, since, matches)
-            if exchange is None:
-                stop_at_dialog(ctx)
-                await log.change(limit=params.timeout)
+        while (exchange := _answered(log, since, matches)) is None:
+            stop_at_dialog(ctx)
+            await log.change(limit=params.timeout)
     if exchange is None:
         raise _nothing_came(log, since, params)
     with anyio.move_on_after(max(0.1, min(ENDING_SECONDS, scope.deadline - anyio.current_time()))):
@@ -350,8 +344,7 @@ def _answered(log: NetworkLog, since: float, matches: Callable[[Exchange], bool]
 
 def _nothing_came(log: NetworkLog, since: float, params: WaitForResponseParams) -> DeadlineExceeded:
     recent = [exchange for exchange in log.exchanges() if exchange.started >= since]
-    pattern = UrlPattern(params.url) if params.url else None
-    same = [exchange for exchange in recent if pattern is not None and pattern.matches(exchange.url)]
+    same = [*filter(UrlFilter(url=params.url).matcher(), recent)] if params.url else []
     what = f"{params.method or 'any'} request for {params.url or 'any address'}"
     if same:
         one = same[-1]

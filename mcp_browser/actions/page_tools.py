@@ -24,7 +24,6 @@ page_tools = Registry(group="page_tools")
 LISTING_SECONDS = 5.0  # How long one frame may take to list its tools
 SLACK = 1.0
 DIALOG_SECONDS = 600.0  # How much longer the answer of a tool that waits for a dialog is awaited
-NO_TOOLS = "The page offers no tools."
 
 
 class CallPageToolParams(ActionParams):
@@ -38,7 +37,7 @@ async def list_page_tools(ctx: ActionContext) -> ActionResult:
     """List the tools that the page offers, with their schemas."""
     tools = [tool async for _, tool in _tools(ctx)]
     if not tools:
-        return ActionResult(extracted_content=NO_TOOLS, data={"tools": []})
+        return ActionResult(extracted_content="The page offers no tools.", data={"tools": []})
     return ActionResult(
         extracted_content=f"{counted(len(tools), 'tool')} of the page, as it describes them itself:",
         page_content="\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools),
@@ -49,25 +48,21 @@ async def list_page_tools(ctx: ActionContext) -> ActionResult:
 @page_tools.action(destructive=True, own_time=lambda params: params.timeout)
 async def call_page_tool(ctx: ActionContext, params: CallPageToolParams) -> ActionResult:
     """Call a tool that the page offers."""
+    name, arguments = params.name, params.arguments
     known: list[str] = []
     async for frame, tool in _tools(ctx):
-        if tool["name"] == params.name:
+        if tool["name"] == name:
             # Imported late: it imports jsonschema.
             from mcp_browser.actions.page_arguments import check_arguments  # noqa: PLC0415
 
-            check_arguments(params.name, params.arguments, tool.get("inputSchema"))
-            return await _call(ctx, frame, params)
+            check_arguments(name, arguments, tool.get("inputSchema"))
+            milliseconds = (params.timeout + DIALOG_SECONDS) * 1000
+            asked = frame.webmcp.call_tool(name, arguments, timeout=milliseconds)
+            return await answer_of(ctx, name, asyncio.ensure_future(asked), params.timeout)
         known.append(str(tool["name"]))
     raise NotFound(
-        f"The page offers no tool {params.name!r}.",
-        hint=f"It offers: {cut(', '.join(known), 500) or 'none'}.",
+        f"The page offers no tool {name!r}.", hint=f"It offers: {cut(', '.join(known), 500) or 'none'}."
     )
-
-
-async def _call(ctx: ActionContext, frame: "Frame", params: CallPageToolParams) -> ActionResult:
-    milliseconds = (params.timeout + DIALOG_SECONDS) * 1000
-    asked = frame.webmcp.call_tool(params.name, params.arguments, timeout=milliseconds)
-    return await answer_of(ctx, params.name, asyncio.ensure_future(asked), params.timeout)
 
 
 async def answer_of(

@@ -28,46 +28,39 @@ class MockRouteParams(BlockRouteParams):
     delay: float = Field(0, ge=0, le=LONGEST_DELAY, description="seconds")
 
 
-class RemoveRouteParams(ActionParams):
-    id: int | None = Field(None, description="default: all")
-
-
 @routing.action(reach="page", during_dialog=True)
-async def mock_route(ctx: ActionContext, params: MockRouteParams) -> ActionResult:
+async def mock_route(ctx: ActionContext, params: MockRouteParams) -> str:
     """Answer requests to a URL yourself instead of the server."""
-    headers = {"Content-Type": _type_of(params.body), **params.headers}
-    if any(name.lower() == "content-type" for name in params.headers):
-        headers = params.headers
-    answer = MockAnswer(params.status, headers, params.body, params.delay)
-    return await _add(ctx, params, answer)
+    headers = params.headers
+    if not any(name.lower() == "content-type" for name in headers):
+        headers = {"Content-Type": _type_of(params.body), **headers}
+    return await _add(ctx, params, MockAnswer(params.status, headers, params.body, params.delay))
 
 
 @routing.action(reach="page", during_dialog=True)
-async def block_route(ctx: ActionContext, params: BlockRouteParams) -> ActionResult:
+async def block_route(ctx: ActionContext, params: BlockRouteParams) -> str:
     """Let requests to a URL fail."""
     return await _add(ctx, params, None)
 
 
 @routing.action(effect="read", during_dialog=True)
-async def list_routes(ctx: ActionContext) -> ActionResult:
+async def list_routes(ctx: ActionContext) -> str:
     """List mocks and blocks."""
-    routes = await ctx.session.plugin(Routes)
-    return ActionResult(extracted_content=_all(routes))
+    return _all(await ctx.session.plugin(Routes))
 
 
 @routing.action(reach="page", during_dialog=True)
-async def remove_route(ctx: ActionContext, params: RemoveRouteParams) -> ActionResult:
+async def remove_route(ctx: ActionContext, id: int | None = Field(None, description="default: all")) -> str:
     """Remove mocks and blocks."""
     routes = await ctx.session.plugin(Routes)
-    gone = await routes.remove(params.id)
-    removed = "; ".join(map(str, gone)) or "nothing"
-    return ActionResult(extracted_content=f"Removed {removed}. {_all(routes)}")
+    removed = "; ".join(map(str, await routes.remove(id))) or "nothing"
+    return f"Removed {removed}. {_all(routes)}"
 
 
-async def _add(ctx: ActionContext, params: BlockRouteParams, answer: MockAnswer | None) -> ActionResult:
+async def _add(ctx: ActionContext, params: BlockRouteParams, answer: MockAnswer | None) -> str:
     routes = await ctx.session.plugin(Routes)
     rule = await routes.add(UrlPattern(params.url), method=params.method, answer=answer, times=params.times)
-    return ActionResult(extracted_content=f"Route {rule}. It holds for requests from now on, in all tabs.")
+    return f"Route {rule}. It holds for requests from now on, in all tabs."
 
 
 def _all(routes: Routes) -> str:

@@ -45,10 +45,6 @@ class ExportScriptParams(ActionParams):
     name: str = Field("session", pattern=r"^\w{1,60}$", description="of the test and its file")
 
 
-class GenerateLocatorParams(ActionParams):
-    index: Index
-
-
 class SessionScript(SessionPlugin):
     """The actions of a session, in order; `dropped` counts older ones that were removed."""
 
@@ -181,13 +177,13 @@ async def export_script(ctx: ActionContext, params: ExportScriptParams) -> Actio
 
 
 @session_script.action(effect="read")
-async def generate_locator(ctx: ActionContext, params: GenerateLocatorParams) -> ActionResult:
+async def generate_locator(ctx: ActionContext, index: Index) -> ActionResult:
     """Get Playwright's locator for an element, for a test in Python or TypeScript."""
-    found = await locator_of(ctx.tab, params.index)
+    found = await locator_of(ctx.tab, index)
     languages: tuple[CodeLanguage, ...] = ("python", "typescript")
     data = {language: str(Script(language).element("page", [found])) for language in languages}
     return ActionResult(
-        extracted_content=f"The locators of [{params.index}]:",
+        extracted_content=f"The locators of [{index}]:",
         page_content=f"Python: {data['python']}\nTypeScript: {data['typescript']}",
         data=data,
     )

@@ -41,11 +41,6 @@ class ExtractTablesParams(ActionParams):
     save: bool = Field(False, description="as files")
 
 
-class ExtractArticleParams(ActionParams):
-    links: bool = Field(False, description="with addresses")
-    part: int = Field(1, description="of a long article")
-
-
 @structured.action(effect="read")
 async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionResult:
     """Fill a JSON schema by exact names in tables, labels, JSON-LD, microdata; else return the content."""
@@ -117,19 +112,20 @@ async def extract_tables(ctx: ActionContext, params: ExtractTablesParams) -> Act
 
 
 @structured.action(effect="read")
-async def extract_article(ctx: ActionContext, params: ExtractArticleParams) -> ActionResult:
+async def extract_article(
+    ctx: ActionContext,
+    links: bool = Field(False, description="with addresses"),
+    part: int = Field(1, description="of a long article"),
+) -> ActionResult:
     """Read the page's article as Markdown, without what is around it."""
-    page = await _detailed(ctx, None)
-    url = ctx.tab.url
-    text = await anyio.to_thread.run_sync(
-        lambda: _article(page, url, links=params.links), abandon_on_cancel=True
-    )
+    page, url = await _detailed(ctx, None), ctx.tab.url
+    text = await anyio.to_thread.run_sync(lambda: _article(page, url, links=links), abandon_on_cancel=True)
     if text is None:
         raise NotFound(
             "The page has no article.",
             hint="Read all of it with extract_content, its tables with extract_tables.",
         )
-    return ctx.one_part("The article", text, params.part)
+    return ctx.one_part("The article", text, part)
 
 
 async def _detailed(ctx: ActionContext, index: int | None) -> str:

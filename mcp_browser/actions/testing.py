@@ -162,12 +162,10 @@ def _text_code(code: Code, params: ExpectTextParams) -> None:
 async def expect_text(ctx: ActionContext, params: ExpectTextParams) -> ActionResult:
     """Assert what text an element or the page has; spaces are taken as one."""
     target = await _target(ctx, params)
-    element, text, limit = expect(target.locator), params.text, params.milliseconds
-    if params.exact:
-        wanted = element.to_have_text(text, timeout=limit)
-        return await _assert(ctx, params, wanted, f"{target.name} to have the text {text!r}")
-    wanted = element.to_contain_text(text, timeout=limit)
-    return await _assert(ctx, params, wanted, f"{target.name} to contain the text {text!r}")
+    asked = expect(target.locator)
+    verb, method = ("have", asked.to_have_text) if params.exact else ("contain", asked.to_contain_text)
+    wanted = method(params.text, timeout=params.milliseconds)
+    return await _assert(ctx, params, wanted, f"{target.name} to {verb} the text {params.text!r}")
 
 
 def _value_code(code: Code, params: ExpectValueParams) -> None:

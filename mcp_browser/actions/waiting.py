@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from mcp_browser.actions.code import Code
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionContext, ActionResult
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone
@@ -68,7 +68,7 @@ def _wait_for_code(code: Code, params: WaitForParams) -> None:
 
 
 @waiting.action(effect="read", own_time=lambda params: params.seconds or params.timeout, code=_wait_for_code)
-async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
+async def wait_for(ctx: ActionContext, params: WaitForParams) -> str:
     """Wait until all that is given holds."""
     conditions: dict[str, Condition] = {}
     if text := params.text:
@@ -84,7 +84,7 @@ async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
     if not conditions:
         await anyio.sleep(params.seconds or 0)
     await _wait_for_all(ctx, conditions, limit=params.seconds or params.timeout)
-    return ActionResult(extracted_content=f"Waited for {', '.join(conditions) or f'{params.seconds:g} s'}.")
+    return f"Waited for {', '.join(conditions) or f'{params.seconds:g} s'}."
 
 
 async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *, limit: float) -> None:
