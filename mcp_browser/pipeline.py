@@ -247,7 +247,7 @@ async def recorded_as_code(call: Execution, next: Next) -> ActionResult:
     result = await next(call)
     if pending is None or result.error:
         return result
-    done = pending.done(result.data or {})
+    done = pending(result.data or {})
     script.add(done)
     language = call.rules.settings.tools.codegen
     code = () if language == "none" else tuple(lines_of(done, language))

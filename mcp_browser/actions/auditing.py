@@ -12,10 +12,10 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.screenshots import PICTURES_SECONDS, full_size_picture, made_picture, whole_picture
 from mcp_browser.actions.uploads import files_to_give
-from mcp_browser.browser.pictures import PictureDifference, compare_pictures
+from mcp_browser.browser.pictures import compare_pictures
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
-from mcp_browser.dom.accessibility import AccessibilityAudit, Violation
+from mcp_browser.dom.accessibility import Violation
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.text import counted, cut, one_line
@@ -51,18 +51,32 @@ async def audit_accessibility(ctx: ActionContext, params: AuditAccessibilityPara
     asked = ctx.tab.dom.audit_accessibility(_axe(), tags=tags, index=params.index, most=params.limit)
     audit = await ctx.tab.ask(asked, limit=AUDIT_SECONDS)
     found = audit.worst_first()
-    message = f"{_counts(audit)} by axe-core ({params.standard}); {counted(audit.passed, 'rule')} passed."
+    violations = "No violation found"
+    if found:
+        elements = counted(sum(rule.count for rule in found), "element")
+        violations = f"{counted(len(found), 'violation')} in {elements}"
+    message = f"{violations} by axe-core ({params.standard}); {counted(audit.passed, 'rule')} passed."
     if audit.unsure:
         names = [f"{rule.rule} ({rule.count})" for rule in audit.unsure.values()]
         message += f" A person has to judge: {', '.join(names[:LONGEST_UNSURE])}."
     if audit.missed:
         message += f" Not checked: {'; '.join(audit.missed)}."
-    lines = [line for rule in found for line in _lines(rule, params.limit)]
+    data = [
+        {
+            "rule": rule.rule,
+            "impact": rule.impact,
+            "help": rule.help,
+            "criteria": rule.criteria,
+            "count": rule.count,
+            "elements": [node.index for node, _ in rule.nodes[: params.limit] if node is not None],
+        }
+        for rule in found
+    ]
     return ActionResult(
         extracted_content=message,
-        page_content="\n".join(lines) or None,
+        page_content="\n".join(line for rule in found for line in _lines(rule, params.limit)) or None,
         page_lines=True,
-        data={"violations": [_as_data(rule, params.limit) for rule in found], "passed": audit.passed},
+        data={"violations": data, "passed": audit.passed},
     )
 
 
@@ -82,7 +96,7 @@ class CompareScreenshotsParams(ActionParams):
 
 
 class _KeptPictures(SessionPlugin):
-    """The pictures that a session keeps for comparison: the addresses of their files, by name."""
+    """The pictures kept for comparison: the addresses of their files, by name."""
 
     def __init__(self, session: BrowserSession) -> None:
         self.uris: dict[str, str] = {}
@@ -95,10 +109,14 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
         raise NotActionable("Screenshots are switched off (screenshots=never).", hint="Use expect_snapshot.")
     kept = (await ctx.session.plugin(_KeptPictures)).uris
     before = await _baseline(ctx, params, kept)
-    after = await _picture(ctx, params)
+    await ctx.tab.await_pictures(PICTURES_SECONDS)
+    if params.full_page:
+        after, _ = await full_size_picture(ctx.tab)
+    else:
+        element = await ctx.tab.element(params.index) if params.index is not None else None
+        after = await whole_picture(ctx.tab, element)
     if before is None:
-        options = {"suffix": ".png", "kind": "screenshot", "default": "picture"}
-        artifact = await ctx.keep(after, params.name, **options)
+        artifact = await ctx.keep(after, params.name, suffix=".png", kind="screenshot", default="picture")
         kept[params.name] = artifact.uri
         return ActionResult(
             extracted_content=f"Kept the picture {params.name!r} as {artifact.place}. "
@@ -115,7 +133,15 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
     if not difference.pixels:
         return ActionResult(extracted_content=f"The page looks as in {params.name!r}.", data=data)
     picture, _ = await made_picture(ctx, difference.picture)
-    message = _describe(difference, params.name)
+    pixels = f"{difference.pixels:,} pixels"
+    message = f"{difference.share:.2%} of the picture differs from {params.name!r} ({pixels})"
+    if difference.box is not None:
+        left, top, right, bottom = difference.box
+        message += f", between {left},{top} and {right},{bottom}"
+    before_size, size = difference.sizes
+    if before_size != size:
+        message += f"; it is {size[0]}x{size[1]}, and was {before_size[0]}x{before_size[1]}"
+    message += ". What differs is red on the picture."
     return ActionResult(extracted_content=message, data=data, attachments=(picture,))
 
 
@@ -135,34 +161,6 @@ async def _baseline(
         raise NotFound(f"{path.name} cannot be read: {error.strerror}.") from error
 
 
-async def _picture(ctx: ActionContext, params: CompareScreenshotsParams) -> bytes:
-    await ctx.tab.await_pictures(PICTURES_SECONDS)
-    if params.full_page:
-        picture, _ = await full_size_picture(ctx.tab)
-        return picture
-    element = await ctx.tab.element(params.index) if params.index is not None else None
-    return await whole_picture(ctx.tab, element)
-
-
-def _describe(difference: PictureDifference, name: str) -> str:
-    message = f"{difference.share:.2%} of the picture differs from {name!r} ({difference.pixels:,} pixels)"
-    if difference.box is not None:
-        left, top, right, bottom = difference.box
-        message += f", between {left},{top} and {right},{bottom}"
-    (before, after) = difference.sizes
-    if before != after:
-        message += f"; it is {after[0]}x{after[1]}, and was {before[0]}x{before[1]}"
-    return f"{message}. What differs is red on the picture."
-
-
-def _counts(audit: AccessibilityAudit) -> str:
-    found = audit.violations.values()
-    if not found:
-        return "No violation found"
-    elements = counted(sum(rule.count for rule in found), "element")
-    return f"{counted(len(found), 'violation')} in {elements}"
-
-
 def _lines(rule: Violation, limit: int) -> list[str]:
     about = f" (WCAG {', '.join(rule.criteria)})" if rule.criteria else ""
     lines = [f"{rule.impact}: {rule.help}{about} {rule.url.partition('?')[0]}"]
@@ -172,17 +170,6 @@ def _lines(rule: Violation, limit: int) -> list[str]:
     if rule.count > len(rule.nodes[:limit]):
         lines.append(f"  … {rule.count - len(rule.nodes[:limit])} more")
     return lines
-
-
-def _as_data(rule: Violation, limit: int) -> dict[str, object]:
-    return {
-        "rule": rule.rule,
-        "impact": rule.impact,
-        "help": rule.help,
-        "criteria": rule.criteria,
-        "count": rule.count,
-        "elements": [node.index for node, _ in rule.nodes[:limit] if node is not None],
-    }
 
 
 @cache

@@ -64,7 +64,7 @@ def actions_from_file(path: Path) -> Source:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise SettingsError(f"{source}: {_one_line(error)}") from error
+        raise _failed(source, error) from error
     return source, _only_registry(source, vars(module))
 
 
@@ -76,7 +76,7 @@ def actions_from_entry_points() -> list[Source]:
         try:
             found = entry.load()
         except Exception as error:
-            raise SettingsError(f"{source}: {_one_line(error)}") from error
+            raise _failed(source, error) from error
         names: Mapping[str, object] = getattr(found, "__dict__", {})
         if isinstance(found, Registry):
             names = {"registry": found}
@@ -84,25 +84,24 @@ def actions_from_entry_points() -> list[Source]:
     return sources
 
 
+def _failed(source: str, error: BaseException) -> SettingsError:
+    return SettingsError(f"{source}: {' '.join(f'{type(error).__name__}: {error}'.split())}")
+
+
 def _only_registry(source: str, names: Mapping[str, object]) -> Registry:
     found = {id(value): value for value in names.values() if isinstance(value, Registry)}
-    registries = [registry for registry in found.values() if len(registry)]
-    if not registries:
+    merged = Registry()
+    try:
+        for registry in found.values():
+            merged.include(registry)
+    except ValueError as error:
+        raise SettingsError(f"{source}: {error}") from error
+    if not len(merged):
         hint = (
             "add actions with @registry.action(…)" if found else "make one: registry = mcp_browser.Registry()"
         )
         raise SettingsError(f"{source}: no registry with actions in it; {hint}")
-    merged = Registry()
-    try:
-        for registry in registries:
-            merged.include(registry)
-    except ValueError as error:
-        raise SettingsError(f"{source}: {error}") from error
     return merged
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 FAMILIES = (

@@ -35,21 +35,16 @@ async def get_console_messages(ctx: ActionContext, params: GetConsoleMessagesPar
     chosen = [
         entry for entry in reversed(kept.entries()) if entry.level in levels and wanted in entry.text.lower()
     ]
-    originals = await _originals(ctx, chosen)
+    places = dict.fromkeys(
+        place for entry in chosen for place in (*entry.stack, *filter(None, (entry.place,)))
+    )
+    maps = await ctx.session.plugin(SourceMaps)
+    originals = await maps.originals(ctx.tab, [*places][:MAPPED])
     lines = [_line(entry, originals, redactor) for entry in chosen]
     result = list_part(ctx, lines, what="console message", part=params.part, dropped=kept.dropped)
     if params.clear:
         kept.clear()
     return result
-
-
-async def _originals(ctx: ActionContext, entries: list[Entry]) -> dict[Location, Location]:
-    places: dict[Location, None] = {}
-    for entry in entries:
-        for place in (*entry.stack, *([entry.place] if entry.place else [])):
-            places[place] = None
-    maps = await ctx.session.plugin(SourceMaps)
-    return await maps.originals(ctx.tab, list(places)[:MAPPED])
 
 
 def _line(entry: Entry, originals: dict[Location, Location], redactor: Redactor) -> str:

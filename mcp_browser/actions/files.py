@@ -16,7 +16,7 @@ from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.screenshots import full_size_picture, made_picture
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.actions.waiting import LONGEST_WAIT
-from mcp_browser.browser.files.artifacts import IN_CLEAR, Artifact
+from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
@@ -129,22 +129,16 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
 async def list_files(ctx: ActionContext) -> ActionResult:
     """List downloads and other files of this session."""
     under_way = [info for info in ctx.session.downloads if info.size is None]
-    kept = ctx.session.artifacts.files()
-    lines = [f"- {file.kind}, {size_text(file.size)}, {file.mime_type}: {file.place}" for file in kept]
+    kept, local = ctx.session.artifacts.files(), not ctx.session.artifacts.remote
+    lines = [f"{counted(len(kept), 'file')}:" if kept else "There is no file yet."]
+    lines += [f"- {file.kind}, {size_text(file.size)}, {file.mime_type}: {file.place}" for file in kept]
     lines += [f"- {info}" for info in under_way]
-    return ActionResult(
-        extracted_content="\n".join(
-            [f"{counted(len(kept), 'file')}:" if kept else "There is no file yet.", *lines]
-        ),
-        data={
-            "files": [_as_data(file, local=not ctx.session.artifacts.remote) for file in kept],
-            "downloads": [
-                {"name": info.name, "url": info.url, "uri": info.uri, "error": info.error}
-                for info in under_way
-            ],
-        },
-        data_is_whole=True,
-    )
+    shown = ("name", "uri", "mime_type", "size", "kind", *(["path"] if local else []))
+    data = {
+        "files": [{key: file.model_dump(mode="json")[key] for key in shown} for file in kept],
+        "downloads": [info.model_dump(include={"name", "url", "uri", "error"}) for info in under_way],
+    }
+    return ActionResult(extracted_content="\n".join(lines), data=data, data_is_whole=True)
 
 
 @files.action(
@@ -174,11 +168,15 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
         content = await anyio.to_thread.run_sync(file.path.read_bytes)
     except OSError as error:
         raise NotActionable(f"{file.name} cannot be read: {error.strerror}.") from error
+    message = f"{file.name}, {size_text(file.size)}"
     if file.mime_type.startswith("image/") and file.mime_type != "image/svg+xml":
-        return await _picture(ctx, file, content)
+        try:
+            picture, size = await made_picture(ctx, content)
+        except (OSError, ValueError) as error:
+            raise NotActionable(f"{file.name} is no picture that can be shown.") from error
+        return ActionResult(extracted_content=f"{message}, shown at {size}.", attachments=(picture,))
     if file.kind == "mhtml":
         content = quopri.decodestring(content)
-    message = f"{file.name}, {size_text(file.size)}"
     if content.startswith(b"%PDF"):
         pdf = await read_pdf(content, params.pages)
         text, message = str(pdf), f"{message}, {pdf.summary}"
@@ -193,14 +191,12 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
         )
     # Here too, since a part may begin in the middle of a hidden value.
     text = hide(text, ctx.session.hidden)
-    length = ctx.room
-    parts = max(1, -(-len(text) // length))
+    parts = max(1, -(-len(text) // ctx.room))
     if params.part > parts:
         raise InvalidArguments(f"{file.name} has {parts} parts; there is no part {params.part}.")
     message += f", part {params.part} of {parts}:" if parts > 1 else ":"
-    return ActionResult(
-        extracted_content=message, page_content=text[(params.part - 1) * length : params.part * length]
-    )
+    shown = text[(params.part - 1) * ctx.room : params.part * ctx.room]
+    return ActionResult(extracted_content=message, page_content=shown)
 
 
 def _print_options(params: SavePageParams) -> dict[str, object]:
@@ -237,15 +233,6 @@ async def _archive(ctx: ActionContext) -> bytes:
     return str(taken["data"]).encode()
 
 
-async def _picture(ctx: ActionContext, file: Artifact, content: bytes) -> ActionResult:
-    try:
-        picture, size = await made_picture(ctx, content)
-    except (OSError, ValueError) as error:
-        raise NotActionable(f"{file.name} is no picture that can be shown.") from error
-    message = f"{file.name}, {size_text(file.size)}, shown at {size}."
-    return ActionResult(extracted_content=message, attachments=(picture,))
-
-
 def _as_text(content: bytes) -> str | None:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", errors="replace")
@@ -257,17 +244,6 @@ def _as_text(content: bytes) -> str | None:
         text = content.decode("cp1252", errors="replace")
     # Bytes that are letters in no encoding show that it is none.
     return text if text.count("\ufffd") + sum(letter < " " for letter in text) < len(text) / 8 else None
-
-
-def _as_data(file: Artifact, *, local: bool) -> dict[str, object]:
-    data: dict[str, object] = {
-        "name": file.name,
-        "uri": file.uri,
-        "mime_type": file.mime_type,
-        "size": file.size,
-        "kind": file.kind,
-    }
-    return data | ({"path": str(file.path)} if local else {})
 
 
 printing = Registry(group="core")

@@ -54,9 +54,8 @@ async def measure_performance(ctx: ActionContext, params: MeasurePerformancePara
         "TTFB": found["ttfb"],
     }
     rated = ", ".join(_value(name, value) for name, value in values.items() if value is not None)
-    slower = [params.network] if params.network else []
-    slower += [f"processor {params.cpu:g} times slower"] if params.cpu else []
-    how = ", ".join(slower)
+    processor = f"processor {params.cpu:g} times slower" if params.cpu else None
+    how = ", ".join(filter(None, (params.network, processor)))
     requests = f"{counted(found['requests'], 'request')}, {_size(found['bytes'])}"
     rest = f"{requests}, loaded after {found['loaded'] or 0:,.0f} ms"
     return ActionResult(

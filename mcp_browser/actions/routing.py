@@ -6,7 +6,7 @@ from pydantic import Field
 
 from mcp_browser.actions.network import URL
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionContext, ActionResult
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.browser.network.routes import MockAnswer, Routes, UrlPattern
 
 routing = Registry(group="network")

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from mcp_browser.actions.code import Code
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_context_gone
-from mcp_browser.dom.models import Frozen
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.scripts import evaluate_script_source
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, ScriptFailed
@@ -39,49 +38,6 @@ _OTHER_PLACE = re.compile(r"\b((?:https?|file|blob|data):\S+:\d+:\d+)\)?$", re.M
 
 CONTROL_SECONDS = 2.0
 LONGEST_THROWN = 1_000  # Longest thrown value that is repeated, characters
-
-
-class Evaluation(Frozen):
-    """A script's result as JSON, cut if `is_cut`; none if the script has `left_page`."""
-
-    value: JsonValue = None
-    is_undefined: bool = False
-    is_cut: bool = False
-    left_page: bool = False
-
-
-async def evaluate(
-    tab: "Tab", script: str, *, index: int | None, seconds: float, characters: int
-) -> Evaluation:
-    """Run an expression, a function, or a function's body in the page; promises are awaited.
-
-    The script finds the element at `index` as `element`, and runs in its frame; a function takes it too.
-
-    Raises:
-        ScriptFailed: it threw, or it is no JavaScript; the message has the line.
-        DeadlineExceeded: it did not end in `seconds`; one that runs without end is stopped.
-        DialogOpen: it has opened a dialog and waits for the answer.
-        StaleElement: the element is gone.
-    """
-    box = None
-    try:
-        async with asyncio.timeout(seconds):
-            box = await tab.guarded(_box(*await tab.ask(tab.dom.in_page(index)), script))
-            prefix, answer = box.prefix, await tab.guarded(box.run(characters))
-    except TimeoutError as error:
-        raise await _too_long(tab, index, seconds) from error
-    except PlaywrightError as error:
-        if is_context_gone(error):
-            return Evaluation(left_page=True)
-        raise
-    finally:
-        if box is not None and not tab.held:
-            with contextlib.suppress(PlaywrightError, ActionError, TimeoutError):
-                async with asyncio.timeout(CONTROL_SECONDS):
-                    await tab.guarded(send(box.session, "Runtime.releaseObject", objectId=box.object))
-    if "thrown" in answer:
-        raise _failure(answer, prefix)
-    return Evaluation(value=answer["value"], is_undefined=answer["isUndefined"], is_cut=answer["isCut"])
 
 
 class _Box(NamedTuple):
@@ -193,29 +149,34 @@ def _code(code: Code, params: EvaluateScriptParams) -> None:
 
 
 @scripting.action(destructive=True, own_time=lambda params: params.timeout, code=_code)
-async def evaluate_script(ctx: ActionContext, params: EvaluateScriptParams) -> ActionResult:
+async def evaluate_script(ctx: ActionContext, params: EvaluateScriptParams) -> ActionResult | str:
     """Run JavaScript in the page; its result comes as JSON."""
-    budget = ctx.room
+    tab, budget, box = ctx.tab, ctx.room, None
     try:
-        given = await evaluate(
-            ctx.tab, params.script, index=params.index, seconds=params.timeout, characters=budget
-        )
+        async with asyncio.timeout(params.timeout):
+            box = await tab.guarded(_box(*await tab.ask(tab.dom.in_page(params.index)), params.script))
+            prefix, answer = box.prefix, await tab.guarded(box.run(budget))
+    except TimeoutError as error:
+        raise await _too_long(tab, params.index, params.timeout) from error
     except DialogOpen:
-        return ActionResult(
-            extracted_content="The script waits for the dialog that is open; its result will not be told."
-        )
-    if given.left_page:
-        return ActionResult(
-            extracted_content="The page went to another address before the script ended: it has no result."
-        )
-    if given.is_undefined:
+        return "The script waits for the dialog that is open; its result will not be told."
+    except PlaywrightError as error:
+        if is_context_gone(error):
+            return "The page went to another address before the script ended: it has no result."
+        raise
+    finally:
+        if box is not None and not tab.held:
+            with contextlib.suppress(PlaywrightError, ActionError, TimeoutError):
+                async with asyncio.timeout(CONTROL_SECONDS):
+                    await tab.guarded(send(box.session, "Runtime.releaseObject", objectId=box.object))
+    if "thrown" in answer:
+        raise _failure(answer, prefix)
+    if answer["isUndefined"]:
         hint = "" if "return" in params.script or ";" not in params.script else " Statements need a return."
-        return ActionResult(extracted_content=f"The script returned undefined.{hint}")
-    message = "The script returned"
-    if given.is_cut:
-        message += f", cut to about {budget:,} characters (return less to see more)"
+        return f"The script returned undefined.{hint}"
+    is_cut = f", cut to about {budget:,} characters (return less to see more)" if answer["isCut"] else ""
     return ActionResult(
-        extracted_content=f"{message}:",
-        page_content=json.dumps(given.value, ensure_ascii=False),
+        extracted_content=f"The script returned{is_cut}:",
+        page_content=json.dumps(answer["value"], ensure_ascii=False),
         by_caller=True,
     )

@@ -1,8 +1,8 @@
 """Export a session as a Playwright test; generate locators for tests."""
 
+import contextlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -45,6 +45,10 @@ class ExportScriptParams(ActionParams):
     name: str = Field("session", pattern=r"^\w{1,60}$", description="of the test and its file")
 
 
+Ended = Callable[[Mapping[str, Any]], RecordedAction]
+"""Gives an action as it was carried out, by the data of its result."""
+
+
 class SessionScript(SessionPlugin):
     """The actions of a session, in order; `dropped` counts older ones that were removed."""
 
@@ -54,7 +58,7 @@ class SessionScript(SessionPlugin):
         self.dropped = 0
         self.start = ""
 
-    async def before(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> "PendingAction | None":
+    async def before(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> Ended | None:
         """Note what an action is about to act on; its caller holds the session."""
         if action.code is None and action.effect == "read":
             return None
@@ -73,16 +77,20 @@ class SessionScript(SessionPlugin):
             except UNKNOWN:
                 continue
         kept = await self._without_secrets(action, arguments, elements)
-        recorded = RecordedAction(
+        tab, tabs, downloads = session.current_tab.id, set(session.tabs), len(session.downloads)
+        return lambda data: RecordedAction(
             name=action.name,
             params=params_of(action, kept),
             code=action.code,
             elements=elements,
             locators=found,
             lost=frozenset(lost),
-            tab=session.current_tab.id,
+            tab=tab,
+            url=without_address_secrets(session.current_tab.url),
+            opened=tuple(sorted(set(session.tabs) - tabs)),
+            downloads=tuple(file.name for file in session.downloads[downloads:]),
+            snapshot=data.get("snapshot"),
         )
-        return PendingAction(session, recorded, frozenset(session.tabs), len(session.downloads))
 
     def add(self, action: RecordedAction) -> None:
         """Keep an action that was carried out."""
@@ -103,7 +111,10 @@ class SessionScript(SessionPlugin):
                 holder.update(dict.fromkeys(typed, f"<secret>{secret_name_of(record)}</secret>"))
         places = [slot for slot in typed_places(action.param_model, kept) if slot[0].get("index") is None]
         for holder, name in places if places and await self._is_masked() else ():
-            if isinstance(holder[name], str) and not _are_keys(holder[name]):
+            if isinstance(holder[name], str):
+                with contextlib.suppress(InvalidArguments):
+                    if parse_keys(holder[name]) is not None:
+                        continue
                 holder[name] = "<secret>password</secret>"
         return kept
 
@@ -114,27 +125,6 @@ class SessionScript(SessionPlugin):
             return (await tab.ask(tab.dom.typed_at(index))).password
         except UNKNOWN:
             return True
-
-
-@dataclass(frozen=True, slots=True)
-class PendingAction:
-    """An action in progress, with the tabs and the number of downloads before it."""
-
-    session: BrowserSession
-    action: RecordedAction
-    tabs: frozenset[int]
-    downloads: int
-
-    def done(self, data: Mapping[str, Any]) -> RecordedAction:
-        """The action as it was carried out; `data` is that of its result."""
-        session = self.session
-        return replace(
-            self.action,
-            url=without_address_secrets(session.current_tab.url),
-            opened=tuple(sorted(set(session.tabs) - self.tabs)),
-            downloads=tuple(file.name for file in session.downloads[self.downloads :]),
-            snapshot=data.get("snapshot"),
-        )
 
 
 def lines_of(action: RecordedAction, language: CodeLanguage) -> list[str]:
@@ -161,14 +151,8 @@ async def export_script(ctx: ActionContext, params: ExportScriptParams) -> Actio
     text = as_test(script, name=params.name, dropped=done.dropped)
     # A page may show what was typed into it: the name of a button, the text of a region.
     text = hide(text, ctx.session.hidden, mark="<{}>")
-    python = params.language == "python"
-    artifact = await ctx.keep(
-        text.encode(),
-        f"test_{params.name}.py" if python else f"{params.name}.spec.ts",
-        suffix=".py" if python else ".ts",
-        kind="script",
-        default="test",
-    )
+    name = f"test_{params.name}.py" if params.language == "python" else f"{params.name}.spec.ts"
+    artifact = await ctx.keep(text.encode(), name, suffix=f".{script.suffix}", kind="script", default="test")
     return ActionResult(
         extracted_content=f"Wrote {counted(len(done.actions), 'action')} as {artifact.place}.",
         page_content=text,
@@ -187,13 +171,6 @@ async def generate_locator(ctx: ActionContext, index: Index) -> ActionResult:
         page_content=f"Python: {data['python']}\nTypeScript: {data['typescript']}",
         data=data,
     )
-
-
-def _are_keys(text: str) -> bool:
-    try:
-        return parse_keys(text) is not None
-    except InvalidArguments:
-        return False
 
 
 def without_address_secrets(text: str) -> str:

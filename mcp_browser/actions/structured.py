@@ -145,9 +145,9 @@ def _fitting(content: str, room: int) -> tuple[str, bool]:
 
 def _fill(schema: "AnswerSchema", page: str) -> "Filled":
     # Imported late, as below: a server need not wait for what reads HTML before it is used.
-    from mcp_browser.actions.extracting.exact import fill_schema  # noqa: PLC0415
+    from mcp_browser.actions.extracting.exact import Filled  # noqa: PLC0415
 
-    return fill_schema(schema.shown, clean_text(page))
+    return Filled(schema.shown, clean_text(page))
 
 
 async def _content(ctx: ActionContext, index: int | None) -> str:

@@ -5,7 +5,7 @@ import binascii
 import contextlib
 import mimetypes
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -97,9 +97,9 @@ def allowed_file(path: str, folders: Iterable[Path]) -> Path:
     return file
 
 
-def _remote_file(name: str, folders: Iterable[Path]) -> Path:
+def _remote_file(name: str, folders: Sequence[Path]) -> Path:
     """Find a file by name; never reveal the server's folders or their content to a remote client."""
-    for folder in (folders := list(folders)):
+    for folder in folders:
         with contextlib.suppress(InvalidArguments, NotFound):
             return allowed_file(str(folder / name), folders)
     raise InvalidArguments(

@@ -4,7 +4,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import dropwhile, islice, takewhile
 from typing import Any, cast
 
@@ -93,23 +93,6 @@ Thing = dict[str, list[Any]]
 """The properties of one thing, by plain names: JSON values and elements."""
 
 
-@dataclass
-class Filled:
-    """The data for a schema, by paths such as `products[].price`.
-
-    `found` says where a property comes from, `missing` why one is left out.
-    """
-
-    data: Any = None
-    found: dict[str, str] = field(default_factory=dict[str, str])
-    missing: dict[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def lacking(self) -> int:
-        """The number of properties that are missing everywhere."""
-        return sum(not why.startswith(IN_SOME) for why in self.missing.values())
-
-
 @dataclass(frozen=True, slots=True)
 class _Source:
     """Things of one kind, its name, and the plain names of their properties.
@@ -122,18 +105,6 @@ class _Source:
     names: frozenset[str]
     things: Sequence[Thing]
     weak: bool
-
-
-def fill_schema(schema: Schema, page: str) -> Filled:
-    """Fill a schema, without references, from the detailed HTML of a page."""
-    root = parse(page)
-    filling = _Filling([*_data(root), *_tables(root)])
-    schema = plain_schema(schema)
-    if schema.get("type") == "array":
-        data: Any = filling.fill_list(schema, "(the list)", ()) or []
-    else:
-        data = filling.fill_page(schema, labels(root))
-    return Filled(data, filling.found, filling.missing)
 
 
 def plain_schema(schema: Any) -> Schema:
@@ -158,15 +129,30 @@ class _Unfit(Exception):
     """A value does not fit the schema; the message says why."""
 
 
-class _Filling:
-    """A schema being filled."""
+class Filled:
+    """The data for a schema, by paths such as `products[].price`.
 
-    def __init__(self, sources: Sequence[_Source]) -> None:
-        self._sources = sources
+    `found` says where a property comes from, `missing` why one is left out.
+    """
+
+    def __init__(self, schema: Schema, page: str) -> None:
+        """Fill a schema, without references, from the detailed HTML of a page."""
+        root = parse(page)
+        self._sources = [*_data(root), *_tables(root)]
         self.found: dict[str, str] = {}
         self.missing: dict[str, str] = {}
+        schema = plain_schema(schema)
+        if schema.get("type") == "array":
+            self.data: Any = self._fill_list(schema, "(the list)", ()) or []
+        else:
+            self.data = self._fill_page(schema, labels(root))
 
-    def fill_page(self, schema: Schema, labels: Thing) -> dict[str, Any]:
+    @property
+    def lacking(self) -> int:
+        """The number of properties that are missing everywhere."""
+        return sum(not why.startswith(IN_SOME) for why in self.missing.values())
+
+    def _fill_page(self, schema: Schema, labels: Thing) -> dict[str, Any]:
         """Fill an object from data about single things, labels, and weak sources with most properties."""
         properties = _properties(schema)
         likely = len(properties) > 1
@@ -183,7 +169,7 @@ class _Filling:
             has = ((where, thing[one]) for where, thing in said for one in names if one in thing)
             where, values = next(has, NOTHING)
             if not values and plain_schema(part).get("type") == "array":
-                value = self.fill_list(plain_schema(part), name, names)
+                value = self._fill_list(plain_schema(part), name, names)
             else:
                 value = self._fill(part, values, name, where)
             if value is not None:
@@ -191,7 +177,7 @@ class _Filling:
                 self.found.setdefault(name, where)
         return filled
 
-    def fill_list(self, schema: Schema, path: str, names: Sequence[str]) -> list[Any] | None:
+    def _fill_list(self, schema: Schema, path: str, names: Sequence[str]) -> list[Any] | None:
         """Fill a list from the source with most of the properties; of several, from that of its name."""
         items = plain_schema(schema.get("items"))
         ranked = [(_share(items, source), source.name in names, source) for source in self._sources]

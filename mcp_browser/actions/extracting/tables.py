@@ -107,12 +107,10 @@ class Table:
         """As comma-separated values; the first line names the columns where they have names."""
         records = self.records(links=links)
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        if self.headers and records:
-            writer.writerow(records[0])
-        elif self.headers:
-            writer.writerow(self.names())
-        writer.writerows(record.values() for record in records)
+        writer = csv.DictWriter(out, records[0] if records else self.names(), lineterminator="\n")
+        if self.headers:
+            writer.writeheader()
+        writer.writerows(records)
         return out.getvalue()
 
 
@@ -203,21 +201,21 @@ def _texts(element: Element, axis: str) -> float:
 
 def _read(element: Element) -> _Part | None:
     is_html = element.tag == "table" and not role(element)
-    lines = sorted(_html_lines(element) if is_html else _role_lines(element), key=lambda line: line.part)
+    lines = sorted(_html_lines(element) if is_html else _role_lines(element), key=lambda line: line[0])
     # In a part of its own, a head is above and a foot below, wherever it is written.
-    grid = list(zip(lines, _merged(lines), strict=False))
+    grid = [(part, row) for (part, _), row in zip(lines, _merged(lines), strict=False)]
     while grid and not any(cell and cell.text for cell in grid[-1][1]):
         grid.pop()
     begin = next((at for at, (_, row) in enumerate(grid) if any(cell and cell.text for cell in row)), 0)
     grid = grid[begin:]
-    caption = _caption(element)
     # Lines over all columns name the table.
     titles: list[str] = []
-    while len(grid) > 1 and _is_line(grid[0][1]) and not grid[0][0].part:
+    while len(grid) > 1 and _is_line(grid[0][1]) and not grid[0][0]:
         titles += [cell.text for cell in grid.pop(0)[1][:1] if cell]
-    caption = caption or ". ".join(titles)
+    label = " ".join((element.get("aria-label") or "").split())
+    caption = next(filter(None, map(text_of, element.iter("caption"))), label) or ". ".join(titles)
     head = 0
-    while head < len(grid) and (grid[head][0].part == HEAD or _all_headers(grid[head][1])):
+    while head < len(grid) and (grid[head][0] == HEAD or _all_headers(grid[head][1])):
         head += 1
     # Fields by which rows are filtered.
     while 0 < head < len(grid) and not any(cell and cell.text for cell in grid[head][1]):
@@ -231,8 +229,10 @@ def _read(element: Element) -> _Part | None:
         caption,
         tuple(row for _, row in grid[:head]),
         tuple(rows),
-        sum(line.part == FOOT for line, _ in grid[head:]),
-        weak=not head and (nested or len(rows) < 2) and not _has_headers(rows),  # noqa: PLR2004
+        sum(part == FOOT for part, _ in grid[head:]),
+        weak=not head
+        and (nested or len(rows) < 2)  # noqa: PLR2004
+        and not any(cell and cell.is_header for row in rows for cell in row),
     )
 
 
@@ -260,16 +260,16 @@ def _table(part: _Part) -> Table | None:
     if not rows:
         return None
     element = part.element
-    count, columns = (_said(element, name) for name in ("aria-rowcount", "aria-colcount"))
-    count = count - len(part.head) if count is not None else None
+    count = (_said(element, "aria-rowcount") or 0) - len(part.head)
+    columns = _said(element, "aria-colcount") or 0
     return Table(
         element,
         part.caption,
         tuple(names[at] for at in kept) if part.head else (),
         tuple(tuple(row[at] if at < len(row) else None for at in kept) for row in rows),
         foot,
-        count if count is not None and count > len(rows) else None,
-        columns if columns is not None and columns > part.width else None,
+        count if count > len(rows) else None,
+        columns if columns > part.width else None,
         more=any(below.get(MORE) is not None for below in elements(element)),
         note=_note(element, part.caption),
     )
@@ -308,19 +308,8 @@ def _all_headers(row: Row) -> bool:
     return len(filled) > 1 and all(cell.is_header for cell in filled.values())
 
 
-def _has_headers(rows: Iterable[Row]) -> bool:
-    return any(cell and cell.is_header for row in rows for cell in row)
-
-
 def _joined(cells: Iterable[Cell | None]) -> str:
     return " / ".join(dict.fromkeys(cell.text for cell in cells if cell and cell.text))
-
-
-def _caption(element: Element) -> str:
-    for caption in element.iter("caption"):
-        if text := text_of(caption):
-            return text
-    return " ".join((element.get("aria-label") or "").split())
 
 
 HEAD, BODY, FOOT = range(3)
@@ -338,12 +327,8 @@ class _Place:
     column: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A row as it is written."""
-
-    part: int
-    cells: list[_Place]
+_Line = tuple[int, list[_Place]]
+"""A row as it is written: its part of the table, and its cells."""
 
 
 def _own(element: Element) -> Iterator[Element]:
@@ -360,7 +345,7 @@ def _own(element: Element) -> Iterator[Element]:
 def _html_lines(element: Element) -> Iterator[_Line]:
     for row in _own(element):
         if row.tag == "tr":
-            yield _Line(_part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")])
+            yield _part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")]
 
 
 def _part_of(row: Element) -> int:
@@ -391,10 +376,8 @@ def _role_lines(element: Element) -> list[_Line]:
             rows.setdefault(key, []).extend(cells)
             parts[key] = max(parts.get(key, HEAD), _part_of(row))
     begins = {cell.column for cells in rows.values() for cell in cells}
-    at = {
-        column: number
-        for number, column in enumerate(sorted(column for column in begins if column is not None))
-    }
+    said = sorted(column for column in begins if column is not None)
+    at = {column: number for number, column in enumerate(said)}
     lines: list[_Line] = []
     above = True
     for key in sorted(rows, key=lambda key: int(key) if isinstance(key, str) and key.isdecimal() else 0):
@@ -404,7 +387,7 @@ def _role_lines(element: Element) -> list[_Line]:
         else:
             cells = [replace(cell, column=None) for cell in cells]
         above = above and all(role(cell.element) == "columnheader" for cell in cells)
-        lines.append(_Line(HEAD if above and cells else parts[key], cells))
+        lines.append((HEAD if above and cells else parts[key], cells))
     return lines
 
 
@@ -430,18 +413,20 @@ def _merged(lines: Iterable[_Line]) -> list[Row]:
     reaching: dict[int, tuple[Cell, int]] = {}  # By column: a cell from above, and for how many rows more
     size = 0
     part = HEAD
-    for line in lines:
-        if line.part != part:
+    for own_part, places in lines:
+        if own_part != part:
             # No cell reaches out of its part.
-            reaching, part = {}, line.part
+            reaching, part = {}, own_part
         row: dict[int, Cell] = {column: cell for column, (cell, _) in reaching.items()}
         reaching = {column: (cell, more - 1) for column, (cell, more) in reaching.items() if more > 1}
         column = 0
-        for place in line.cells:
+        for place in places:
             column = place.column if place.column is not None else column
             while column in row:
                 column += 1
-            cell = Cell(place.element, _cell_text(place.element), place.is_header)
+            # Of a box to check without a text: how it is checked.
+            checked = {"true": "[x]", "false": "[ ]"}.get(place.element.get("aria-checked") or "", "")
+            cell = Cell(place.element, text_of(place.element) or checked, place.is_header)
             for _ in range(place.across):
                 row[column] = cell
                 if place.down > 1:
@@ -452,9 +437,3 @@ def _merged(lines: Iterable[_Line]) -> list[Row]:
             break
         grid.append(tuple(row.get(at) for at in range(max(row, default=-1) + 1)))
     return grid
-
-
-def _cell_text(cell: Element) -> str:
-    """The text of a cell; of one that is a box to check, how it is checked."""
-    checked = cell.get("aria-checked")
-    return text_of(cell) or ({"true": "[x]", "false": "[ ]"}.get(checked, "") if checked else "")
