@@ -1,10 +1,12 @@
-"""Check a page: its accessibility, and its looks against a kept picture."""
+"""Check a page: its accessibility, its looks against a kept picture, its speed for people."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from functools import cache
 from importlib import resources
-from typing import Literal
+from typing import Any, Literal
 
+import anyio
 import anyio.to_thread
 from pydantic import Field, model_validator
 
@@ -12,13 +14,15 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.screenshots import PICTURES_SECONDS, full_size_picture, made_picture, whole_picture
 from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.browser.emulation import Emulation, Network
 from mcp_browser.browser.pictures import compare_pictures
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.accessibility import Violation
+from mcp_browser.dom.models import DomNode
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from mcp_browser.text import counted, cut, one_line
+from mcp_browser.text import counted, cut, cut_address, one_line
 
 auditing = Registry(group="audit")
 
@@ -165,8 +169,7 @@ def _lines(rule: Violation, limit: int) -> list[str]:
     about = f" (WCAG {', '.join(rule.criteria)})" if rule.criteria else ""
     lines = [f"{rule.impact}: {rule.help}{about} {rule.url.partition('?')[0]}"]
     for node, why in rule.nodes[:limit]:
-        element = node.model_copy(update={"depth": 0}) if node is not None else "an element that is gone"
-        lines += [f"  {element}", f"    {one_line(cut(why, LONGEST_WHY), LONGEST_WHY)}"]
+        lines += [f"  {_element(node)}", f"    {one_line(cut(why, LONGEST_WHY), LONGEST_WHY)}"]
     if rule.count > len(rule.nodes[:limit]):
         lines.append(f"  … {rule.count - len(rule.nodes[:limit])} more")
     return lines
@@ -176,3 +179,111 @@ def _lines(rule: Violation, limit: int) -> list[str]:
 def _axe() -> str:
     """The source of axe-core, from the package axe-playwright-python."""
     return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+
+
+QUIET_SECONDS = 2.0  # How long is waited after the page has settled: the largest part may still be painted
+LONGEST_COST = 200
+KB = 1000
+LARGE = 50 * KB  # From how many bytes over the network a file is large
+
+_GOOD = {"LCP": (2500, 4000), "FCP": (1800, 3000), "TTFB": (800, 1800), "INP": (200, 500), "CLS": (0.1, 0.25)}
+"""The limits of good and poor values, see https://web.dev/articles/vitals."""
+
+
+class MeasurePerformanceParams(ActionParams):
+    of: Literal["reload", "page"] = Field(
+        "reload", description="page: since it was opened, with what was clicked and typed"
+    )
+    network: Network | None = Field(None, description="slower, while it reloads")
+    cpu: float | None = Field(None, ge=1, le=100, description="how many times slower, while it reloads")
+
+
+@auditing.action(
+    effect="navigation",
+    own_time=lambda _: 60.0,
+    code=lambda code, params: params.of == "reload" and code.call(code.page, "reload"),
+)
+async def measure_performance(ctx: ActionContext, params: MeasurePerformanceParams) -> ActionResult:
+    """Measure Core Web Vitals, and what costs most: elements, requests, long tasks."""
+    if params.of == "reload":
+        async with _slowed(ctx, params):
+            await ctx.tab.reload()
+            await anyio.sleep(QUIET_SECONDS)
+            found = await ctx.tab.ask(ctx.tab.dom.vitals())
+    else:
+        found = await ctx.tab.ask(ctx.tab.dom.vitals())
+    values = {
+        "LCP": found["lcp"] and found["lcp"]["ms"],
+        "CLS": found["cls"],
+        "INP": found["inp"],
+        "FCP": found["fcp"],
+        "TTFB": found["ttfb"],
+    }
+    rated = ", ".join(_value(name, value) for name, value in values.items() if value is not None)
+    processor = f"processor {params.cpu:g} times slower" if params.cpu else None
+    how = ", ".join(filter(None, (params.network, processor)))
+    requests = f"{counted(found['requests'], 'request')}, {_size(found['bytes'])}"
+    rest = f"{requests}, loaded after {found['loaded'] or 0:,.0f} ms"
+    return ActionResult(
+        extracted_content=f"{rated or 'Nothing was painted'}; {rest}{f' ({how})' if how else ''}.",
+        page_content="\n".join(_costs(found)) or None,
+        page_lines=True,
+        data={name: round(value, 4) for name, value in values.items() if value is not None},
+    )
+
+
+@contextlib.asynccontextmanager
+async def _slowed(ctx: ActionContext, params: MeasurePerformanceParams) -> AsyncGenerator[None]:
+    """Slow the network and the processor down as asked."""
+    changes: dict[str, Any] = params.model_dump(include={"network", "cpu"}, exclude_none=True)
+    if not changes:
+        yield
+        return
+    if changes.get("network") == "full":
+        changes["network"] = None
+    emulation = await ctx.session.plugin(Emulation)
+    before = {name: getattr(emulation.overrides, name) for name in changes}
+    await emulation.override(changes)
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await emulation.override(before)
+
+
+def _value(name: str, value: float) -> str:
+    good, poor = _GOOD[name]
+    rating = "good" if value <= good else "poor" if value > poor else "needs improvement"
+    return f"{name} {value:.3g} ({rating})" if name == "CLS" else f"{name} {value:,.0f} ms ({rating})"
+
+
+def _costs(found: dict[str, Any]) -> Iterator[str]:
+    """The most expensive parts, one per line."""
+    largest = found["lcp"]
+    if largest is not None:
+        address = f" {cut_address(largest['url'])}" if largest["url"] else ""
+        yield f"Largest paint: {_element(largest['node'])}{address}"
+    for shift in found["shifts"]:
+        yield f"Layout shift {shift['value']:.3g}: {'; '.join(map(_element, shift['nodes'])) or 'unknown'}"
+    for event in found["interactions"]:
+        parts = (
+            f"{event['ms']:,.0f} ms, {event['delay']:,.0f} of them waiting, {event['work']:,.0f} in scripts"
+        )
+        yield f"Interaction {event['type']}: {_element(event['node'])} {parts}"
+    if found["tasks"]:
+        longest = ", ".join(f"{task['ms']:,.0f} ms at {task['at']:,.0f}" for task in found["tasks"])
+        yield f"Long tasks block {found['blocked']:,.0f} ms: {longest}"
+    large = [entry for entry in found["largest"] if entry["bytes"] >= LARGE]
+    for kind, entries in (("Blocks rendering", found["blocking"]), ("Large", large)):
+        for entry in entries:
+            # The browser may hide the size of a file from another site.
+            size = "cached, " if entry["cached"] else f"{_size(entry['bytes'])}, " if entry["bytes"] else ""
+            yield one_line(f"{kind}: {cut_address(entry['url'])} {size}{entry['ms']:,.0f} ms", LONGEST_COST)
+
+
+def _element(node: DomNode | None) -> str:
+    return str(node.model_copy(update={"depth": 0})) if node is not None else "an element that is gone"
+
+
+def _size(size: float) -> str:
+    return f"{size / KB:,.0f} kB" if size >= KB else counted(round(size), "byte")

@@ -21,9 +21,7 @@ from mcp_browser.actions.navigation import navigation
 from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.page_tools import page_tools
-from mcp_browser.actions.performance import performance
 from mcp_browser.actions.registry import Registry
-from mcp_browser.actions.routing import routing
 from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
 from mcp_browser.actions.session_recording import session_recording
@@ -123,12 +121,10 @@ FAMILIES = (
     emulation,
     scripting,
     network,
-    routing,
     storage,
     testing,
     session_script,
     auditing,
-    performance,
     page_tools,
     session_recording,
     one_tool,

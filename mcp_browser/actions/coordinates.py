@@ -114,19 +114,15 @@ def _parse_text(text: str) -> Coordinates:
             if size is not None:
                 return Coordinates(text=text, x=x, y=y, size=size)
             whole = 1 if parts else THOUSAND
-            _check_corners(numbers, whole, shown)
+            # Other numbers are most likely pixels.
+            if any(not 0 <= number <= whole for number in numbers):
+                raise ValueError(
+                    f"{shown!r} is outside the picture: its sides are 0 to 1, or 0 to 1000. "
+                    "For a box in pixels add @WIDTHxHEIGHT, the size of the picture."
+                )
             return Coordinates(text=text, x=x / whole, y=y / whole, normalised=True)
         case count:
             raise ValueError(f"{shown!r} has {count} numbers: a point has 2, a box 4. {_FORMS}")
-
-
-def _check_corners(numbers: list[float], whole: int, shown: str) -> None:
-    """Refuse a box that is not within the picture: its numbers are most likely pixels."""
-    if any(not 0 <= number <= whole for number in numbers):
-        raise ValueError(
-            f"{shown!r} is outside the picture: its sides are 0 to 1, or 0 to 1000. "
-            "For a box in pixels add @WIDTHxHEIGHT, the size of the picture."
-        )
 
 
 def _parse_size(text: str | None, shown: str) -> Size | None:

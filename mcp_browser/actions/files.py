@@ -109,7 +109,27 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
     kind, left_out = params.format, 0
     match params.format:
         case "pdf":
-            content = await _print(ctx, **_print_options(params))
+            options: dict[str, object] = {
+                "landscape": params.landscape,
+                "printBackground": params.background,
+                "preferCSSPageSize": params.paper is None,
+            }
+            if params.paper is not None:
+                options["paperWidth"], options["paperHeight"] = PAPERS[params.paper]
+            if params.scale is not None:
+                options["scale"] = params.scale
+            if params.pages is not None:
+                options["pageRanges"] = params.pages
+            if params.header is not None or params.footer is not None:
+                options |= {
+                    "displayHeaderFooter": True,
+                    # For an empty template, Chromium prints its own.
+                    "headerTemplate": params.header or "<span></span>",
+                    "footerTemplate": params.footer or "<span></span>",
+                    "marginTop": MARGIN_WITH_LINES,
+                    "marginBottom": MARGIN_WITH_LINES,
+                }
+            content = await _print(ctx, **options)
         case "mhtml":
             content = await _archive(ctx)
         case "png":
@@ -197,30 +217,6 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
     message += f", part {params.part} of {parts}:" if parts > 1 else ":"
     shown = text[(params.part - 1) * ctx.room : params.part * ctx.room]
     return ActionResult(extracted_content=message, page_content=shown)
-
-
-def _print_options(params: SavePageParams) -> dict[str, object]:
-    options: dict[str, object] = {
-        "landscape": params.landscape,
-        "printBackground": params.background,
-        "preferCSSPageSize": params.paper is None,
-    }
-    if params.paper is not None:
-        options["paperWidth"], options["paperHeight"] = PAPERS[params.paper]
-    if params.scale is not None:
-        options["scale"] = params.scale
-    if params.pages is not None:
-        options["pageRanges"] = params.pages
-    if params.header is not None or params.footer is not None:
-        options |= {
-            "displayHeaderFooter": True,
-            # For an empty template, Chromium prints its own.
-            "headerTemplate": params.header or "<span></span>",
-            "footerTemplate": params.footer or "<span></span>",
-            "marginTop": MARGIN_WITH_LINES,
-            "marginBottom": MARGIN_WITH_LINES,
-        }
-    return options
 
 
 async def _archive(ctx: ActionContext) -> bytes:

@@ -57,7 +57,11 @@ async def _index_of(session: BrowserSession, name: ElementName, limit: float) ->
         except PlaywrightError as error:
             if not is_context_gone(error):
                 raise
-        usable = [node for node in same if not any(map(_is_in_the_way, node.states))]
+        usable = [
+            node
+            for node in same
+            if not any(state == "disabled" or state.startswith("covered") for state in node.states)
+        ]
         is_over = time.monotonic() >= ends
         # Why one cannot be used, the action says.
         found = usable or (same if is_over else [])
@@ -94,7 +98,3 @@ def _nearest(name: ElementName, lines: Iterable[DomNode]) -> list[DomNode]:
 
 def _listed(nodes: list[DomNode]) -> str:
     return ", ".join(str(node.model_copy(update={"is_new": False})) for node in nodes[:MOST_LISTED])
-
-
-def _is_in_the_way(state: str) -> bool:
-    return state == "disabled" or state.startswith("covered")

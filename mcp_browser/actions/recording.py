@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.coordinates import Coordinates, parse_coordinates
 from mcp_browser.actions.registry import RegisteredAction, is_typed_in
@@ -69,14 +68,11 @@ def typed_places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator
             continue
         if is_typed_in(field):
             yield arguments, name
-        elif isinstance(value, list) and (inner := _model_in(field)) is not None:
-            for part in cast("list[dict[str, Any]]", value):
-                yield from typed_places(inner, part)
-
-
-def _model_in(field: FieldInfo) -> type[BaseModel] | None:
-    kinds = get_args(field.annotation)
-    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+        elif isinstance(value, list):
+            for kind in get_args(field.annotation):
+                if isinstance(kind, type) and issubclass(kind, BaseModel):
+                    for part in cast("list[dict[str, Any]]", value):
+                        yield from typed_places(kind, part)
 
 
 async def record_elements(

@@ -226,9 +226,8 @@ class Registry:
             name = function.__name__
             if name in self._excluded:
                 return function
-            text = description or " ".join(
-                inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0].split()
-            )
+            summary = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
+            text = description or " ".join(summary.split())
             if not text:
                 raise ValueError(f"action {name!r} needs a description or a docstring")
             model, run = _bind(function, param_model)

@@ -176,13 +176,8 @@ def split_parts(text: str, size: int) -> list[str]:
     parts: list[str] = []
     start = 0
     while len(text) - start > size:
-        cut = -1
-        for boundary in ("\n\n", "\n", " "):
-            cut = text.rfind(boundary, start + size // 2, start + size)
-            if cut > 0:
-                break
-        if cut <= 0:
-            cut = start + size
+        ends = (text.rfind(boundary, start + size // 2, start + size) for boundary in ("\n\n", "\n", " "))
+        cut = next((end for end in ends if end > 0), start + size)
         parts.append(text[start:cut].rstrip())
         start = cut
         while start < len(text) and text[start] == "\n":
