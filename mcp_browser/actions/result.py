@@ -1,7 +1,7 @@
 """What an action is given, its context, and what it gives, its result."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -136,7 +136,7 @@ class ActionContext:
         return self.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> Generator[None]:
         """Raise NotActionable if a file of the session cannot be written."""
         try:
             yield

@@ -8,6 +8,7 @@ import pytest_asyncio
 
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.settings import BrowserSettings, FileSettings, Settings
@@ -66,3 +67,12 @@ async def session(
 def hand(session: BrowserSession, manager: BrowserManager, site: Site) -> Hand:
     """A hand that works a session by all actions that come with the package."""
     return Hand(Controller(default_registry(), manager.settings), session, site)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def listening(manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
+    """A hand whose session listens to the network from its start."""
+    session = await manager.open_session(isolated=True)
+    await session.plugin(NetworkLog)
+    yield Hand(Controller(default_registry(), manager.settings), session, site)
+    await session.close()

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
@@ -78,6 +79,19 @@ class Hand:
         (attachment,) = self.result.attachments
         assert attachment.data is not None
         return Image.open(io.BytesIO(attachment.data))
+
+    @property
+    def file(self) -> Path:
+        """The one file of the last result."""
+        (attachment,) = self.result.attachments
+        assert attachment.path is not None
+        return Path(attachment.path)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The data of the last result."""
+        assert self.result.data is not None
+        return self.result.data
 
     async def js(self, expression: str) -> Any:
         """Ask the page itself, to see whether a result told the truth."""

@@ -36,9 +36,7 @@ MAP = {
 
 async def test_messages_are_listed_newest_first_with_their_positions(hand: Hand) -> None:
     await hand.open(SPOKEN)
-
     told = await hand.do("get_console_messages")
-
     lines = [line.partition(" ")[2] for line in told.splitlines() if line[:1].isdigit() and ":" in line[:3]]
     url = hand.session.current_tab.url
     assert lines == [
@@ -51,19 +49,19 @@ async def test_messages_are_listed_newest_first_with_their_positions(hand: Hand)
     assert hand.result.data == {"count": 5, "part": 1, "parts": 1}
 
 
-async def test_messages_are_chosen_by_level_and_text(hand: Hand) -> None:
+async def test_messages_are_chosen_by_level_and_text_and_forgotten_on_demand(hand: Hand) -> None:
     await hand.open(SPOKEN)
-
     assert "2 console messages" in await hand.do("get_console_messages", level="warning")
     assert "1 console message:" in await hand.do("get_console_messages", text="TWO")
     assert "0 console messages" in await hand.do("get_console_messages", text="no such thing")
+    assert "'level'" in await hand.fails("get_console_messages", InvalidArguments, level="loud")
+    assert "5 console messages" in await hand.do("get_console_messages", clear=True)
+    assert await hand.do("get_console_messages") == "0 console messages."
 
 
 async def test_an_uncaught_error_has_its_stack(hand: Hand) -> None:
     await hand.open("<script>function inner() { null.x }\nfunction outer() { inner() }\nouter()</script>")
-
     told = await hand.do("get_console_messages")
-
     url = hand.session.current_tab.url
     assert "error: Uncaught TypeError: Cannot read properties of null" in told
     assert f"  at inner ({url}:1:" in told
@@ -84,9 +82,7 @@ async def test_positions_are_those_of_the_sources_where_there_is_a_map(
     headers = {"SourceMap": served} if where == "header" else {}
     script = site.publish((MAPPED + comment[where]).encode(), content_type="text/javascript", headers=headers)
     await hand.open(f"<script src={script}></script>")
-
     told = await hand.do("get_console_messages")
-
     assert "error: Uncaught Error: no stock\n  at add (src/basket.ts:12:5)\n  at src/basket.ts:20:1" in told
 
 
@@ -94,34 +90,21 @@ async def test_a_map_that_is_no_map_leaves_positions_as_they_are(hand: Hand, sit
     wrong = site.publish(b'{"version": 3, "sources": 5, "mappings": "!!"}', content_type="application/json")
     script = site.publish(f"{MAPPED}\n//# sourceMappingURL={wrong}".encode(), content_type="text/javascript")
     await hand.open(f"<script src={script}></script>")
-
     assert f"at add ({script}:1:" in await hand.do("get_console_messages")
-
-
-async def test_messages_are_forgotten_on_demand(hand: Hand) -> None:
-    await hand.open(SPOKEN)
-
-    assert "5 console messages" in await hand.do("get_console_messages", clear=True)
-    assert await hand.do("get_console_messages") == "0 console messages."
 
 
 async def test_only_the_newest_messages_are_kept(hand: Hand) -> None:
     await hand.open(f"<script>for (let i = 0; i < {KEPT}; i++) console.log('line', i)</script>")
     await hand.js("(() => { for (let i = 0; i < 40; i++) console.log('later', i) })()")
-
     told = await hand.do("get_console_messages")
-
     assert told.startswith(f"{KEPT} console messages (40 older ones are not kept), part 1 of ")
     assert "info: later 39" in told
 
 
 async def test_a_long_list_comes_in_parts(hand: Hand) -> None:
     await hand.open("<script>for (let i = 0; i < 300; i++) console.log('line', i, 'x'.repeat(100))</script>")
-
     first = await hand.do("get_console_messages")
-    parts = (hand.result.data or {})["parts"]
-    last = await hand.do("get_console_messages", part=parts)
-
+    last = await hand.do("get_console_messages", part=hand.data["parts"])
     assert "info: line 299 " in first
     assert "next: part=2" in first
     assert "info: line 0 " in last
@@ -131,14 +114,9 @@ async def test_a_long_list_comes_in_parts(hand: Hand) -> None:
 async def test_tokens_in_messages_are_left_out(hand: Hand) -> None:
     seen = await hand.open("<script>console.error('login failed, password=hunter2')</script>")
     told = await hand.do("get_console_messages")
-
     assert "hunter2" not in seen + told
     assert "password=[redacted]" in seen
     assert "password=[redacted]" in told
-
-
-async def test_another_level_than_those_there_are_is_refused(hand: Hand) -> None:
-    assert "'level'" in await hand.fails("get_console_messages", InvalidArguments, level="loud")
 
 
 @pytest.mark.parametrize(
@@ -155,21 +133,17 @@ async def test_a_setting_says_what_is_told_of_the_console(
     heard = Console(page, report=tell)
     await page.set_content(SPOKEN)
     await page.evaluate("0")
-
     assert heard.take() == told
     assert heard.take() is None
     assert len(heard.entries()) == 5
 
 
 async def test_results_tell_all_messages_where_the_settings_say_so(site: Site) -> None:
-    wanted = ObservationSettings(console="all")
-    manager = BrowserManager(
-        Settings(browser=BrowserSettings(headless=True, isolated=True), observation=wanted)
-    )
+    browser, wanted = BrowserSettings(headless=True, isolated=True), ObservationSettings(console="all")
+    manager = BrowserManager(Settings(browser=browser, observation=wanted))
     try:
         hand = Hand(Controller(default_registry(), manager.settings), await manager.open_session(), site)
         seen = await hand.open(f"<h1>Shop</h1>{SPOKEN}")
     finally:
         await manager.close()
-
     assert "Note: Console: 6 messages: " in seen

@@ -572,9 +572,7 @@ LIST_OF_BOXES = (
 
 async def test_a_list_that_has_to_be_confirmed_stays_open(hand: Hand) -> None:
     await hand.open(LIST_OF_BOXES.format(field="-", below="<button>OK</button>", chosen=""))
-
     text = await hand.do("select_option", index=hand.index("Crew"), options=["Ann", "Bob"])
-
     assert "Its list is still open: it may have to be confirmed there." in text
     assert await hand.js("[p.hidden, ...options.map(o => o.ariaSelected)]") == [False, "true", "true"]
 
@@ -585,9 +583,7 @@ async def test_what_was_chosen_is_not_taken_back_by_closing_the_list(hand: Hand)
         " f.firstChild.onclick = () => { f.innerHTML = '-'; o.ariaSelected = 'false' }"
     )
     await hand.open(LIST_OF_BOXES.format(field="-", below="", chosen=chosen))
-
     await hand.do("select_option", index=hand.index("Crew"), options=["Ann"])
-
     assert await hand.js("[p.hidden, f.innerText, options[0].ariaSelected]") == [True, "Ann", "true"]
 
 
@@ -596,7 +592,6 @@ async def test_an_option_is_named_once_where_the_box_in_it_is_named_by_its_label
         "<ul role=listbox aria-label=Skills><li role=option aria-selected=false><label>"
         "<input type=checkbox aria-labelledby=t><span id=t>Sewing</span></label></ul>"
     )
-
     assert 'option "Sewing"' in hand.told
 
 
@@ -608,9 +603,7 @@ async def test_a_combobox_that_a_click_does_not_open_is_opened_by_keys(hand: Han
         "const open = (on) => { l.hidden = !on; f.ariaExpanded = String(on) };"
         "for (const o of l.children) o.onclick = () => { f.value = o.innerText.trim(); open(false) }</script>"
     )
-
     await hand.do("select_option", index=hand.index("Room"), options=["Aspen"])
-
     assert await hand.js("f.value") == "Aspen"
 
 

@@ -82,7 +82,6 @@ async def test_a_call_that_is_cancelled_while_it_types_lets_go_of_the_keys(hand:
     with anyio.move_on_after(0.3) as scope:
         await hand.do("send_keys", keys="word " * 40, index=index)
     assert scope.cancelled_caught
-
     await hand.js("g.focus()")
     await hand.session.current_tab.page.keyboard.type("typed by a person")
     assert await hand.js("g.value") == "typed by a person"

@@ -137,7 +137,6 @@ async def test_null_stands_for_an_argument_that_is_left_out() -> None:
         return f"{params.name} {params.times}"
 
     left_out = await run(registry, "greet", {"name": "Ann"})
-
     assert await run(registry, "greet", {"name": "Ann", "times": None}) == left_out
     with pytest.raises(InvalidArguments, match="name"):
         await run(registry, "greet", {"name": None})
@@ -265,7 +264,6 @@ async def test_what_is_injected_is_known_by_type_or_by_name() -> None:
 
 def test_what_an_action_gives_back_is_checked_when_it_is_registered() -> None:
     registry = Registry()
-
     with pytest.raises(ValueError, match=r"'count' returns int; it must return an"):
 
         @registry.action("Count.")

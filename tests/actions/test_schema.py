@@ -91,22 +91,10 @@ def test_the_default_tools_are_few_characters() -> None:
     assert total < 13_500
 
 
-GROUPS = {
-    "audit",
-    "browser_action",
-    "core",
-    "console",
-    "emulation",
-    "extraction",
-    "files",
-    "mouse",
-    "network",
-    "page_tools",
-    "recording",
-    "scripting",
-    "storage",
-    "testing",
-}
+GROUPS = frozenset(
+    "audit browser_action core console emulation extraction files mouse network page_tools recording "
+    "scripting storage testing".split()
+)
 
 
 def test_every_action_has_a_short_description_and_a_closed_schema() -> None:

@@ -234,7 +234,6 @@ async def test_a_long_list_is_saved_as_a_file(hand: Hand) -> None:
     assert len(kept["rows"]) == 900
     assert kept["rows"][899] == {"number": 899, "text": ("word " * 10).strip()}
     assert len(text) < 10_000
-
     await hand.do("extract_tables", format="json")
     (file,) = hand.result.attachments
     assert file.path is not None

@@ -213,7 +213,8 @@ def _read(element: Element) -> _Part | None:
     while len(grid) > 1 and _is_line(grid[0][1]) and not grid[0][0]:
         titles += [cell.text for cell in grid.pop(0)[1][:1] if cell]
     label = " ".join((element.get("aria-label") or "").split())
-    caption = next(filter(None, map(text_of, element.iter("caption"))), label) or ". ".join(titles)
+    said = (text for one in element.iter("caption") if (text := text_of(one)))
+    caption = next(said, label) or ". ".join(titles)
     head = 0
     while head < len(grid) and (grid[head][0] == HEAD or _all_headers(grid[head][1])):
         head += 1
