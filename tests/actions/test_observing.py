@@ -37,7 +37,7 @@ async def test_a_region_is_shown_by_its_index(hand: Hand) -> None:
         "<ul>" + "".join(f"<li><button>Item {n}</button></li>" for n in range(3)) + f"</ul>{PAGE}"
     )
     await hand.do("find_elements", selector="ul")
-    region = max(element["index"] for element in (hand.result.data or {})["elements"])
+    region = max(element["index"] for element in hand.data["elements"])
     text = await hand.do("get_state", index=region)
     assert "Item 2" in text
     assert "Buy tea" not in text
@@ -87,26 +87,17 @@ async def test_elements_are_found_and_can_be_acted_on(
     await hand.open(PAGE)
     text = await hand.do("find_elements", **query)
     assert text.startswith(f"Found {len(names)}:")
-    data = hand.result.data
-    assert data is not None
-    assert [element["name"] for element in data["elements"]] == names
-    await hand.do("hover_element", index=data["elements"][0]["index"])
+    assert [element["name"] for element in hand.data["elements"]] == names
+    await hand.do("hover_element", index=hand.data["elements"][0]["index"])
 
 
-async def test_a_found_index_is_the_one_the_element_has_already(hand: Hand) -> None:
+async def test_plain_elements_are_found_by_selector_and_others_keep_their_index(hand: Hand) -> None:
     await hand.open(PAGE)
     known = hand.index("Buy milk")
     await hand.do("find_elements", selector="button >> nth=1")
     assert hand.index("Buy milk") == known
-
-
-async def test_plain_elements_are_found_by_selector(hand: Hand) -> None:
-    await hand.open(PAGE)
     await hand.do("find_elements", selector="p")
-    data = hand.result.data
-    assert data is not None
-    index = data["elements"][0]["index"]
-    assert isinstance(index, int)
+    index = hand.data["elements"][0]["index"]
     assert "tea and milk" in await hand.do("extract_content", index=index)
 
 
@@ -166,15 +157,12 @@ async def test_a_picture_of_a_very_long_page_shows_its_beginning_and_says_so(han
 
 
 async def test_an_element_larger_than_the_view_is_pictured_as_far_as_it_is_seen(hand: Hand) -> None:
-    await hand.open("<button style='width:300px;height:3000px'>Tall</button>")
+    await hand.open("<button id=b style='width:300px;height:3000px'>Tall</button>")
     await hand.do("screenshot", index=hand.index("Tall"))
     assert hand.picture().size == (300, 720)
-
-
-async def test_an_element_that_cannot_be_seen_is_not_pictured(hand: Hand) -> None:
-    await hand.open("<button id=b>Gone</button>")
     await hand.js("b.style.display = 'none'")
-    assert "Nothing of" in await hand.fails("screenshot", NotActionable, index=hand.index("Gone"))
+    assert "Nothing of" in await hand.fails("screenshot", NotActionable, index=hand.index("Tall"))
+    await hand.fails("screenshot", InvalidArguments, full_page=True, index=1)
 
 
 async def test_pictures_can_be_switched_off(hand: Hand) -> None:
@@ -191,7 +179,3 @@ async def test_pictures_can_come_with_every_result(hand: Hand) -> None:
         assert hand.picture().size == (640, 360)
         await hand.do("get_state")
         assert hand.picture().size == (640, 360)
-
-
-async def test_a_picture_of_the_whole_page_goes_not_with_an_element(hand: Hand) -> None:
-    await hand.fails("screenshot", InvalidArguments, full_page=True, index=1)

@@ -39,9 +39,6 @@ async def test_the_ends_are_reached_and_told(hand: Hand) -> None:
     assert "cannot be scrolled further down" in await hand.do("scroll")
     await hand.do("scroll", direction="top")
     assert await hand.js("scrollY") == 0
-
-
-async def test_a_page_that_fits_has_nothing_to_scroll(hand: Hand) -> None:
     await hand.open("<p>Short</p>")
     assert "Nothing to scroll" in await hand.do("scroll")
 
@@ -67,23 +64,12 @@ async def test_scrolling_sideways(hand: Hand) -> None:
     assert await hand.js("scrollX") > 500
 
 
-async def test_a_text_is_scrolled_to(hand: Hand) -> None:
+@pytest.mark.parametrize(("text", "nth", "place"), [("paragraph 33", 1, 33), ("Paragraph 3", 4, 32)])
+async def test_a_text_is_scrolled_to_by_its_match(hand: Hand, text: str, nth: int, place: int) -> None:
     await hand.open(LONG)
-    text = await hand.do("scroll_to_text", text="paragraph 33")
-    assert "Paragraph 33" in text
-    place = await hand.js("document.querySelectorAll('p')[33].getBoundingClientRect().top")
-    assert 0 <= place < 720
-
-
-async def test_the_nth_match_of_a_text_is_scrolled_to(hand: Hand) -> None:
-    await hand.open(LONG)
-    await hand.do("scroll_to_text", text="Paragraph 3", nth=4)
-    place = await hand.js("document.querySelectorAll('p')[32].getBoundingClientRect().top")
-    assert 0 <= place < 720
-
-
-async def test_a_text_that_is_not_there_is_told(hand: Hand) -> None:
-    await hand.open(LONG)
+    assert f"Paragraph {place}" in await hand.do("scroll_to_text", text=text, nth=nth)
+    top = await hand.js(f"document.querySelectorAll('p')[{place}].getBoundingClientRect().top")
+    assert 0 <= top < 720
     assert "unicorn" in await hand.fails("scroll_to_text", NotFound, text="unicorn")
 
 

@@ -15,6 +15,10 @@ CART = """
 """
 
 
+EXACT: dict[str, object] = {"index": "Pay", "exact": True}
+COLOURS: dict[str, object] = {"index": "Colours"}
+
+
 async def failed(hand: Hand, action: str, **arguments: object) -> str:
     """What an assertion that does not hold says."""
     told = await hand.do(action, timeout=0.3, **arguments)
@@ -31,19 +35,11 @@ async def failed(hand: Hand, action: str, **arguments: object) -> str:
         ("expect_visible", {"selector": "#late", "hidden": True}, {"index": "Pay", "hidden": True}),
         ("expect_visible", {"text": "Nowhere", "hidden": True}, {"text": "Cart", "hidden": True}),
         ("expect_text", {"text": "Pay"}, {"text": "Nowhere"}),
-        (
-            "expect_text",
-            {"index": "Pay", "text": "Pay", "exact": True},
-            {"index": "Pay", "text": "P", "exact": True},
-        ),
+        ("expect_text", EXACT | {"text": "Pay"}, EXACT | {"text": "P"}),
         ("expect_text", {"selector": "h1", "text": "Ca"}, {"selector": "h1", "text": "Pay"}),
         ("expect_value", {"index": "Mail", "value": "a@b.c"}, {"index": "Mail", "value": "other"}),
         ("expect_value", {"index": "Gift", "value": True}, {"index": "Gift", "value": False}),
-        (
-            "expect_value",
-            {"index": "Colours", "value": ["red", "blue"]},
-            {"index": "Colours", "value": ["red"]},
-        ),
+        ("expect_value", COLOURS | {"value": ["red", "blue"]}, COLOURS | {"value": ["red"]}),
         ("expect_url", {"url": "/page"}, {"url": "/elsewhere"}),
         ("expect_url", {"url": "http://127.0.0.1*"}, {"url": "http://127.0.0.1/"}),
         ("expect_count", {"selector": ".row", "count": 2}, {"selector": "role=button", "count": 0}),
@@ -158,8 +154,7 @@ async def test_a_locator_finds_the_element_and_no_other(hand: Hand, name: str, p
     told = await hand.do("generate_locator", index=hand.index(name))
     assert f"Python: {python}" in told
     page = hand.session.current_tab.page
-    assert hand.result.data is not None
-    found: Locator = eval(hand.result.data["python"], {"page": page})
+    found: Locator = eval(hand.data["python"], {"page": page})
     await expect(found).to_have_count(1)
 
 
