@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
@@ -19,9 +19,6 @@ from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.scripts import evaluate_script_source
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, ScriptFailed
 from mcp_browser.text import cut_address, one_line, quoted
-
-if TYPE_CHECKING:
-    from mcp_browser.browser.tab import Tab
 
 # The caller's text begins on the first line, so that lines count as they do in it.
 _EXPRESSION = (
@@ -109,18 +106,6 @@ def _failure(answer: dict[str, Any], prefix: int) -> ScriptFailed:
     return ScriptFailed(f"The script failed: {thrown}{where}.")
 
 
-async def _too_long(tab: "Tab", index: int | None, seconds: float) -> DeadlineExceeded:
-    if await tab.dom.break_off(index):
-        return DeadlineExceeded(
-            f"The script did not end within {seconds:g} s and was stopped; the page goes on.",
-            hint="It may have done a part of its work: look with get_state.",
-        )
-    return DeadlineExceeded(
-        f"The script still waits for something after {seconds:g} s; it is not waited for any longer.",
-        hint="Give a longer timeout, or do not await what never comes.",
-    )
-
-
 scripting = Registry(group="scripting")
 
 SECONDS = 30.0  # How long a script may take where its caller does not say
@@ -157,7 +142,16 @@ async def evaluate_script(ctx: ActionContext, params: EvaluateScriptParams) -> A
             box = await tab.guarded(_box(*await tab.ask(tab.dom.in_page(params.index)), params.script))
             prefix, answer = box.prefix, await tab.guarded(box.run(budget))
     except TimeoutError as error:
-        raise await _too_long(tab, params.index, params.timeout) from error
+        if await tab.dom.break_off(params.index):
+            raise DeadlineExceeded(
+                f"The script did not end within {params.timeout:g} s and was stopped; the page goes on.",
+                hint="It may have done a part of its work: look with get_state.",
+            ) from error
+        waited = f"after {params.timeout:g} s; it is not waited for any longer"
+        raise DeadlineExceeded(
+            f"The script still waits for something {waited}.",
+            hint="Give a longer timeout, or do not await what never comes.",
+        ) from error
     except DialogOpen:
         return "The script waits for the dialog that is open; its result will not be told."
     except PlaywrightError as error:
