@@ -17,7 +17,7 @@ from mcp_browser.text import clean_text, counted
 
 if TYPE_CHECKING:
     from mcp_browser.actions.answer_schema import AnswerSchema
-    from mcp_browser.actions.extracting.exact import Filled
+    from mcp_browser.actions.extracting.filling import Filled
     from mcp_browser.actions.extracting.tables import Table
 
 structured = Registry(group="extraction")
@@ -52,7 +52,7 @@ async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionR
     filled = await anyio.to_thread.run_sync(lambda: _fill(schema, page), abandon_on_cancel=True)
     content = await _content(ctx, params.index) if filled.lacking else ""
     # Imported late, once the thread has imported what it needs.
-    from mcp_browser.actions.extracting.by_model import fill_rest  # noqa: PLC0415
+    from mcp_browser.actions.extracting.filling import fill_rest  # noqa: PLC0415
 
     read = await fill_rest(schema.shown, filled, content)
     problems = schema.problems(filled.data)
@@ -145,7 +145,7 @@ def _fitting(content: str, room: int) -> tuple[str, bool]:
 
 def _fill(schema: "AnswerSchema", page: str) -> "Filled":
     # Imported late, as below: a server need not wait for what reads HTML before it is used.
-    from mcp_browser.actions.extracting.exact import Filled  # noqa: PLC0415
+    from mcp_browser.actions.extracting.filling import Filled  # noqa: PLC0415
 
     return Filled(schema.shown, clean_text(page))
 

@@ -74,8 +74,7 @@ async def test_settings_add_up_and_are_told(hand: Hand) -> None:
     await hand.open("")
     await hand.do("emulate", viewport="800x600")
     await hand.do("emulate", scale=2)
-    told = await hand.do("emulate")
-    assert "Emulating: viewport 800x600, scale 2." in told
+    assert "Emulating: viewport 800x600, scale 2." in await hand.do("emulate")
     assert await hand.js(SCREEN) == [800, 600, 2]
     assert "Emulating: color scheme light." in await hand.do("emulate", reset=True, color_scheme="light")
     assert await hand.js(SCREEN) == [1280, 720, 1]
@@ -149,8 +148,7 @@ async def test_a_point_without_a_size_is_meant_in_the_new_view_after_a_resize(ha
     await hand.open(f"<button {end}>End</button>")
     await hand.do("screenshot")
     await hand.do("emulate", viewport="600x400")
-    told = await hand.do("mouse_click", at="590,390")
-    assert 'Clicked at 590,390: [1] button "End".' in told
+    assert 'Clicked at 590,390: [1] button "End".' in await hand.do("mouse_click", at="590,390")
     assert hand.result.attachments[0].name == "600x400"
 
 

@@ -66,8 +66,7 @@ async def test_a_button_can_be_held_down(hand: Hand) -> None:
         "b.onmousedown = e => b.since = e.timeStamp;"
         "b.onmouseup = e => b.textContent = e.timeStamp - b.since >= 300 ? 'Held' : 'Let go';</script>"
     )
-    told = await hand.do("mouse_click", at="50,50", hold=0.35)
-    assert 'button "Held"' in told
+    assert 'button "Held"' in await hand.do("mouse_click", at="50,50", hold=0.35)
 
 
 async def test_a_click_into_nothing_says_so(hand: Hand) -> None:
@@ -100,8 +99,7 @@ async def test_a_point_names_controls_in_frames_and_shadow_trees(hand: Hand) -> 
 async def test_a_control_that_came_after_the_page_was_told_is_named(hand: Hand) -> None:
     await hand.open("")
     await hand.js(f"document.body.innerHTML = `{BUY}`")
-    told = await hand.do("mouse_move", at="320,200")
-    assert 'The mouse is at 320,200: [1] button "Buy".' in told
+    assert 'The mouse is at 320,200: [1] button "Buy".' in await hand.do("mouse_move", at="320,200")
 
 
 async def test_coordinates_are_scaled_from_a_picture_of_any_size(hand: Hand) -> None:
@@ -158,8 +156,7 @@ async def test_a_malformed_point_is_a_wrong_argument_and_the_browser_stays_open(
     hand: Hand, at: object
 ) -> None:
     await hand.open(SPY)
-    told = await hand.fails("mouse_click", InvalidArguments, at=at)
-    assert "'at'" in told
+    assert "'at'" in await hand.fails("mouse_click", InvalidArguments, at=at)
     assert await hand.js("log.length") == 0
 
 
@@ -189,8 +186,7 @@ async def test_html5_drag_and_drop_follows_the_mouse(hand: Hand) -> None:
         "done.ondragover = e => e.preventDefault();"
         "done.ondrop = e => { done.textContent = 'Took ' + e.dataTransfer.getData('text') };</script>"
     )
-    told = await hand.do("mouse_drag", start="50,50", end="400,100")
-    assert "Took Card" in told
+    assert "Took Card" in await hand.do("mouse_drag", start="50,50", end="400,100")
 
 
 async def test_the_wheel_turns_in_four_directions_where_the_mouse_is(hand: Hand) -> None:
@@ -235,15 +231,13 @@ async def test_a_password_that_is_typed_is_not_told(hand: Hand) -> None:
 @pytest.mark.parametrize("keys", ["ctrl a", "Ctrl+A", "CTRL  + a"])
 async def test_keys_are_pressed_together_however_they_are_parted(hand: Hand, keys: str) -> None:
     await hand.open("<input id=f value='some words' autofocus>")
-    told = await hand.do("hotkey", keys=keys)
-    assert "Pressed Control+a." in told
+    assert "Pressed Control+a." in await hand.do("hotkey", keys=keys)
     assert await hand.js("[f.selectionStart, f.selectionEnd]") == [0, 10]
 
 
 async def test_what_is_no_key_is_refused_with_the_way_to_type_it(hand: Hand) -> None:
     await hand.open("")
-    told = await hand.fails("hotkey", InvalidArguments, keys="hello world")
-    assert "for a text use type_text" in told
+    assert "for a text use type_text" in await hand.fails("hotkey", InvalidArguments, keys="hello world")
 
 
 @pytest.mark.fresh
@@ -251,14 +245,12 @@ async def test_a_native_select_tells_how_to_choose_since_its_list_is_not_in_the_
     await hand.open(
         "<select aria-label=Size style='position:absolute;left:10px;top:10px'><option>S<option>M</select>"
     )
-    told = await hand.do("mouse_click", at="20,20")
-    assert "use select_option with index 1, or keys." in told
+    assert "use select_option with index 1, or keys." in await hand.do("mouse_click", at="20,20")
 
 
 async def test_a_click_that_opens_a_dialog_returns_at_once_without_a_picture(hand: Hand) -> None:
     await hand.open(BUY.replace("<button", "<button onclick=\"alert('Sure?')\""))
-    told = await hand.do("mouse_click", at="320,200")
-    assert 'An alert dialog is open: "Sure?"' in told
+    assert 'An alert dialog is open: "Sure?"' in await hand.do("mouse_click", at="320,200")
     assert hand.result.attachments == ()
     await hand.fails("mouse_click", DialogOpen, at="320,200")
     await hand.do("handle_dialog", accept=True)

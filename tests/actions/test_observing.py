@@ -62,8 +62,7 @@ async def test_a_long_page_is_shown_in_parts(hand: Hand) -> None:
 async def test_the_state_can_be_asked_for_while_a_dialog_is_open(hand: Hand) -> None:
     await hand.open("<button onclick=\"confirm('Sure?')\">Ask</button>")
     await hand.do("click_element", index=hand.index("Ask"))
-    text = await hand.do("get_state", screenshot=True)
-    assert 'confirm dialog is open: "Sure?"' in text
+    assert 'confirm dialog is open: "Sure?"' in await hand.do("get_state", screenshot=True)
     assert hand.result.attachments == ()
     await hand.do("handle_dialog", accept=False)
 
@@ -144,15 +143,13 @@ async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:
     await hand.do("screenshot", full_page=True)
     assert hand.picture().height > 1400
     await hand.do("find_elements", text="Low")
-    text = await hand.do("screenshot", index=hand.index("Low"))
-    assert "Low" in text
+    assert "Low" in await hand.do("screenshot", index=hand.index("Low"))
     assert hand.picture().size == (200, 50)
 
 
 async def test_a_picture_of_a_very_long_page_shows_its_beginning_and_says_so(hand: Hand) -> None:
     await hand.open("<div style='height:50000px'>Long</div>")
-    text = await hand.do("screenshot", full_page=True)
-    assert "px of the page are not on it" in text
+    assert "px of the page are not on it" in await hand.do("screenshot", full_page=True)
     assert hand.picture().width > 300
 
 

@@ -246,8 +246,7 @@ SETTING = """
 
 
 async def test_what_stands_on_a_scale_is_moved_to_a_value(hand: Hand) -> None:
-    text = await hand.open(SETTING)
-    assert 'slider "Volume" value="30" min=0 max=100' in text
+    assert 'slider "Volume" value="30" min=0 max=100' in await hand.open(SETTING)
     text = await hand.do("input_text", index=hand.index("Volume"), text="75")
     assert text.startswith(f'Moved [{hand.index("Volume")}] slider "Volume" to "75".')
     text = await hand.do("input_text", index=hand.index("Volume"), text="42")
@@ -263,6 +262,5 @@ async def test_what_stands_on_a_scale_is_moved_to_a_value(hand: Hand) -> None:
 
 async def test_a_box_that_says_nothing_of_its_state_is_clicked_once(hand: Hand) -> None:
     await hand.open(SETTING)
-    text = await hand.do("set_checked", index=hand.index("Agree"))
-    assert "whether it is checked now is unknown" in text
+    assert "whether it is checked now is unknown" in await hand.do("set_checked", index=hand.index("Agree"))
     assert await hand.js("tick.textContent") == "☑"

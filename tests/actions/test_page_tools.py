@@ -128,8 +128,7 @@ async def test_a_tool_that_fails_after_a_dialog_is_told_too(worker: Hand) -> Non
 
 async def test_tools_go_with_their_page(worker: Hand) -> None:
     await worker.open(PAGE)
-    told = await worker.open("<p>Nothing here")
-    assert "The page offers no tools any more." in told
+    assert "The page offers no tools any more." in await worker.open("<p>Nothing here")
     assert "offers no tools" in await worker.do("list_page_tools")
     assert "It offers: none" in await worker.fails("call_page_tool", NotFound, name="add")
 

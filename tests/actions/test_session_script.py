@@ -92,8 +92,7 @@ async def shopped(hand: Hand, site: Site) -> Shop:
 
 async def exported(hand: Hand, name: str, **arguments: Any) -> Path:
     """The file that the session's test was written to; a file of that name stays as it is."""
-    told = await hand.do("export_script", name=name, **arguments)
-    assert PASSWORD not in told
+    assert PASSWORD not in await hand.do("export_script", name=name, **arguments)
     return hand.file
 
 
@@ -173,8 +172,7 @@ async def test_each_result_has_its_statement_where_that_is_wanted(
     assert "Code:" not in await hand.do("click_element", index=hand.index("Go"))
     with hand.under(tools={"codegen": language}):
         assert f"Code:\n{line}" in await hand.do("click_element", index=hand.index("Go"))
-        told = await hand.do("input_text", index=hand.index("Word"), text="hunter22")
-        assert 'secret("word")' in told
+        assert 'secret("word")' in await hand.do("input_text", index=hand.index("Word"), text="hunter22")
         assert 'secret("pin")' in await hand.do("input_text", index=hand.index("Pin"), text="hunter22")
         assert "Code:" not in await hand.do("get_state")
 

@@ -93,8 +93,7 @@ async def test_wrong_arguments_are_refused(shop: Hand, action: str, arguments: d
 
 
 async def test_storage_is_listed_without_secrets(shop: Hand) -> None:
-    told = await shop.do("get_storage")
-    assert 'access_token: [redacted]\ncart: {"books": 2}' in told
+    assert 'access_token: [redacted]\ncart: {"books": 2}' in await shop.do("get_storage")
     assert "step: 3" in await shop.do("get_storage", area="session")
     assert '{"books": 2}' in await shop.do("get_storage", key="cart")
     assert "tok1234567" not in await shop.do("get_storage", key="access_token")

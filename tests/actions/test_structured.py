@@ -278,8 +278,7 @@ async def test_headers_in_a_table_of_their_own_belong_to_the_next(hand: Hand) ->
         "<table><thead><tr><th>City<th>People</tr></thead></table><table><thead><tr><th><th></tr></thead>"
         "<tr><td>Rome<td>3</tr><tr><td>Oslo<td>1</tr></table><table><tr><th>A<th>A</tr><tr><td>1<td>2</tr></table>"
     )
-    text = await hand.do("extract_tables")
-    assert "Table 1, 2 rows, 2 columns:\nCity,People\nRome,3\nOslo,1\n" in text
+    assert "Table 1, 2 rows, 2 columns:\nCity,People\nRome,3\nOslo,1\n" in await hand.do("extract_tables")
     assert "A,A (2)\n1,2\n" in await hand.do("extract_tables", table=2)
     assert "there are 2" in await hand.fails("extract_tables", InvalidArguments, table=3)
 

@@ -44,8 +44,7 @@ async def test_waiting_goes_on_while_the_page_goes_from_one_address_to_the_next(
         )
     await hand.do("open_tab")
     await hand.session.current_tab.page.goto(last, wait_until="commit")
-    text = await hand.do("wait_for", text="The end", text_gone="On the way")
-    assert "The end" in text
+    assert "The end" in await hand.do("wait_for", text="The end", text_gone="On the way")
 
 
 async def test_a_text_in_a_frame_is_seen(hand: Hand) -> None:
@@ -87,8 +86,7 @@ async def test_a_caller_s_wait_may_be_longer_than_the_limit_of_a_call(hand: Hand
 
 async def test_a_dialog_ends_the_waiting(hand: Hand) -> None:
     await hand.open(LATER + "<script>later(() => alert('Wake up'))</script>")
-    error = await hand.fails("wait_for", DialogOpen, text="never")
-    assert "Wake up" in error
+    assert "Wake up" in await hand.fails("wait_for", DialogOpen, text="never")
     await hand.do("handle_dialog", accept=True)
 
 

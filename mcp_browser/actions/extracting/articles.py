@@ -7,7 +7,7 @@ from typing import Any
 
 from lxml.html import tostring
 
-from mcp_browser.actions.extracting.exact import labels, shown
+from mcp_browser.actions.extracting.filling import labels, shown
 from mcp_browser.actions.extracting.machine_data import (
     ABOUT_THE_SITE,
     Element,

@@ -1,9 +1,14 @@
-"""Fill a JSON schema from a page, by the exact names of its properties."""
+"""Fill a JSON schema from a page: by the exact names of its properties, then by a task's model.
+
+Of what a model gives, only text of the page is accepted.
+"""
 
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import dropwhile, islice, takewhile
 from typing import Any, cast
@@ -11,7 +16,7 @@ from typing import Any, cast
 from jsonschema.validators import validator_for
 from referencing import Registry
 
-from mcp_browser.actions.answer_schema import Schema
+from mcp_browser.actions.answer_schema import AnswerSchema, Schema
 from mcp_browser.actions.extracting.machine_data import (
     ABOUT_THE_SITE,
     MOST_DEEP,
@@ -378,3 +383,96 @@ def _labels_of(element: Element) -> Iterable[Element]:
         return (before,)
     are_pair = len(parent) == 2 and parent.tag in (*_BLOCKS, "span", "tr") and element.tag != "th"  # noqa: PLR2004
     return (before,) if are_pair and not (parent.text or "").strip() and is_leaf(before) else ()
+
+
+FillByModel = Callable[[Schema, str], Awaitable[Any]]
+"""Gives data for a schema from the text of a page; None where the model gives none."""
+
+task_model: ContextVar[FillByModel | None] = ContextVar("task_model", default=None)
+
+
+@contextmanager
+def filling_by(model: FillByModel) -> Generator[None]:
+    """Let actions ask this model for what the page does not name."""
+    before = task_model.set(model)
+    try:
+        yield
+    finally:
+        task_model.reset(before)
+
+
+SAID = "read by the model"
+
+
+async def fill_rest(schema: Schema, filled: Filled, content: str) -> bool:
+    """Add what the task's model reads in the page; return whether it has read it.
+
+    Args:
+        schema: of the whole data, without references.
+        filled: what was found under the exact names.
+        content: the text of the page.
+    """
+    model = task_model.get()
+    rest = _missing(schema, filled)
+    if model is None or rest is None:
+        return False
+    given = _Page(content).grounded(await model(rest, content))
+    if isinstance(filled.data, list):
+        if given and not AnswerSchema(schema).problems(given):
+            filled.data = given
+            filled.found["(the list)"] = SAID
+            filled.missing.clear()
+        return given is not None
+    for name, part in cast("dict[str, Any]", rest["properties"]).items():
+        value = entries(given).get(name)
+        if value is not None and not AnswerSchema(part).problems(value):
+            filled.data[name] = value
+            filled.found[name] = SAID
+            inside = (f"{name}.", f"{name}[")
+            filled.missing = {
+                path: why
+                for path, why in filled.missing.items()
+                if path != name and not path.startswith(inside)
+            }
+    return given is not None
+
+
+def _missing(schema: Schema, filled: Filled) -> Schema | None:
+    """A schema of what is missing: the list, or properties of the object."""
+    schema = plain_schema(schema)
+    if schema.get("type") == "array":
+        return schema if filled.data == [] else None
+    properties = cast("dict[str, Any]", schema.get("properties", {}))
+    missed = {name: part for name, part in properties.items() if name not in filled.data}
+    return {"type": "object", "properties": missed} if missed else None
+
+
+class _Page:
+    """The text of a page, to check a model's data against."""
+
+    def __init__(self, text: str) -> None:
+        self._text = _folded(text)
+        self._numbers = frozenset(numbers_in(text))
+
+    def grounded(self, value: Any) -> Any:
+        """The value with only what stands in the page, or None; truth values do not."""
+        match value:
+            case bool():
+                return None
+            case str():
+                return value if _folded(value) and _folded(value) in self._text else None
+            case int() | float():
+                return value if value in self._numbers else None
+            case list():
+                parts = [self.grounded(one) for one in cast("list[Any]", value)]
+                return [one for one in parts if one is not None] or None
+            case dict():
+                given = cast("dict[str, Any]", value)
+                own = {name: self.grounded(one) for name, one in given.items()}
+                return {name: one for name, one in own.items() if one is not None} or None
+            case _:
+                return None
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
