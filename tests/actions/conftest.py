@@ -12,7 +12,7 @@ from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.settings import BrowserSettings, FileSettings, Settings
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.support.sharing import leave_one_tab
 from tests.support.site import Site
 
@@ -72,7 +72,6 @@ def hand(session: BrowserSession, manager: BrowserManager, site: Site) -> Hand:
 @pytest_asyncio.fixture(loop_scope="session")
 async def listening(manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
     """A hand whose session listens to the network from its start."""
-    session = await manager.open_session(isolated=True)
-    await session.plugin(NetworkLog)
-    yield Hand(Controller(default_registry(), manager.settings), session, site)
-    await session.close()
+    async with hand_in(manager, site) as hand:
+        await hand.session.plugin(NetworkLog)
+        yield hand

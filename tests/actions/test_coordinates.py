@@ -68,19 +68,17 @@ def test_a_list_of_numbers_is_a_box() -> None:
     assert parse_coordinates((0.5, 0.5)).in_view(VIEW) == (640, 360)
 
 
-def test_pixels_in_square_brackets_are_refused_since_they_could_be_thousandths() -> None:
-    with pytest.raises(ValueError, match=r"write 320,200 for pixels, \[320,200,320,200\] for thousandths"):
-        parse_coordinates("[320,200]")
-
-
-def test_parts_of_a_pixel_are_refused_since_parts_of_the_sides_are_meant() -> None:
-    with pytest.raises(ValueError, match=r"write \[0\.5,0\.25\]"):
-        parse_coordinates("0.5,0.25")
-
-
-@pytest.mark.parametrize("text", ["[1100,20,1200,40]", "[-1,0,1,1]", "[0.5,0.5,1.5,2000]"])
-def test_a_normalised_box_outside_of_the_picture_asks_for_its_size(text: str) -> None:
-    with pytest.raises(ValueError, match="For a box in pixels add @WIDTHxHEIGHT"):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[320,200]", r"write 320,200 for pixels, \[320,200,320,200\] for thousandths"),
+        ("0.5,0.25", r"write \[0\.5,0\.25\]"),
+        *((box, "For a box in pixels add @WIDTHxHEIGHT") for box in ("[1100,20,1200,40]", "[-1,0,1,1]")),
+        ("[0.5,0.5,1.5,2000]", "For a box in pixels add @WIDTHxHEIGHT"),
+    ],
+)
+def test_what_could_be_pixels_or_parts_is_refused_with_the_way_to_write_it(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
         parse_coordinates(text)
 
 

@@ -8,7 +8,7 @@ from mcp_browser.browser.emulation import Emulation
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.support.site import Reply, Request, Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -32,17 +32,12 @@ async def test_a_device_sets_size_scale_touch_and_user_agent(hand: Hand) -> None
 
 
 async def test_the_server_is_told_the_user_agent_and_the_language(hand: Hand) -> None:
-    seen: list[str] = []
-
-    def answer(request: Request) -> Reply:
-        seen.append(request.path)
-        return Reply(b"<script>document.title = navigator.language</script>")
-
+    sent: list[Request] = []
+    url = hand.site.route("/agent", lambda request: (sent.append(request), Reply(b"<p>Here"))[1])
     await hand.open("")
     await hand.do("emulate", user_agent="Custom/1", locale="de-DE")
-    await hand.do("go_to_url", url=hand.site.route("/agent", answer))
-    headers = await hand.session.current_tab.page.evaluate("fetch('/echo').then(r => r.text())")
-    assert headers
+    await hand.do("go_to_url", url=url)
+    assert sent[0].headers["user-agent"] == "Custom/1"
     assert await hand.js("[navigator.userAgent, navigator.language, (1.5).toLocaleString()]") == [
         *("Custom/1", "de-DE", "1,5")
     ]
@@ -167,21 +162,15 @@ async def test_wrong_values_are_refused_and_nothing_is_changed(hand: Hand, wrong
     assert "Nothing is emulated." in await hand.do("emulate")
 
 
-async def test_what_the_browser_was_started_with_is_said_to_stay(
-    manager: BrowserManager, hand: Hand, site: Site
-) -> None:
-    session = await manager.open_session(context_options={"locale": "fr-FR", "timezone_id": "Europe/Paris"})
-    try:
-        started = Hand(hand.controller, session, site)
-        await started.open("")
-        locale = await started.fails("emulate", NotActionable, locale="de-DE")
-        timezone = await started.fails("emulate", NotActionable, timezone="Asia/Tokyo")
-        language = await started.js("navigator.language")
-    finally:
-        await session.close()
-    assert "Start the server without --locale" in locale
-    assert "Start the server without --timezone" in timezone
-    assert language == "fr-FR"
+async def test_what_the_browser_was_started_with_is_said_to_stay(manager: BrowserManager, site: Site) -> None:
+    options = {"locale": "fr-FR", "timezone_id": "Europe/Paris"}
+    async with hand_in(manager, site, context_options=options) as hand:
+        await hand.open("")
+        locale = await hand.fails("emulate", NotActionable, locale="de-DE")
+        assert "Start the server without --locale" in locale
+        timezone = await hand.fails("emulate", NotActionable, timezone="Asia/Tokyo")
+        assert "Start the server without --timezone" in timezone
+        assert await hand.js("navigator.language") == "fr-FR"
 
 
 async def test_pictures_of_an_emulated_device_leave_it_as_it_is(hand: Hand) -> None:

@@ -10,13 +10,11 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
-from mcp_browser.actions import default_registry
 from mcp_browser.actions.uploads import decode_data_uri
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, EgressSettings, FileSettings, Settings
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.browser.raw_server import raw_server
 from tests.support.site import Site
 
@@ -123,13 +121,11 @@ def test_what_is_no_data_uri_is_refused_with_an_example(uri: str) -> None:
 
 
 async def test_more_than_files_may_take_is_refused(manager: BrowserManager, site: Site) -> None:
-    small = manager.settings.model_copy(update={"files": FileSettings(max_files_size=1)})
-    session = await manager.open_session()
-    hand = Hand(Controller(default_registry(), small), session, site)
-    await hand.open(PICKER)
     huge = data_uri("huge.bin", b"x" * 1_100_000)
-    assert "1.1 MB" in await hand.fails("upload_file", InvalidArguments, index=1, paths=[huge])
-    await session.close()
+    async with hand_in(manager, site) as hand:
+        with hand.under(files={"max_files_size": 1}):
+            await hand.open(PICKER)
+            assert "1.1 MB" in await hand.fails("upload_file", InvalidArguments, index=1, paths=[huge])
 
 
 async def test_files_are_dropped_on_an_element_as_a_person_does(hand: Hand, upload_dir: Path) -> None:
@@ -186,9 +182,8 @@ async def remote_manager(tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def remote(remote_manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
-    session = await remote_manager.open_session()
-    yield Hand(Controller(default_registry(), remote_manager.settings), session, site)
-    await session.close()
+    async with hand_in(remote_manager, site) as hand:
+        yield hand
 
 
 async def test_a_remote_client_is_told_addresses_and_no_path(remote: Hand) -> None:
@@ -278,15 +273,13 @@ async def test_a_picture_is_not_waited_for_again_and_again(hand: Hand, site: Sit
 
 
 async def test_a_picture_in_full_size_has_every_pixel(manager: BrowserManager, site: Site) -> None:
-    session = await manager.open_session(context_options={"device_scale_factor": 2})
-    hand = Hand(Controller(default_registry(), manager.settings), session, site)
-    await hand.open("<body style='margin:0'><div style='height:3000px;width:100px'>Tall</div>")
-    await hand.do("save_page", format="png")
-    with Image.open(hand.file) as picture:
-        assert picture.size == (2 * await hand.js("innerWidth"), 6000)
-    await hand.open("<body style='margin:0'><div style='height:9000px'>Taller</div>")
-    assert "The last 1,000 px of the page are not on it." in await hand.do("save_page", format="png")
-    await session.close()
+    async with hand_in(manager, site, context_options={"device_scale_factor": 2}) as hand:
+        await hand.open("<body style='margin:0'><div style='height:3000px;width:100px'>Tall</div>")
+        await hand.do("save_page", format="png")
+        with Image.open(hand.file) as picture:
+            assert picture.size == (2 * await hand.js("innerWidth"), 6000)
+        await hand.open("<body style='margin:0'><div style='height:9000px'>Taller</div>")
+        assert "The last 1,000 px of the page are not on it." in await hand.do("save_page", format="png")
 
 
 # -- listed, awaited, read

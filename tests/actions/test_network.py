@@ -26,18 +26,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 SCHEMA = json.loads((Path(__file__).parent.parent / "browser" / "har12.schema.json").read_text())
 
 SECRETS = {
-    "header": "Bh7-header-secret-01",
-    "cookie": "Ck2-cookie-secret-02",
-    "query": "Qy3-query-secret-03",
-    "form": "Fm4-form-secret-04",
-    "json": "Js5-json-secret-05",
-    "answer": "An6-answer-secret-06",
-    "multipart": "Mp7-multipart-secret-07",
-    "socket": "Sk8-socket-secret-08",
-    "html": "Ht9-html-secret-09",
-    "console": "Cn0-console-secret-10",
-    "fragment": "Fr1-fragment-secret-11",
-    "storage": "St2-storage-secret-12",
+    kind: f"Bh7-{kind}-secret-01"
+    for kind in (
+        "header cookie query form json answer multipart socket html console fragment storage".split()
+    )
 }
 
 

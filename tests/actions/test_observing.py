@@ -119,19 +119,17 @@ async def test_a_limit_says_how_many_there_are(hand: Hand) -> None:
     assert (await hand.do("find_elements", selector="button", limit=5)).startswith("The first 5 of 30 found:")
 
 
-async def test_nothing_found_is_told(hand: Hand) -> None:
-    await hand.open(PAGE)
-    assert "Nothing" in await hand.fails("find_elements", NotFound, text="unicorn")
-    assert "selector='.none'" in await hand.fails("find_elements", NotFound, selector=".none")
-
-
 @pytest.mark.parametrize(
     "query",
     [{}, {"pattern": "("}, {"selector": "a[["}, {"selector": "a", "text": "b"}, {"role": "link", "limit": 0}],
 )
-async def test_senseless_queries_are_refused(hand: Hand, query: dict[str, object]) -> None:
+async def test_senseless_queries_and_those_without_a_result_fail(
+    hand: Hand, query: dict[str, object]
+) -> None:
     await hand.open(PAGE)
     await hand.fails("find_elements", InvalidArguments, **query)
+    assert "Nothing" in await hand.fails("find_elements", NotFound, text="unicorn")
+    assert "selector='.none'" in await hand.fails("find_elements", NotFound, selector=".none")
 
 
 async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:

@@ -7,12 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments, NotFound, ScriptFailed
 from mcp_browser.settings import BrowserSettings, Settings, ToolSettings
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.support.agents import until
 from tests.support.site import Site
 
@@ -54,9 +52,8 @@ async def page_manager() -> AsyncIterator[BrowserManager]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def worker(page_manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
     """A hand in it."""
-    session = await page_manager.open_session(isolated=True)
-    yield Hand(Controller(default_registry(), page_manager.settings), session, site)
-    await session.close()
+    async with hand_in(page_manager, site) as hand:
+        yield hand
 
 
 async def test_the_tools_of_a_page_are_told_listed_and_called(worker: Hand) -> None:

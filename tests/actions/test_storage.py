@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -35,9 +33,8 @@ async def shop(hand: Hand, site: Site) -> Hand:
 @pytest_asyncio.fixture(loop_scope="session")
 async def fresh(manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
     """A hand in another session."""
-    session = await manager.open_session(isolated=True)
-    yield Hand(Controller(default_registry(), manager.settings), session, site)
-    await session.close()
+    async with hand_in(manager, site) as hand:
+        yield hand
 
 
 async def test_cookies_are_listed_without_the_values_of_secret_ones(shop: Hand) -> None:

@@ -65,15 +65,10 @@ async def test_seconds_beside_a_condition_are_the_most_that_is_waited(hand: Hand
     await hand.do("wait_for", text="Here already", seconds=60)
     await hand.do("wait_for", text="Here already", seconds=0)
     assert time.monotonic() - started < 30
-    error = await hand.fails("wait_for", DeadlineExceeded, text="Never", seconds=0.4)
-    assert 'Waited 0.4 s in vain for the text "Never"' in error
-
-
-async def test_waiting_in_vain_ends_at_its_limit_and_says_for_what(hand: Hand) -> None:
-    await hand.open("<p>Nothing</p>")
-    error = await hand.fails("wait_for", DeadlineExceeded, text="Something", timeout=0.4)
-    assert 'Waited 0.4 s in vain for the text "Something"' in error
-    assert hand.site.url in error
+    for limit in ({"seconds": 0.4}, {"timeout": 0.4}):
+        error = await hand.fails("wait_for", DeadlineExceeded, text="Never", **limit)
+        assert 'Waited 0.4 s in vain for the text "Never"' in error
+        assert hand.site.url in error
 
 
 async def test_a_caller_s_wait_may_be_longer_than_the_limit_of_a_call(hand: Hand) -> None:
