@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
-from mcp_browser.actions.screenshots import PICTURES_SECONDS, full_size_picture, made_picture, whole_picture
+from mcp_browser.actions.screenshots import PICTURES_SECONDS, made_picture, png_picture
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.emulation import Emulation, Network
 from mcp_browser.browser.pictures import compare_pictures
@@ -42,24 +42,22 @@ _TAGS: dict[Standard, tuple[str, ...]] = {
 """The tags of axe-core's rules, see https://www.deque.com/axe/core-documentation/api-documentation/."""
 
 
-class AuditAccessibilityParams(ActionParams):
-    index: OptionalIndex = Field(None, description="only this element")
-    standard: Standard = Field("wcag22aa", description="what is checked")
-    limit: int = Field(5, ge=1, le=100, description="most elements named of a rule")
-
-
 @auditing.action(effect="read", own_time=lambda _: AUDIT_SECONDS)
-async def audit_accessibility(ctx: ActionContext, params: AuditAccessibilityParams) -> ActionResult:
+async def audit_accessibility(
+    ctx: ActionContext,
+    index: OptionalIndex = Field(None, description="only this element"),
+    standard: Standard = Field("wcag22aa", description="what is checked"),
+    limit: int = Field(5, ge=1, le=100, description="most elements named of a rule"),
+) -> ActionResult:
     """Check accessibility by axe-core: what is wrong with which elements."""
-    tags = _TAGS[params.standard]
-    asked = ctx.tab.dom.audit_accessibility(_axe(), tags=tags, index=params.index, most=params.limit)
+    asked = ctx.tab.dom.audit_accessibility(_axe(), tags=_TAGS[standard], index=index, most=limit)
     audit = await ctx.tab.ask(asked, limit=AUDIT_SECONDS)
     found = audit.worst_first()
     violations = "No violation found"
     if found:
         elements = counted(sum(rule.count for rule in found), "element")
         violations = f"{counted(len(found), 'violation')} in {elements}"
-    message = f"{violations} by axe-core ({params.standard}); {counted(audit.passed, 'rule')} passed."
+    message = f"{violations} by axe-core ({standard}); {counted(audit.passed, 'rule')} passed."
     if audit.unsure:
         names = [f"{rule.rule} ({rule.count})" for rule in audit.unsure.values()]
         message += f" A person has to judge: {', '.join(names[:LONGEST_UNSURE])}."
@@ -72,13 +70,13 @@ async def audit_accessibility(ctx: ActionContext, params: AuditAccessibilityPara
             "help": rule.help,
             "criteria": rule.criteria,
             "count": rule.count,
-            "elements": [node.index for node, _ in rule.nodes[: params.limit] if node is not None],
+            "elements": [node.index for node, _ in rule.nodes[:limit] if node is not None],
         }
         for rule in found
     ]
     return ActionResult(
         extracted_content=message,
-        page_content="\n".join(line for rule in found for line in _lines(rule, params.limit)) or None,
+        page_content="\n".join(line for rule in found for line in _lines(rule, limit)) or None,
         page_lines=True,
         data={"violations": data, "passed": audit.passed},
     )
@@ -124,11 +122,8 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
         except OSError as error:
             raise NotFound(f"{path.name} cannot be read: {error.strerror}.") from error
     await ctx.tab.await_pictures(PICTURES_SECONDS)
-    if params.full_page:
-        after, _ = await full_size_picture(ctx.tab)
-    else:
-        element = await ctx.tab.element(params.index) if params.index is not None else None
-        after = await whole_picture(ctx.tab, element)
+    element = await ctx.tab.element(params.index) if params.index is not None else None
+    after, _ = await png_picture(ctx.tab, element, full_page=params.full_page)
     if before is None:
         artifact = await ctx.keep(after, params.name, suffix=".png", kind="screenshot", default="picture")
         kept[params.name] = artifact.uri

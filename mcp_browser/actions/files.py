@@ -13,7 +13,7 @@ from mcp_browser.actions.extraction import read_pdf
 from mcp_browser.actions.forms import Strings
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
-from mcp_browser.actions.screenshots import full_size_picture, made_picture
+from mcp_browser.actions.screenshots import made_picture, png_picture
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.actions.waiting import LONGEST_WAIT
 from mcp_browser.browser.files.artifacts import IN_CLEAR
@@ -70,12 +70,6 @@ class WaitForDownloadParams(ActionParams):
         if not 0 < self.timeout <= LONGEST_WAIT:
             raise ValueError(f"timeout must be above 0 and at most {LONGEST_WAIT}")
         return self
-
-
-class ReadFileParams(ActionParams):
-    file: str = Field(description="name, path or browser:// URI")
-    part: int = Field(1, ge=1, description="of a long text")
-    pages: str | None = Field(None, description="of a PDF, such as 1-3,5")
 
 
 @files.action(reach="elements", alone=True)
@@ -136,7 +130,7 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
             if ctx.settings.screenshots.screenshots == "never":
                 raise NotActionable("Screenshots are switched off (screenshots=never).")
             await ctx.tab.await_pictures(PICTURES_SECONDS)
-            content, left_out = await full_size_picture(ctx.tab)
+            content, left_out = await png_picture(ctx.tab, full_page=True)
             kind = "screenshot"
     result = await _saved(ctx, content, params.name, suffix=f".{params.format}", kind=kind)
     if left_out:
@@ -176,46 +170,51 @@ async def wait_for_download(ctx: ActionContext, params: WaitForDownloadParams) -
 
 
 @files.action(effect="read", during_dialog=True)
-async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
+async def read_file(
+    ctx: ActionContext,
+    file: str = Field(description="name, path or browser:// URI"),
+    part: int = Field(1, ge=1, description="of a long text"),
+    pages: str | None = Field(None, description="of a PDF, such as 1-3,5"),
+) -> ActionResult:
     """Read a file of this session: text in parts, a PDF's text, or a picture."""
-    file = ctx.session.artifacts.named(params.file)
-    if file.size > LARGEST_READ:
+    kept = ctx.session.artifacts.named(file)
+    if kept.size > LARGEST_READ:
         raise NotActionable(
-            f"{file.name} has {size_text(file.size)}, which is too much to be read here.",
-            hint=f"A client can read the resource {file.uri} in parts.",
+            f"{kept.name} has {size_text(kept.size)}, which is too much to be read here.",
+            hint=f"A client can read the resource {kept.uri} in parts.",
         )
     try:
-        content = await anyio.to_thread.run_sync(file.path.read_bytes)
+        content = await anyio.to_thread.run_sync(kept.path.read_bytes)
     except OSError as error:
-        raise NotActionable(f"{file.name} cannot be read: {error.strerror}.") from error
-    message = f"{file.name}, {size_text(file.size)}"
-    if file.mime_type.startswith("image/") and file.mime_type != "image/svg+xml":
+        raise NotActionable(f"{kept.name} cannot be read: {error.strerror}.") from error
+    message = f"{kept.name}, {size_text(kept.size)}"
+    if kept.mime_type.startswith("image/") and kept.mime_type != "image/svg+xml":
         try:
             picture, size = await made_picture(ctx, content)
         except (OSError, ValueError) as error:
-            raise NotActionable(f"{file.name} is no picture that can be shown.") from error
+            raise NotActionable(f"{kept.name} is no picture that can be shown.") from error
         return ActionResult(extracted_content=f"{message}, shown at {size}.", attachments=(picture,))
-    if file.kind == "mhtml":
+    if kept.kind == "mhtml":
         content = quopri.decodestring(content)
     if content.startswith(b"%PDF"):
-        pdf = await read_pdf(content, params.pages)
+        pdf = await read_pdf(content, pages)
         text, message = str(pdf), f"{message}, {pdf.summary}"
-    elif params.pages is not None:
-        raise InvalidArguments(f"{file.name} is no PDF: only one has pages.", hint="Use part.")
+    elif pages is not None:
+        raise InvalidArguments(f"{kept.name} is no PDF: only one has pages.", hint="Use part.")
     else:
         text = _as_text(content)
     if text is None:
         raise NotActionable(
-            f"{file.name} ({file.mime_type}, {size_text(file.size)}) is no text.",
-            hint=f"A client can read it as the resource {file.uri}; a page can take it by upload_file.",
+            f"{kept.name} ({kept.mime_type}, {size_text(kept.size)}) is no text.",
+            hint=f"A client can read it as the resource {kept.uri}; a page can take it by upload_file.",
         )
     # Here too, since a part may begin in the middle of a hidden value.
     text = hide(text, ctx.session.hidden)
     parts = max(1, -(-len(text) // ctx.room))
-    if params.part > parts:
-        raise InvalidArguments(f"{file.name} has {parts} parts; there is no part {params.part}.")
-    message += f", part {params.part} of {parts}:" if parts > 1 else ":"
-    shown = text[(params.part - 1) * ctx.room : params.part * ctx.room]
+    if part > parts:
+        raise InvalidArguments(f"{kept.name} has {parts} parts; there is no part {part}.")
+    message += f", part {part} of {parts}:" if parts > 1 else ":"
+    shown = text[(part - 1) * ctx.room : part * ctx.room]
     return ActionResult(extracted_content=message, page_content=shown)
 
 

@@ -21,13 +21,6 @@ observing = Registry(group="core")
 MOST_FOUND = 200
 
 
-class GetStateParams(ActionParams):
-    index: OptionalIndex = Field(None, description="only inside this")
-    part: int = Field(1, description="of a long page")
-    screenshot: bool | None = Field(None, description="add a picture")
-    labels: bool = Field(False, description="draw indexes on it")
-
-
 class FindElementsParams(ActionParams):
     text: str | None = Field(None, repr=False, description="part of a line")
     pattern: str | None = Field(None, description="regular expression")
@@ -59,14 +52,20 @@ class ScreenshotParams(ActionParams):
 
 
 @observing.action(effect="read", during_dialog=True)
-async def get_state(ctx: ActionContext, params: GetStateParams) -> ActionResult:
+async def get_state(
+    ctx: ActionContext,
+    index: OptionalIndex = Field(None, description="only inside this"),
+    part: int = Field(1, description="of a long page"),
+    screenshot: bool | None = Field(None, description="add a picture"),
+    labels: bool = Field(False, description="draw indexes on it"),
+) -> ActionResult:
     """Show the page: its elements with indexes, its text, and a picture if wanted."""
-    observation = await ctx.session.full_observation(region=params.index, part=params.part)
+    observation = await ctx.session.full_observation(region=index, part=part)
     pictures: tuple[Attachment, ...] = ()
     setting = ctx.settings.screenshots.screenshots
-    wanted = params.screenshot if params.screenshot is not None else params.labels or setting == "always"
+    wanted = screenshot if screenshot is not None else labels or setting == "always"
     if wanted and setting != "never" and observation.dialog is None:
-        pictures = ((await take_screenshot(ctx, labels=params.labels)).attachment,)
+        pictures = ((await take_screenshot(ctx, labels=labels)).attachment,)
     return ActionResult(observation=observation, attachments=pictures)
 
 

@@ -17,7 +17,7 @@ from mcp_browser.actions.recording import (
     record_elements,
     typed_places,
 )
-from mcp_browser.actions.registry import ActionParams, RegisteredAction, Registry
+from mcp_browser.actions.registry import RegisteredAction, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
@@ -38,11 +38,6 @@ session_script = Registry(group="testing")
 EXPORT_SCRIPT = "export_script"
 MOST_RECORDED = 500  # How many actions of a session are kept, about 3 kB each; then the oldest go
 TYPED = ("text", "value", "keys")  # Arguments whose text is typed into the element beside them
-
-
-class ExportScriptParams(ActionParams):
-    language: CodeLanguage = "python"
-    name: str = Field("session", pattern=r"^\w{1,60}$", description="of the test and its file")
 
 
 Ended = Callable[[Mapping[str, Any]], RecordedAction]
@@ -140,19 +135,23 @@ def as_test(script: Script, *, name: str, dropped: int = 0) -> str:
 
 
 @session_script.action(effect="read")
-async def export_script(ctx: ActionContext, params: ExportScriptParams) -> ActionResult:
+async def export_script(
+    ctx: ActionContext,
+    language: CodeLanguage = "python",
+    name: str = Field("session", pattern=r"^\w{1,60}$", description="of the test and its file"),
+) -> ActionResult:
     """Write what this session has done, with its assertions, as a test for Playwright."""
     done = await ctx.session.plugin(SessionScript)
     if not done.actions:
         raise NotFound("Nothing has been done in this session yet.", hint="Act on a page, then export it.")
-    script = Script(params.language, done.start)
+    script = Script(language, done.start)
     for action in done.actions:
         script.add(action)
-    text = as_test(script, name=params.name, dropped=done.dropped)
+    text = as_test(script, name=name, dropped=done.dropped)
     # A page may show what was typed into it: the name of a button, the text of a region.
     text = hide(text, ctx.session.hidden, mark="<{}>")
-    name = f"test_{params.name}.py" if params.language == "python" else f"{params.name}.spec.ts"
-    artifact = await ctx.keep(text.encode(), name, suffix=f".{script.suffix}", kind="script", default="test")
+    file = f"test_{name}.py" if language == "python" else f"{name}.spec.ts"
+    artifact = await ctx.keep(text.encode(), file, suffix=f".{script.suffix}", kind="script", default="test")
     return ActionResult(
         extracted_content=f"Wrote {counted(len(done.actions), 'action')} as {artifact.place}.",
         page_content=text,

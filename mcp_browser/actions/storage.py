@@ -38,13 +38,6 @@ LONGEST = 300  # How much of a value is shown in a list, characters
 KEPT = 500_000  # Longest value that is set, characters
 
 
-class GetCookiesParams(ActionParams):
-    url: str | None = Field(None, description="those sent to it; default: the page")
-    name: str | None = Field(None, description="only this one")
-    all: bool = Field(False, description="of all sites")
-    part: int = Field(1, description="of a long list")
-
-
 class SetCookieParams(ActionParams):
     name: str = Field(min_length=1)
     value: str = Field(max_length=4096, repr=False)
@@ -55,13 +48,6 @@ class SetCookieParams(ActionParams):
     http_only: bool = Field(False, description="hidden from scripts")
     secure: bool = Field(False, description="over HTTPS only")
     same_site: Literal["Strict", "Lax", "None"] | None = None
-
-
-class GetStorageParams(ActionParams):
-    area: Literal["local", "session"] = "local"
-    key: str | None = Field(None, description="whole value of this one")
-    origin: str | None = Field(None, description="default: the page's")
-    part: int = Field(1, description="of a long list")
 
 
 class SetStorageParams(ActionParams):
@@ -83,17 +69,22 @@ class LoadStorageStateParams(ActionParams):
 
 
 @storage.action(effect="read", during_dialog=True)
-async def get_cookies(ctx: ActionContext, params: GetCookiesParams) -> ActionResult:
+async def get_cookies(
+    ctx: ActionContext,
+    url: str | None = Field(None, description="those sent to it; default: the page"),
+    name: str | None = Field(None, description="only this one"),
+    all: bool = Field(False, description="of all sites"),
+    part: int = Field(1, description="of a long list"),
+) -> ActionResult:
     """List cookies."""
-    url = None if params.all else _site(ctx, params.url)
-    cookies = await cookies_of(ctx.session.context, url=url, name=params.name)
+    cookies = await cookies_of(ctx.session.context, url=None if all else _site(ctx, url), name=name)
     show = ctx.settings.observation.show_secrets
     lines: list[str] = []
     data: list[dict[str, object]] = []
     for cookie in cookies:
-        name, value = cookie.get("name", ""), cookie.get("value", "")
+        own, value = cookie.get("name", ""), cookie.get("value", "")
         http_only = bool(cookie.get("httpOnly"))
-        hidden = is_secret_cookie(name, http_only=http_only) and not show
+        hidden = is_secret_cookie(own, http_only=http_only) and not show
         expires = float(cookie.get("expires", -1))
         marks = [
             f"{cookie.get('domain', '')}{cookie.get('path', '')}",
@@ -102,10 +93,10 @@ async def get_cookies(ctx: ActionContext, params: GetCookiesParams) -> ActionRes
             *(["Secure"] if cookie.get("secure") else []),
             *([f"SameSite={same}"] if (same := cookie.get("sameSite")) else []),
         ]
-        shown = MARK if hidden else _shown(name, value, show)
-        lines.append(f"{name}={shown} ({', '.join(marks)})")
+        shown = MARK if hidden else _shown(own, value, show)
+        lines.append(f"{own}={shown} ({', '.join(marks)})")
         data.append({**cookie, "value": shown})
-    return list_part(ctx, lines, what="cookie", data=data, part=params.part)
+    return list_part(ctx, lines, what="cookie", data=data, part=part)
 
 
 @storage.action(reach="page", during_dialog=True)
@@ -153,21 +144,26 @@ async def delete_cookies(
 
 
 @storage.action(effect="read")
-async def get_storage(ctx: ActionContext, params: GetStorageParams) -> ActionResult:
+async def get_storage(
+    ctx: ActionContext,
+    area: Literal["local", "session"] = "local",
+    key: str | None = Field(None, description="whole value of this one"),
+    origin: str | None = Field(None, description="default: the page's"),
+    part: int = Field(1, description="of a long list"),
+) -> ActionResult:
     """List local or session storage."""
-    items = await (await open_storage(ctx.tab, params.area, params.origin)).items()
+    items = await (await open_storage(ctx.tab, area, origin)).items()
     show = ctx.settings.observation.show_secrets
-    if params.key is not None:
-        if params.key not in items:
+    if key is not None:
+        if key not in items:
             raise NotFound(
-                f"There is no key {params.key!r} in {params.area} storage.",
-                hint=f"Keys: {', '.join(quoted(key, SHOWN_KEY) for key in list(items)[:50]) or 'none'}.",
+                f"There is no key {key!r} in {area} storage.",
+                hint=f"Keys: {', '.join(quoted(one, SHOWN_KEY) for one in list(items)[:50]) or 'none'}.",
             )
-        value = Redactor(show=show).value(params.key, items[params.key])
-        return ActionResult(extracted_content=f"{params.key}:", page_content=value)
-    shown = {key: _shown(key, value, show) for key, value in sorted(items.items())}
-    lines = [f"{key}: {value}" for key, value in shown.items()]
-    return list_part(ctx, lines, what=f"{params.area} storage item", part=params.part)
+        value = Redactor(show=show).value(key, items[key])
+        return ActionResult(extracted_content=f"{key}:", page_content=value)
+    lines = [f"{one}: {_shown(one, value, show)}" for one, value in sorted(items.items())]
+    return list_part(ctx, lines, what=f"{area} storage item", part=part)
 
 
 @storage.action(reach="page", destructive=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio.to_thread
 from pydantic import Field
 
-from mcp_browser.actions.extraction import to_markdown
+from mcp_browser.actions.extraction import page_markdown, to_markdown
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, Attachment, split_parts
 from mcp_browser.browser.files.artifacts import Artifact
@@ -27,12 +27,6 @@ SHOWN_ROWS = 5  # How many rows are shown of a table, or records of a list, that
 LEAST_CONTENT = 200  # The least room in which the content of the page is worth returning, characters
 
 
-class ExtractDataParams(ActionParams):
-    output_schema: dict[str, Any] = Field(description="JSON schema of the data")
-    index: OptionalIndex = Field(None, description="only this element")
-    save: bool = Field(False, description="as a file")
-
-
 class ExtractTablesParams(ActionParams):
     index: OptionalIndex = Field(None, description="only in this element")
     table: int | None = Field(None, ge=1, description="only this one, counted from 1")
@@ -42,15 +36,20 @@ class ExtractTablesParams(ActionParams):
 
 
 @structured.action(effect="read")
-async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionResult:
+async def extract_data(
+    ctx: ActionContext,
+    output_schema: dict[str, Any] = Field(description="JSON schema of the data"),
+    index: OptionalIndex = Field(None, description="only this element"),
+    save: bool = Field(False, description="as a file"),
+) -> ActionResult:
     """Fill a JSON schema by exact names in tables, labels, JSON-LD, microdata; else return the content."""
     # Imported late: it imports jsonschema.
     from mcp_browser.actions.answer_schema import AnswerSchema  # noqa: PLC0415
 
-    schema = AnswerSchema(params.output_schema)
-    page = await _detailed(ctx, params.index)
+    schema = AnswerSchema(output_schema)
+    page = await _detailed(ctx, index)
     filled = await anyio.to_thread.run_sync(lambda: _fill(schema, page), abandon_on_cancel=True)
-    content = await _content(ctx, params.index) if filled.lacking else ""
+    content = clean_text(await page_markdown(ctx, index, links=True)) if filled.lacking else ""
     # Imported late, once the thread has imported what it needs.
     from mcp_browser.actions.extracting.filling import fill_rest  # noqa: PLC0415
 
@@ -59,7 +58,7 @@ async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionR
     message = _summary(filled, fits=not problems)
     data = {"data": filled.data, "found": filled.found, "missing": filled.missing, "problems": problems}
     attachments: tuple[Attachment, ...] = ()
-    if is_file := params.save or len(json.dumps(data, ensure_ascii=False)) > ctx.room:
+    if is_file := save or len(json.dumps(data, ensure_ascii=False)) > ctx.room:
         saved = await _save(ctx, json.dumps(filled.data, ensure_ascii=False, indent=1), "data.json")
         message += f" Saved the data as {saved.place}; lists are cut here."
         attachments = ctx.attach(saved)
@@ -148,11 +147,6 @@ def _fill(schema: "AnswerSchema", page: str) -> "Filled":
     from mcp_browser.actions.extracting.filling import Filled  # noqa: PLC0415
 
     return Filled(schema.shown, clean_text(page))
-
-
-async def _content(ctx: ActionContext, index: int | None) -> str:
-    html, url = await ctx.tab.ask(ctx.tab.dom.html(index, readable=True)), ctx.tab.url
-    return clean_text(await anyio.to_thread.run_sync(lambda: to_markdown(html, base_url=url, links=True)))
 
 
 def _summary(filled: "Filled", *, fits: bool) -> str:
