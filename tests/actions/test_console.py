@@ -68,29 +68,24 @@ async def test_an_uncaught_error_has_its_stack(hand: Hand) -> None:
     assert f"  at outer ({url}:2:20)\n  at {url}:3:1" in told
 
 
-@pytest.mark.parametrize("where", ["file", "inline", "header"])
+@pytest.mark.parametrize("where", ["file", "inline", "header", "no map"])
 async def test_positions_are_those_of_the_sources_where_there_is_a_map(
     hand: Hand, site: Site, where: str
 ) -> None:
-    served = site.publish(json.dumps(MAP).encode(), content_type="application/json")
-    inline = f"data:application/json;base64,{base64.b64encode(json.dumps(MAP).encode()).decode()}"
-    comment = {
-        "file": f"\n//# sourceMappingURL={served}",
-        "inline": f"\n//# sourceMappingURL={inline}",
-        "header": "",
-    }
+    content = json.dumps(MAP).encode()
+    wrong = b'{"version": 3, "sources": 5, "mappings": "!!"}'
+    served = site.publish(wrong if where == "no map" else content, content_type="application/json")
+    inline = f"data:application/json;base64,{base64.b64encode(content).decode()}"
+    comment = "" if where == "header" else f"\n//# sourceMappingURL={inline if where == 'inline' else served}"
     headers = {"SourceMap": served} if where == "header" else {}
-    script = site.publish((MAPPED + comment[where]).encode(), content_type="text/javascript", headers=headers)
+    script = site.publish((MAPPED + comment).encode(), content_type="text/javascript", headers=headers)
     await hand.open(f"<script src={script}></script>")
     told = await hand.do("get_console_messages")
-    assert "error: Uncaught Error: no stock\n  at add (src/basket.ts:12:5)\n  at src/basket.ts:20:1" in told
-
-
-async def test_a_map_that_is_no_map_leaves_positions_as_they_are(hand: Hand, site: Site) -> None:
-    wrong = site.publish(b'{"version": 3, "sources": 5, "mappings": "!!"}', content_type="application/json")
-    script = site.publish(f"{MAPPED}\n//# sourceMappingURL={wrong}".encode(), content_type="text/javascript")
-    await hand.open(f"<script src={script}></script>")
-    assert f"at add ({script}:1:" in await hand.do("get_console_messages")
+    if where == "no map":
+        assert f"at add ({script}:1:" in told
+    else:
+        stack = "at add (src/basket.ts:12:5)\n  at src/basket.ts:20:1"
+        assert f"error: Uncaught Error: no stock\n  {stack}" in told
 
 
 async def test_only_the_newest_messages_are_kept(hand: Hand) -> None:

@@ -1,5 +1,7 @@
 """Addresses, history, search, tabs."""
 
+import re
+
 import pytest
 
 from mcp_browser.actions.navigation import search_url
@@ -60,12 +62,8 @@ async def test_a_search_opens_the_engine_s_page_with_the_words(hand: Hand) -> No
         text = await hand.do("search_web", query="green tea & milk")
     assert "Results" in text
     assert await hand.js("location.search") == "?q=green+tea+%26+milk&x=1"
-
-
-@pytest.mark.parametrize("engine", ["duckduckgo", "google", "bing"])
-def test_engines_are_known_by_name(engine: str) -> None:
-    assert search_url(engine, "a b").endswith("q=a+b")
-    assert engine in search_url(engine, "x")
+    for engine in ("duckduckgo", "google", "bing"):
+        assert re.fullmatch(f"https://(www.)?{engine}.com/.*q=a\\+b", search_url(engine, "a b"))
 
 
 async def test_tabs_are_opened_switched_and_closed(hand: Hand) -> None:

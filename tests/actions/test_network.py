@@ -128,28 +128,27 @@ async def test_the_body_of_a_page_that_was_left_is_still_there(listening: Hand, 
     assert "There is no request 99." in await listening.fails("get_network_request", NotFound, id=99)
 
 
-async def test_a_long_body_is_cut_and_saved_whole(listening: Hand, site: Site) -> None:
-    text = "\n".join(f"row {number}" for number in range(3000))
-    url = site.publish(text.encode(), content_type="text/csv", path="/rows.csv")
+ROWS = "\n".join(f"row {number}" for number in range(3000)).encode()
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "shown", "hidden"),
+    [("text/csv", ROWS, "row 1\n", "row 2999"), ("image/png", PNG, "not text; saved as a file", "PNG")],
+)
+async def test_a_long_or_binary_body_is_saved_whole(
+    listening: Hand, kind: str, content: bytes, shown: str, hidden: str
+) -> None:
+    url = listening.site.publish(content, content_type=kind, path="/whole")
     await listening.open(f"<script>fetch('{url}')</script>")
     told = await listening.do("get_network_requests")
-    shown = await listening.do("get_network_request", id=number_of(told, "rows.csv"))
-    assert "row 1\n" in shown
-    assert "row 2999" not in shown
-    assert listening.result.attachments[0].mime_type == "text/csv"
-    assert listening.file.read_text() == text
-
-
-async def test_a_binary_body_is_saved_as_a_file(listening: Hand, site: Site) -> None:
-    png = base64.b64decode(
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    )
-    url = site.publish(png, content_type="image/png", path="/dot.png")
-    await listening.open(f"<img src={url}>")
-    told = await listening.do("get_network_requests", type="image")
-    shown = await listening.do("get_network_request", id=number_of(told, "dot.png"))
-    assert "not text; saved as a file" in shown
-    assert listening.file.read_bytes() == png
+    told = await listening.do("get_network_request", id=number_of(told, "/whole"))
+    assert shown in told
+    assert hidden not in told.partition("Response body")[2]
+    assert listening.result.attachments[0].mime_type == kind
+    assert listening.file.read_bytes() == content
 
 
 async def test_a_response_since_the_last_action_counts_as_come(listening: Hand) -> None:

@@ -234,12 +234,6 @@ async def test_a_long_list_is_saved_as_a_file(hand: Hand) -> None:
     assert len(json.loads(hand.file.read_text("utf-8"))) == 900
 
 
-async def test_a_schema_that_is_none_is_refused(hand: Hand) -> None:
-    await hand.open("<p>x</p>")
-    text = await hand.fails("extract_data", InvalidArguments, output_schema={"type": "thing"})
-    assert "not a JSON schema" in text
-
-
 async def test_tables_come_as_csv(hand: Hand) -> None:
     layout = "<table><tr><td><table><tr><td>x<td>y</tr></table><td>layout</tr></table>"
     await hand.open(f"{layout}{STAFF}<table role=presentation><tr><td>1<td>2</tr><tr><td>3<td>4</tr></table>")
@@ -374,8 +368,10 @@ async def test_what_a_table_says_elsewhere_of_its_rows_is_told_with_it(hand: Han
     assert got["found"]["(the list)"] == "table 1 (Showing 1 to 2 of 500 entries): 2 records"
 
 
-async def test_a_page_without_tables_says_so(hand: Hand) -> None:
+async def test_what_cannot_be_extracted_says_so(hand: Hand) -> None:
     await hand.open("<ul><li>x</ul>")
+    text = await hand.fails("extract_data", InvalidArguments, output_schema={"type": "thing"})
+    assert "not a JSON schema" in text
     assert "The page has no table." in await hand.fails("extract_tables", NotFound)
     assert "The page has no article." in await hand.fails("extract_article", NotFound)
 
