@@ -14,7 +14,6 @@ from mcp_browser.actions.elements import elements
 from mcp_browser.actions.emulation import emulation
 from mcp_browser.actions.extraction import extraction
 from mcp_browser.actions.files import files, printing
-from mcp_browser.actions.forms import forms
 from mcp_browser.actions.keyboard import keyboard
 from mcp_browser.actions.mouse import mouse
 from mcp_browser.actions.navigation import navigation
@@ -105,7 +104,6 @@ def _only_registry(source: str, names: Mapping[str, object]) -> Registry:
 FAMILIES = (
     navigation,
     elements,
-    forms,
     several,
     keyboard,
     scrolling,

@@ -9,8 +9,8 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
 from mcp_browser.actions.code import Code, NoEquivalent
+from mcp_browser.actions.elements import Strings
 from mcp_browser.actions.extraction import read_pdf
-from mcp_browser.actions.forms import Strings
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.screenshots import made_picture, png_picture
