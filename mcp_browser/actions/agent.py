@@ -22,7 +22,11 @@ def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
     """The actions of an agent: `done`, its `data` fitting `output_schema`, and `call_user`."""
     registry = Registry(group="agent")
     schema = AnswerSchema(output_schema) if output_schema is not None else None
-    model = _done_params(schema)
+    model = DoneParams
+    if schema is not None:
+        described: Any = Annotated[Any, WithJsonSchema(schema.shown)]
+        field = Field(default=None, description="the answer in this form")
+        model = create_model("DoneWithDataParams", __base__=DoneParams, data=(described, field))
 
     @registry.action(
         param_model=model,
@@ -57,11 +61,3 @@ def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
         return ActionResult(extracted_content=question, data=data)
 
     return registry
-
-
-def _done_params(schema: AnswerSchema | None) -> type[DoneParams]:
-    if schema is None:
-        return DoneParams
-    described: Any = Annotated[Any, WithJsonSchema(schema.shown)]
-    field = Field(default=None, description="the answer in this form")
-    return create_model("DoneWithDataParams", __base__=DoneParams, data=(described, field))

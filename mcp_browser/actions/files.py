@@ -125,7 +125,14 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
                 }
             content = await _print(ctx, **options)
         case "mhtml":
-            content = await _archive(ctx)
+            await ctx.tab.await_pictures(PICTURES_SECONDS)
+            asked = send(ctx.tab.cdp, "Page.captureSnapshot", format="mhtml")
+            try:
+                taken = await ctx.tab.ask(asked, limit=PRINTING_SECONDS)
+            except PlaywrightError as error:
+                why = plain_message(error)
+                raise NotActionable(f"{cut_address(ctx.tab.url)} cannot be archived: {why}.") from error
+            content = str(taken["data"]).encode()
         case "png":
             if ctx.settings.screenshots.screenshots == "never":
                 raise NotActionable("Screenshots are switched off (screenshots=never).")
@@ -216,16 +223,6 @@ async def read_file(
     message += f", part {part} of {parts}:" if parts > 1 else ":"
     shown = text[(part - 1) * ctx.room : part * ctx.room]
     return ActionResult(extracted_content=message, page_content=shown)
-
-
-async def _archive(ctx: ActionContext) -> bytes:
-    tab = ctx.tab
-    await tab.await_pictures(PICTURES_SECONDS)
-    try:
-        taken = await tab.ask(send(tab.cdp, "Page.captureSnapshot", format="mhtml"), limit=PRINTING_SECONDS)
-    except PlaywrightError as error:
-        raise NotActionable(f"{cut_address(tab.url)} cannot be archived: {plain_message(error)}.") from error
-    return str(taken["data"]).encode()
 
 
 def _as_text(content: bytes) -> str | None:

@@ -76,14 +76,6 @@ def as_data(exchange: Exchange, redactor: Redactor) -> dict[str, Any]:
     }
 
 
-def body_name(url: str, mime_type: str) -> str:
-    """A file name for a response's body, from its redacted address and its type."""
-    name = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2] or "body"
-    kind = mime_type.partition(";")[0].strip()
-    suffix = mimetypes.guess_extension(kind) or ""
-    return name if "." in name else f"{name}{suffix}"
-
-
 def _lines(exchange: Exchange, redacted: RedactedExchange, body: bytes | None, limit: int) -> Iterator[str]:
     """A request and its response, bodies cut to `limit` characters."""
     where = "a service worker" if exchange.by_worker else f"tab {exchange.tab}" if exchange.tab else "no tab"
@@ -252,8 +244,10 @@ async def get_network_request(
     attachments: tuple[Attachment, ...] = ()
     if body and (text is None or len(text) > limit):
         content = body if text is None else hide(text, ctx.session.hidden).encode()
-        kind = exchange.mime_type
-        attachments = (await _kept(ctx, content, body_name(redacted.url, kind), kind),)
+        name = unquote(urlsplit(redacted.url).path).rstrip("/").rpartition("/")[2] or "body"
+        suffix = mimetypes.guess_extension(exchange.mime_type.partition(";")[0].strip()) or ""
+        name = name if "." in name else f"{name}{suffix}"
+        attachments = (await _kept(ctx, content, name, exchange.mime_type),)
     return ActionResult(
         extracted_content=f"Request {exchange.id}:",
         page_content="\n".join(_lines(exchange, redacted, body, limit)),

@@ -132,7 +132,14 @@ async def _shot(
     clip: FloatRect | None = None
     left_out = 0
     if element is not None:
-        clip = await _part_in_view(tab, element)
+        box = await element.show()
+        width, height, _, _ = await _layout(tab)
+        left, top = max(0.0, box.x - box.width / 2), max(0.0, box.y - box.height / 2)
+        right, bottom = min(width, box.x + box.width / 2), min(height, box.y + box.height / 2)
+        if right - left < 1 or bottom - top < 1:
+            hint = "Take a screenshot of the view instead."
+            raise NotActionable(f"Nothing of {element} is to be seen.", hint=hint)
+        clip = {"x": left, "y": top, "width": right - left, "height": bottom - top}
     elif full_page:
         _, _, width, height = await _layout(tab)
         scale = min(max((await tab.ask(tab.dom.window())).scale, 1.0), 8.0)  # Pixels for each CSS pixel
@@ -141,17 +148,6 @@ async def _shot(
             clip = {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}
     limit = PAINTING_SECONDS if full_page else None
     return await tab.screenshot(full_page=full_page, clip=clip, kind=kind, limit=limit), clip, left_out
-
-
-async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":
-    box = await element.show()
-    width, height, _, _ = await _layout(tab)
-    left, top = max(0.0, box.x - box.width / 2), max(0.0, box.y - box.height / 2)
-    right, bottom = min(width, box.x + box.width / 2), min(height, box.y + box.height / 2)
-    if right - left < 1 or bottom - top < 1:
-        hint = "Take a screenshot of the view instead."
-        raise NotActionable(f"Nothing of {element} is to be seen.", hint=hint)
-    return {"x": left, "y": top, "width": right - left, "height": bottom - top}
 
 
 async def _layout(tab: "Tab") -> tuple[int, int, int, int]:

@@ -250,14 +250,16 @@ def _table(part: _Part) -> Table | None:
     foot = 0
     for at, row in enumerate(part.rows):
         in_foot = at >= len(part.rows) - part.foot
-        blank = not any(cell and cell.text for cell in row)
-        if (in_foot and blank) or (part.head and _repeats(row, last, in_foot=in_foot)):
+        # A row that says the headers again has no other text.
+        filled = [(number, cell) for number, cell in enumerate(row) if cell and cell.text]
+        repeats = all((in_foot or cell.is_header) and cell.text == last[n] for n, cell in filled)
+        if (in_foot and not filled) or (part.head and filled and repeats):
             continue
         rows.append((row[0], *(None for _ in row[1:])) if _is_line(row) else row)
         foot += in_foot
     # Columns of buttons and the like have neither a name nor a text.
-    filled = {at for row in rows for at, cell in enumerate(row) if cell and cell.text}
-    kept = [at for at in range(part.width) if names[at] or at in filled]
+    used = {at for row in rows for at, cell in enumerate(row) if cell and cell.text}
+    kept = [at for at in range(part.width) if names[at] or at in used]
     if not rows:
         return None
     element = part.element
@@ -279,12 +281,6 @@ def _table(part: _Part) -> Table | None:
 def _is_line(row: Row) -> bool:
     """Whether it is one cell over all columns."""
     return len({id(cell) for cell in row}) == 1 < len(row)
-
-
-def _repeats(row: Row, names: list[str], *, in_foot: bool) -> bool:
-    """Whether a row says the headers again."""
-    filled = [(at, cell) for at, cell in enumerate(row) if cell and cell.text]
-    return bool(filled) and all((in_foot or cell.is_header) and cell.text == names[at] for at, cell in filled)
 
 
 def _said(element: Element, name: str) -> int | None:
