@@ -34,7 +34,7 @@ MAP = {
 }
 
 
-async def test_messages_are_listed_newest_first_with_their_positions(hand: Hand) -> None:
+async def test_messages_are_listed_newest_first_chosen_and_forgotten_on_demand(hand: Hand) -> None:
     await hand.open(SPOKEN)
     told = await hand.do("get_console_messages")
     lines = [line.partition(" ")[2] for line in told.splitlines() if line[:1].isdigit() and ":" in line[:3]]
@@ -47,10 +47,6 @@ async def test_messages_are_listed_newest_first_with_their_positions(hand: Hand)
         f"info: one {{a: 1}} ({url}:2:9)",
     ]
     assert hand.result.data == {"count": 5, "part": 1, "parts": 1}
-
-
-async def test_messages_are_chosen_by_level_and_text_and_forgotten_on_demand(hand: Hand) -> None:
-    await hand.open(SPOKEN)
     assert "2 console messages" in await hand.do("get_console_messages", level="warning")
     assert "1 console message:" in await hand.do("get_console_messages", text="TWO")
     assert "0 console messages" in await hand.do("get_console_messages", text="no such thing")

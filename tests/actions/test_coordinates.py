@@ -58,12 +58,9 @@ def test_what_is_no_point_is_refused_with_the_forms_that_are(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 5, True, {"x": 1, "y": 2}, [True, False], ["1", "2"], [None, 1]])
-def test_what_is_no_text_is_refused(value: object) -> None:
+def test_what_is_no_text_is_refused_but_for_a_list_of_numbers(value: object) -> None:
     with pytest.raises(ValueError, match="a point is"):
         parse_coordinates(value)
-
-
-def test_a_list_of_numbers_is_a_box() -> None:
     assert parse_coordinates([250, 300, 260, 310]).in_view(VIEW) == (326, 220)
     assert parse_coordinates((0.5, 0.5)).in_view(VIEW) == (640, 360)
 

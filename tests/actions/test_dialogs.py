@@ -51,8 +51,4 @@ async def test_a_second_dialog_is_told_after_the_first(hand: Hand) -> None:
     assert '"One"' in await hand.do("click_element", index=hand.index("Twice"))
     assert '"Two"' in await hand.do("handle_dialog", accept=True)
     assert "both" in await hand.do("handle_dialog", accept=True)
-
-
-async def test_without_a_dialog_there_is_nothing_to_answer(hand: Hand) -> None:
-    await hand.open(PAGE)
     assert "No dialog is open" in await hand.fails("handle_dialog", NotFound, accept=True)

@@ -103,26 +103,22 @@ async def test_the_settings_outlive_a_browser_that_dies(site: Site) -> None:
     assert seen == ["fr-FR", 2, False]
 
 
-async def test_a_network_is_offline_back_and_slow(hand: Hand) -> None:
+async def test_a_network_is_offline_and_slow_and_permissions_are_granted_and_taken_back(hand: Hand) -> None:
     await hand.open("")
     fetch = "fetch('/echo').then(r => r.status, e => e.name)"
     await hand.do("emulate", network="offline")
     assert await hand.js(fetch) == "TypeError"
     await hand.do("emulate", network="full")
     assert await hand.js(fetch) == 200
-    await hand.do("emulate", network="slow-3g", cpu=4)
-    assert await hand.js("navigator.connection.rtt") >= 1500
-    taken = "performance.getEntriesByName(new URL('/echo', location)).at(-1).duration"
-    assert await hand.js(f"fetch('/echo').then(r => r.text()).then(() => {taken})") > 1500
-
-
-async def test_permissions_are_granted_and_taken_back(hand: Hand) -> None:
-    await hand.open("")
     state = "navigator.permissions.query({ name: 'notifications' }).then(p => p.state)"
     await hand.do("emulate", permissions=["notifications"])
     assert await hand.js(state) == "granted"
     await hand.do("emulate", reset=True)
     assert await hand.js(state) != "granted"
+    await hand.do("emulate", network="slow-3g", cpu=4)
+    assert await hand.js("navigator.connection.rtt") >= 1500
+    taken = "performance.getEntriesByName(new URL('/echo', location)).at(-1).duration"
+    assert await hand.js(f"fetch('/echo').then(r => r.text()).then(() => {taken})") > 1500
 
 
 async def test_points_of_a_mobile_page_that_is_shown_smaller_hit_what_is_seen(hand: Hand) -> None:

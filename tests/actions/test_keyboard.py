@@ -17,13 +17,16 @@ KEYS = """
 """
 
 
-async def test_a_sequence_of_keys_goes_to_the_focused_element(hand: Hand) -> None:
+async def test_a_sequence_of_keys_goes_to_the_focused_element_and_what_is_no_key_is_typed(hand: Hand) -> None:
     await hand.open(KEYS)
     await hand.fails("send_keys", NotFound, keys="Enter", index=99_999)
     assert await hand.js("seen") == []
     text = await hand.do("send_keys", keys="Tab Tab Escape", index=hand.index("Field"))
     assert "Pressed Tab Tab Escape in" in text
     assert await hand.js("seen") == ["Tab", "Tab", "Escape"]
+    text = await hand.do("send_keys", keys="Grüße, C++ 😀", index=hand.index("Field"))
+    assert text.startswith("Typed 12 characters in")
+    assert await hand.js("f.value") == "Grüße, C++ 😀"
 
 
 async def test_combinations_hold_their_modifiers_and_let_go_of_them(hand: Hand) -> None:
@@ -45,13 +48,6 @@ async def test_digits_are_keys_among_keys_and_a_misspelt_key_changes_nothing(han
     assert await hand.js("f.value") == "7"
     await hand.do("send_keys", keys="Control+A Delete", index=hand.index("Field"))
     assert await hand.js("f.value") == ""
-
-
-async def test_what_is_no_key_is_typed(hand: Hand) -> None:
-    await hand.open(KEYS)
-    text = await hand.do("send_keys", keys="Grüße, C++ 😀", index=hand.index("Field"))
-    assert text.startswith("Typed 12 characters in")
-    assert await hand.js("f.value") == "Grüße, C++ 😀"
 
 
 async def test_a_key_that_opens_a_dialog_ends_the_sequence(hand: Hand) -> None:

@@ -132,9 +132,6 @@ def test_parts_are_cut_between_paragraphs_and_lose_nothing() -> None:
     assert all(len(part) <= 1000 for part in parts)
     assert all(part.startswith("Paragraph") for part in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())
-
-
-def test_a_text_without_spaces_is_cut_anyway() -> None:
     assert split_parts("x" * 25, 10) == ["x" * 10, "x" * 10, "x" * 5]
 
 

@@ -41,6 +41,9 @@ async def test_the_cursor_is_drawn_into_the_picture_and_not_into_the_page(hand: 
     assert hand.picture().convert("RGB").getpixel((602, 609)) != (255, 255, 255)
     await hand.do("screenshot")
     assert hand.picture().convert("RGB").getpixel((602, 609)) == (255, 255, 255)
+    # Points are scaled from a picture of any size.
+    for at in ("160,100@640x360", "640,400@2560x1440", "[0.25,0.27,0.26,0.28]", "[250,270,260,280]"):
+        assert 'button "Buy"' in await hand.do("mouse_click", at=at)
 
 
 async def test_buttons_clicks_and_modifiers_reach_the_page_also_where_nothing_is(hand: Hand) -> None:
@@ -92,12 +95,6 @@ async def test_a_control_that_came_after_the_page_was_told_is_named(hand: Hand) 
     await hand.open("")
     await hand.js(f"document.body.innerHTML = `{BUY}`")
     assert 'The mouse is at 320,200: [1] button "Buy".' in await hand.do("mouse_move", at="320,200")
-
-
-async def test_coordinates_are_scaled_from_a_picture_of_any_size(hand: Hand) -> None:
-    await hand.open(BUY)
-    for at in ("160,100@640x360", "640,400@2560x1440", "[0.25,0.27,0.26,0.28]", "[250,270,260,280]"):
-        assert 'button "Buy"' in await hand.do("mouse_click", at=at)
 
 
 async def test_a_device_scale_and_a_smaller_picture_change_nothing_about_where_a_click_goes(
@@ -207,8 +204,7 @@ async def test_keys_are_pressed_together_however_they_are_parted(hand: Hand, key
     await hand.open("<input id=f value='some words' autofocus>")
     assert "Pressed Control+a." in await hand.do("hotkey", keys=keys)
     assert await hand.js("[f.selectionStart, f.selectionEnd]") == [0, 10]
-    told = await hand.fails("hotkey", InvalidArguments, keys="hello world")
-    assert "for a text use type_text" in told
+    assert "for a text use type_text" in await hand.fails("hotkey", InvalidArguments, keys="hello world")
 
 
 @pytest.mark.fresh

@@ -203,8 +203,7 @@ async def test_what_a_service_worker_answers_is_told(listening: Hand, site: Site
     )
     await listening.js(ready)
     assert await listening.js("fetch('/made-up').then(r => r.text())") == "from the worker"
-    told = await listening.do("get_network_requests", url="/made-up")
-    assert "(service worker)" in told
+    assert "(service worker)" in await listening.do("get_network_requests", url="/made-up")
 
 
 async def test_only_the_newest_requests_are_kept(listening: Hand, site: Site) -> None:

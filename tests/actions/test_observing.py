@@ -12,20 +12,15 @@ PAGE = (
 )
 
 
-async def test_the_state_is_the_page_without_a_picture_unless_asked(hand: Hand) -> None:
+async def test_the_state_is_the_page_with_a_picture_and_labels_only_if_asked(hand: Hand) -> None:
     await hand.open(PAGE)
     text = await hand.do("get_state")
     assert 'button "Buy tea"' in text
     assert "We have tea and milk." in text
     assert hand.result.attachments == ()
-    await hand.do("get_state", screenshot=True)
-    assert hand.picture().size == (1280, 720)
-
-
-async def test_labels_are_drawn_on_the_picture_and_not_into_the_page(hand: Hand) -> None:
-    await hand.open(PAGE)
     before = await hand.js("document.documentElement.outerHTML")
     await hand.do("get_state", screenshot=True)
+    assert hand.picture().size == (1280, 720)
     plain = hand.picture().convert("RGB")
     await hand.do("get_state", labels=True)
     assert hand.picture().convert("RGB").tobytes() != plain.tobytes()
@@ -84,8 +79,7 @@ async def test_elements_are_found_and_can_be_acted_on(
     hand: Hand, query: dict[str, object], names: list[str]
 ) -> None:
     await hand.open(PAGE)
-    text = await hand.do("find_elements", **query)
-    assert text.startswith(f"Found {len(names)}:")
+    assert (await hand.do("find_elements", **query)).startswith(f"Found {len(names)}:")
     assert [element["name"] for element in hand.data["elements"]] == names
     await hand.do("hover_element", index=hand.data["elements"][0]["index"])
 

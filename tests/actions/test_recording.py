@@ -105,7 +105,7 @@ async def test_a_secret_is_not_in_a_video(hand: Hand) -> None:
         assert not [1 for r, g in zip(pixels[::3], pixels[1::3], strict=True) if r > 200 and g < 100]
 
 
-async def test_what_cannot_be_recorded_says_why(hand: Hand) -> None:
+async def test_what_cannot_be_recorded_says_why(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     await hand.open(PAGE.format("red"))
     assert "start_recording" in await hand.fails("stop_recording", NotFound)
     await hand.fails("start_recording", InvalidArguments, kind="trace", fps=3)
@@ -114,12 +114,6 @@ async def test_what_cannot_be_recorded_says_why(hand: Hand) -> None:
     assert "one" in await hand.fails("start_recording", NotActionable)
     await until_recorded(hand.session, is_colour(RED))
     await hand.do("stop_recording")
-
-
-async def test_a_server_without_the_encoder_names_the_extra(
-    hand: Hand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await hand.open(PAGE.format("red"))
     monkeypatch.setattr("mcp_browser.browser.recording.can_be_written", False)
     assert "mcp-browser-server[video]" in await hand.fails("start_recording", NotActionable)
 

@@ -31,15 +31,17 @@ async def test_what_comes_into_view_for_the_first_time_is_told(hand: Hand) -> No
     assert "Row number 1005 " in text
 
 
-async def test_the_ends_are_reached_and_told(hand: Hand) -> None:
+async def test_the_ends_are_reached_and_told_and_sides_are_scrolled_to(hand: Hand) -> None:
     await hand.open(LONG)
     await hand.do("scroll", direction="bottom")
     assert await hand.js("Math.ceil(scrollY + innerHeight) >= document.documentElement.scrollHeight")
     assert "cannot be scrolled further down" in await hand.do("scroll")
     await hand.do("scroll", direction="top")
     assert await hand.js("scrollY") == 0
-    await hand.open("<p>Short</p>")
+    await hand.open("<p>Short</p><div style='width:5000px;height:10px'>Wide</div>")
     assert "Nothing to scroll" in await hand.do("scroll")
+    assert "right" in await hand.do("scroll", direction="right")
+    assert await hand.js("scrollX") > 500
 
 
 async def test_an_element_scrolls_inside_itself(hand: Hand) -> None:
@@ -54,12 +56,6 @@ async def test_where_only_a_part_scrolls_that_part_is_scrolled(hand: Hand) -> No
     )
     await hand.do("scroll")
     assert await hand.js("box.scrollTop") > 0
-
-
-async def test_scrolling_sideways(hand: Hand) -> None:
-    await hand.open("<div style='width:5000px;height:10px'>Wide</div>")
-    assert "right" in await hand.do("scroll", direction="right")
-    assert await hand.js("scrollX") > 500
 
 
 @pytest.mark.parametrize(("text", "nth", "place"), [("paragraph 33", 1, 33), ("Paragraph 3", 4, 32)])

@@ -12,10 +12,10 @@ pytestmark = pytest.mark.slow
 LATER = "<p id=p>Loading…</p><script>window.later = work => setTimeout(work, 1500)</script>"
 
 
-async def test_a_text_is_waited_for_and_what_came_is_told(hand: Hand) -> None:
+async def test_all_conditions_are_waited_for_and_what_came_is_told(hand: Hand) -> None:
     await hand.open(LATER + "<script>later(() => { p.textContent = 'All done' })</script>")
-    text = await hand.do("wait_for", text="all DONE")
-    assert text.startswith('Waited for the text "all DONE".')
+    text = await hand.do("wait_for", text="all DONE", text_gone="Loading", timeout=20)
+    assert text.startswith('Waited for the text "all DONE", the text "Loading" to be gone.')
     assert "All done" in text
 
 
@@ -51,12 +51,6 @@ async def test_a_text_in_a_frame_is_seen(hand: Hand) -> None:
     inner = hand.site.page("<p>Inside text</p>").replace(hand.site.url, hand.site.other)
     await hand.open(f"<iframe src='{inner}'></iframe>")
     await hand.do("wait_for", text="Inside text")
-
-
-async def test_several_conditions_all_hold(hand: Hand) -> None:
-    await hand.open(LATER + "<script>later(() => { p.textContent = 'All done' })</script>")
-    text = await hand.do("wait_for", text="All done", text_gone="Loading", timeout=20)
-    assert text.startswith('Waited for the text "All done", the text "Loading" to be gone.')
 
 
 async def test_seconds_beside_a_condition_are_the_most_that_is_waited(hand: Hand) -> None:
