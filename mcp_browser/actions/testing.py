@@ -62,14 +62,6 @@ class _OfElement(_Timed):
         return self
 
 
-class _OfOneElement(_OfElement):
-    @model_validator(mode="after")
-    def _names_any(self) -> "_OfOneElement":
-        if self.index is None and not self.selector:
-            raise ValueError("give index or selector")
-        return self
-
-
 class ExpectVisibleParams(_OfElement):
     text: str | None = Field(None, repr=False, description="or a text that is seen anywhere on the page")
     hidden: bool = Field(False, description="expect that it is not visible, or not there")
@@ -92,10 +84,16 @@ class ExpectTextParams(_OfElement):
         return self
 
 
-class ExpectValueParams(_OfOneElement):
+class ExpectValueParams(_OfElement):
     value: str | bool | list[str] = Field(
         repr=False, description="of a field; true or false for checked; several of a multiple select"
     )
+
+    @model_validator(mode="after")
+    def _names_any(self) -> "ExpectValueParams":
+        if self.index is None and not self.selector:
+            raise ValueError("give index or selector")
+        return self
 
 
 class ExpectUrlParams(_Timed):

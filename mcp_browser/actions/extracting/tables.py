@@ -21,11 +21,17 @@ _NO_TABLE = frozenset({"presentation", "none"})
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell: its element, its text, whether it is a header."""
+    """A cell: its element, its text, whether it is a header.
+
+    It spans `across` columns and `down` rows; `column` is where it says to begin.
+    """
 
     element: Element
     text: str
     is_header: bool
+    across: int
+    down: int
+    column: int | None
 
 
 Row = tuple[Cell | None, ...]
@@ -313,18 +319,7 @@ HEAD, BODY, FOOT = range(3)
 """The parts of a table, from above."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A cell as it is written: how many columns and rows it spans, in which column it says to begin."""
-
-    element: Element
-    is_header: bool
-    across: int
-    down: int
-    column: int | None = None
-
-
-_Line = tuple[int, list[_Place]]
+_Line = tuple[int, list[Cell]]
 """A row as it is written: its part of the table, and its cells."""
 
 
@@ -350,13 +345,15 @@ def _part_of(row: Element) -> int:
     return {"thead": HEAD, "tfoot": FOOT}.get(str(parent.tag) if parent is not None else "", BODY)
 
 
-def _place(cell: Element) -> _Place:
+def _place(cell: Element) -> Cell:
     """A cell, by its role or its tag."""
     given = role(cell)
+    # Of a box to check without a text: how it is checked.
+    checked = {"true": "[x]", "false": "[ ]"}.get(cell.get("aria-checked") or "", "")
     is_header = given in _HEADERS if given in _CELLS else cell.tag == "th"
     across = _span(cell, "aria-colspan" if cell.get("aria-colspan") else "colspan")
     down = _span(cell, "aria-rowspan" if cell.get("aria-rowspan") else "rowspan")
-    return _Place(cell, is_header, across, down, _said(cell, "aria-colindex"))
+    return Cell(cell, text_of(cell) or checked, is_header, across, down, _said(cell, "aria-colindex"))
 
 
 def _role_lines(element: Element) -> list[_Line]:
@@ -364,7 +361,7 @@ def _role_lines(element: Element) -> list[_Line]:
 
     Cells go into the columns that they name: one may be missing, and not all columns need be in the page.
     """
-    rows: dict[object, list[_Place]] = {}
+    rows: dict[object, list[Cell]] = {}
     parts: dict[object, int] = {}
     for row in _own(element):
         if role(row) == "row" or (row.tag == "tr" and not role(row)):
@@ -393,7 +390,7 @@ def _is_cell(element: Element) -> bool:
     return given in _CELLS or (element.tag in ("td", "th") and not given)
 
 
-def _placed(cell: _Place, at: dict[int, int]) -> _Place:
+def _placed(cell: Cell, at: dict[int, int]) -> Cell:
     """A cell by the number of its column among those in the page."""
     begin = cell.column or 0
     across = sum(begin <= column < begin + cell.across for column in at)
@@ -410,24 +407,21 @@ def _merged(lines: Iterable[_Line]) -> list[Row]:
     reaching: dict[int, tuple[Cell, int]] = {}  # By column: a cell from above, and for how many rows more
     size = 0
     part = HEAD
-    for own_part, places in lines:
+    for own_part, cells in lines:
         if own_part != part:
             # No cell reaches out of its part.
             reaching, part = {}, own_part
         row: dict[int, Cell] = {column: cell for column, (cell, _) in reaching.items()}
         reaching = {column: (cell, more - 1) for column, (cell, more) in reaching.items() if more > 1}
         column = 0
-        for place in places:
-            column = place.column if place.column is not None else column
+        for cell in cells:
+            column = cell.column if cell.column is not None else column
             while column in row:
                 column += 1
-            # Of a box to check without a text: how it is checked.
-            checked = {"true": "[x]", "false": "[ ]"}.get(place.element.get("aria-checked") or "", "")
-            cell = Cell(place.element, text_of(place.element) or checked, place.is_header)
-            for _ in range(place.across):
+            for _ in range(cell.across):
                 row[column] = cell
-                if place.down > 1:
-                    reaching[column] = (cell, place.down - 1)
+                if cell.down > 1:
+                    reaching[column] = (cell, cell.down - 1)
                 column += 1
         size += len(row)
         if size > MOST_CELLS:
