@@ -235,9 +235,8 @@ async def test_a_page_is_saved_as_a_pdf_with_options(hand: Hand) -> None:
 
 async def test_options_that_do_not_fit_are_refused(hand: Hand) -> None:
     await hand.open("<h1>One</h1>")
-    assert "only a pdf has landscape" in await hand.fails(
-        "save_page", InvalidArguments, format="png", landscape=True
-    )
+    error = await hand.fails("save_page", InvalidArguments, format="png", landscape=True)
+    assert "only a pdf has landscape" in error
     await hand.fails("save_page", InvalidArguments, scale=9)
     assert "no such pages: 7-8" in await hand.fails("save_page", InvalidArguments, pages="7-8")
     await hand.fails("save_page", pages="x")
@@ -304,9 +303,8 @@ async def test_a_slow_download_is_awaited(hand: Hand) -> None:
         assert "under way" in await hand.do("click_element", index=1)
         pending = hand.session.downloads[0]
         assert "not whole yet" in await hand.fails("read_file", NotFound, file=pending.uri)
-        assert "Still under way after 0.2 s: slow.bin." in await hand.fails(
-            "wait_for_download", DeadlineExceeded, timeout=0.2
-        )
+        error = await hand.fails("wait_for_download", DeadlineExceeded, timeout=0.2)
+        assert "Still under way after 0.2 s: slow.bin." in error
         told = await hand.do("wait_for_download", timeout=20)
     assert 'Downloaded "slow.bin" (70.0 kB)' in told
     assert [attachment.name for attachment in hand.result.attachments] == ["slow.bin"]

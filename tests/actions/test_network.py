@@ -170,9 +170,8 @@ async def test_a_response_that_is_yet_to_come_is_waited_for(listening: Hand) -> 
 
 async def test_what_does_not_come_is_told_with_what_came_instead(listening: Hand) -> None:
     await listening.open("<script>fetch('/status/404')</script>")
-    error = await listening.fails(
-        "wait_for_response", DeadlineExceeded, url="/status/404", status="200", timeout=0.2
-    )
+    wanted = {"url": "/status/404", "status": "200"}
+    error = await listening.fails("wait_for_response", DeadlineExceeded, timeout=0.2, **wanted)
     assert "Waited 0.2 s in vain for an answer to: any request for /status/404." in error
     assert re.search(r"Request \d+ was for such an address: GET, 404\.", error)
     await listening.fails("wait_for_response", InvalidArguments, status="pending")

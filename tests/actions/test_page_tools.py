@@ -63,15 +63,14 @@ async def test_the_tools_of_a_page_are_told_listed_and_called(worker: Hand) -> N
     assert '"order_tea"' in told
     assert "tools of the page" not in await worker.do("get_state"), "it is told once"
     told = await worker.do("list_page_tools")
-    tools = {tool["name"]: tool for tool in (worker.result.data or {})["tools"]}
+    tools = {tool["name"]: tool for tool in worker.data["tools"]}
     assert tools.keys() == {"add", "ask", "fail", "go", "order_tea"}
     assert tools["add"]["inputSchema"]["properties"]["a"] == {"type": "number"}
     assert tools["order_tea"]["inputSchema"]["properties"]["kind"]["description"] == "which tea"
     assert told.index("untrusted>") < told.index("Does add")
     told = await worker.do("call_page_tool", name="add", arguments={"a": 1, "b": 2})
-    assert json.loads((worker.result.page_content or "").strip()) == {
-        "content": [{"type": "text", "text": "3"}]
-    }
+    answer = json.loads(worker.result.page_content or "")
+    assert answer == {"content": [{"type": "text", "text": "3"}]}
     assert "Added" in told, "what it changed on the page is told, too"
 
 
@@ -84,10 +83,8 @@ async def test_a_form_is_filled_in_and_waits_for_its_button(worker: Hand) -> Non
 
 async def test_what_a_tool_cannot_do_is_an_error_that_says_so(worker: Hand) -> None:
     await worker.open(PAGE)
-    assert (
-        "the page's tool fail failed"
-        in (await worker.fails("call_page_tool", ScriptFailed, name="fail")).lower()
-    )
+    told = await worker.fails("call_page_tool", ScriptFailed, name="fail")
+    assert "the page's tool fail failed" in told.lower()
     assert "It offers: add" in await worker.fails("call_page_tool", NotFound, name="none")
 
 
