@@ -64,14 +64,8 @@ async def audit_accessibility(
     if audit.missed:
         message += f" Not checked: {'; '.join(audit.missed)}."
     data = [
-        {
-            "rule": rule.rule,
-            "impact": rule.impact,
-            "help": rule.help,
-            "criteria": rule.criteria,
-            "count": rule.count,
-            "elements": [node.index for node, _ in rule.nodes[:limit] if node is not None],
-        }
+        {name: getattr(rule, name) for name in ("rule", "impact", "help", "criteria", "count")}
+        | {"elements": [node.index for node, _ in rule.nodes[:limit] if node is not None]}
         for rule in found
     ]
     return ActionResult(

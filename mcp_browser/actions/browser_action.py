@@ -24,14 +24,8 @@ one_tool = Registry(group="browser_action")
 
 EMPTY = "about:blank"
 
-_NEEDS = {
-    "launch": "url",
-    "click": "coordinate",
-    "hover": "coordinate",
-    "type": "text",
-    "press": "text",
-    "resize": "size",
-}
+_NEEDS = {"launch": "url", "click": "coordinate", "hover": "coordinate", "resize": "size"}
+_NEEDS |= dict.fromkeys(("type", "press"), "text")
 
 
 class BrowserActionParams(ActionParams):
