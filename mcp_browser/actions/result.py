@@ -41,14 +41,8 @@ class Attachment(BaseModel):
     @classmethod
     def of_file(cls, artifact: Artifact, *, local: bool) -> "Attachment":
         """A file that the session has made; `local` where its client can use the path."""
-        return cls(
-            kind="file",
-            mime_type=artifact.mime_type,
-            name=artifact.name,
-            path=str(artifact.path) if local else None,
-            uri=artifact.uri,
-            size=artifact.size,
-        )
+        known = artifact.model_dump(include={"mime_type", "name", "uri", "size"})
+        return cls(kind="file", path=str(artifact.path) if local else None, **known)
 
 
 class Outcome(BaseModel):
