@@ -24,8 +24,10 @@ one_tool = Registry(group="browser_action")
 
 EMPTY = "about:blank"
 
-_NEEDS = {"launch": "url", "click": "coordinate", "hover": "coordinate", "resize": "size"}
-_NEEDS |= dict.fromkeys(("type", "press"), "text")
+_NEEDS = {
+    **{"launch": "url", "click": "coordinate", "hover": "coordinate", "resize": "size"},
+    **{"type": "text", "press": "text"},
+}
 
 
 class BrowserActionParams(ActionParams):

@@ -74,9 +74,10 @@ ABOUT_THE_SITE = frozenset(
 
 _SCHEMA = re.compile(r"https?://schema\.org/")
 _NAMES = ("name", "@value", "url", "@id")
-_ADDRESS = dict(
-    pair.split("=") for pair in "a=href area=href link=href time=datetime data=value object=data".split()
-)
+_ADDRESS = {
+    **{"a": "href", "area": "href", "link": "href"},
+    **{"time": "datetime", "data": "value", "object": "data"},
+}
 
 
 def items_in(root: Element) -> list[dict[str, Any]]:
