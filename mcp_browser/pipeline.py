@@ -11,7 +11,7 @@ import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
-from mcp_browser.actions.naming import with_indexes
+from mcp_browser.actions.recording import with_indexes
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
