@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp_browser.actions.catalog import default_registry
-    from mcp_browser.actions.context import ActionContext
     from mcp_browser.actions.registry import TYPED_IN, ActionModel, ActionParams, Registry
-    from mcp_browser.actions.result import ActionResult, Attachment
+    from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
     from mcp_browser.agent.control import Progress, Watcher
     from mcp_browser.agent.record.evidence import Evidence, Verdict
     from mcp_browser.agent.record.history import AgentHistory, StepRecord
@@ -82,9 +81,8 @@ __all__ = [
 
 _NAMES = {
     "actions.catalog": "default_registry",
-    "actions.context": "ActionContext",
     "actions.registry": "ActionModel ActionParams Registry TYPED_IN",
-    "actions.result": "ActionResult Attachment",
+    "actions.result": "ActionContext ActionResult Attachment",
     "agent.control": "Progress Watcher",
     "agent.record.evidence": "Evidence Verdict",
     "agent.record.history": "AgentHistory StepRecord",

@@ -12,10 +12,9 @@ import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.naming import with_indexes
+from mcp_browser.actions.recording import with_indexes
 from mcp_browser.actions.registry import RegisteredAction
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
 from mcp_browser.actions.session_script import SessionScript, lines_of
 from mcp_browser.audit import audit_log_of, redacted
@@ -245,7 +244,7 @@ async def recorded_as_code(call: Execution, next: Next) -> ActionResult:
     result = await next(call)
     if pending is None or result.error:
         return result
-    done = pending.done(result.data or {})
+    done = pending(result.data or {})
     script.add(done)
     language = call.rules.settings.tools.codegen
     code = () if language == "none" else tuple(lines_of(done, language))

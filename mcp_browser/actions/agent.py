@@ -18,21 +18,15 @@ class DoneParams(ActionParams):
     text: str = Field(repr=False, description="the answer, or what was reached and what stands in the way")
 
 
-class CallUserParams(ActionParams):
-    question: str = Field(min_length=1)
-    choices: list[str] = Field(default_factory=list[str])
-    secret: str | None = Field(
-        default=None,
-        pattern=r"^[\w.-]{1,40}$",
-        description="for a password or code: a name for it; you then type <secret>name</secret>",
-    )
-
-
 def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
     """The actions of an agent: `done`, its `data` fitting `output_schema`, and `call_user`."""
     registry = Registry(group="agent")
     schema = AnswerSchema(output_schema) if output_schema is not None else None
-    model = _done_params(schema)
+    model = DoneParams
+    if schema is not None:
+        described: Any = Annotated[Any, WithJsonSchema(schema.shown)]
+        field = Field(default=None, description="the answer in this form")
+        model = create_model("DoneWithDataParams", __base__=DoneParams, data=(described, field))
 
     @registry.action(
         param_model=model,
@@ -52,20 +46,18 @@ def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
         data = {"data": reported} if reported is not None else None
         return ActionResult(is_done=True, success=params.success, extracted_content=params.text, data=data)
 
-    @registry.action(param_model=CallUserParams, effect="read", during_dialog=True)
-    async def call_user(params: CallUserParams) -> ActionResult:
+    @registry.action(effect="read", during_dialog=True)
+    async def call_user(
+        question: Annotated[str, Field(min_length=1)],
+        choices: list[str] = Field(default_factory=list[str]),
+        secret: str | None = Field(
+            default=None,
+            pattern=r"^[\w.-]{1,40}$",
+            description="for a password or code: a name for it; you then type <secret>name</secret>",
+        ),
+    ) -> ActionResult:
         """Ask the person, where only they can go on."""
-        return ActionResult(
-            extracted_content=params.question,
-            data={"question": params.question, "choices": params.choices, "secret": params.secret},
-        )
+        data = {"question": question, "choices": choices, "secret": secret}
+        return ActionResult(extracted_content=question, data=data)
 
     return registry
-
-
-def _done_params(schema: AnswerSchema | None) -> type[DoneParams]:
-    if schema is None:
-        return DoneParams
-    described: Any = Annotated[Any, WithJsonSchema(schema.shown)]
-    field = Field(default=None, description="the answer in this form")
-    return create_model("DoneWithDataParams", __base__=DoneParams, data=(described, field))

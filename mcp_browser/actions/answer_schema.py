@@ -37,7 +37,11 @@ class AnswerSchema:
             kind.check_schema(content)
             # An empty registry: the default one opens the addresses that a schema names.
             self._validator = kind(content, registry=Registry())
-            self.shown = _Inlining(content).shown
+            # These are generic in a type of schemas that they leave open.
+            resource = cast("Any", Resource).from_contents(content, default_specification=DRAFT202012)
+            resolver = cast("Any", Registry)().resolver_with_root(resource)
+            self._parts = 0
+            self.shown: Schema = self._inlined(content, resolver, (id(content),))
         except SchemaError as error:
             raise InvalidArguments(f"output_schema is not a JSON schema: {error.message}.") from error
         except Unresolvable as error:
@@ -56,26 +60,14 @@ class AnswerSchema:
         ]
         return found[:MOST_PROBLEMS]
 
-
-class _Inlining:
-    """Replaces references by their definitions; a recursive one is only named."""
-
-    def __init__(self, schema: Schema) -> None:
-        self._parts = 0
-        # These are generic in a type of schemas that they leave open.
-        resource = cast("Any", Resource).from_contents(schema, default_specification=DRAFT202012)
-        resolver = cast("Any", Registry)().resolver_with_root(resource)
-        self.shown: Schema = self._inlined(schema, resolver, (id(schema),))
-
     def _inlined(self, schema: Any, resolver: Any, inside: tuple[int, ...]) -> Any:
+        """A schema with its references replaced by their definitions; a recursive one is only named."""
         if not isinstance(schema, dict):
             return schema
         self._parts += 1
         if self._parts > MOST_PARTS:
-            raise InvalidArguments(
-                f"output_schema is too large: more than {MOST_PARTS} parts, its definitions counted wherever "
-                "they are used."
-            )
+            counted = "its definitions counted wherever they are used"
+            raise InvalidArguments(f"output_schema is too large: more than {MOST_PARTS} parts, {counted}.")
         part = cast("Schema", schema)
         own: Schema = {}
         for key, value in part.items():

@@ -1,19 +1,14 @@
 """One tool for the whole browser, like Roo-Code's; it calls actions of the mouse group."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.coordinates import Point
+from mcp_browser.actions.coordinates import Point, parse_coordinates
 from mcp_browser.actions.emulation import EmulateParams, WrittenSize, emulate
 from mcp_browser.actions.mouse import (
-    HotkeyParams,
     MouseClickParams,
-    MouseMoveParams,
     MouseWheelParams,
-    TypeTextParams,
     hotkey,
     mouse_click,
     mouse_move,
@@ -22,22 +17,16 @@ from mcp_browser.actions.mouse import (
 )
 from mcp_browser.actions.navigation import open_url
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.errors import NotActionable
 
 one_tool = Registry(group="browser_action")
 
-T = TypeVar("T")
-
 EMPTY = "about:blank"
 
 _NEEDS = {
-    "launch": "url",
-    "click": "coordinate",
-    "hover": "coordinate",
-    "type": "text",
-    "press": "text",
-    "resize": "size",
+    **{"launch": "url", "click": "coordinate", "hover": "coordinate", "resize": "size"},
+    **{"type": "text", "press": "text"},
 }
 
 
@@ -61,37 +50,28 @@ class BrowserActionParams(ActionParams):
 @one_tool.action(
     param_model=BrowserActionParams, reach="elements", pictured=lambda params: params.action != "close"
 )
-async def browser_action(ctx: ActionContext, params: BrowserActionParams) -> ActionResult:
+async def browser_action(ctx: ActionContext, params: BrowserActionParams) -> str:  # noqa: PLR0911 (one each)
     """Drive a browser by pictures: each action but close gives a picture and new console messages."""
     if ctx.tab.url == EMPTY and params.action not in ("launch", "close", "resize"):
         raise NotActionable("No page is open.", hint='Begin with action="launch" and a url.')
-    return await _CARRIED_OUT[params.action](ctx, params)
-
-
-async def _launch(ctx: ActionContext, params: BrowserActionParams) -> ActionResult:
-    return await open_url(ctx, _given(params.url), new_tab=False)
-
-
-async def _close(ctx: ActionContext, _params: BrowserActionParams) -> ActionResult:
-    for number in [number for number, tab in ctx.session.tabs.items() if tab is not ctx.tab]:
-        await ctx.session.close_tab(number)
-    await ctx.tab.goto(EMPTY)
-    return ActionResult(extracted_content="Closed. Launch opens a page again.")
-
-
-_CARRIED_OUT: Mapping[str, Callable[[ActionContext, BrowserActionParams], Awaitable[ActionResult]]] = {
-    "launch": _launch,
-    "click": lambda ctx, params: mouse_click(ctx, MouseClickParams.model_validate({"at": params.coordinate})),
-    "hover": lambda ctx, params: mouse_move(ctx, MouseMoveParams.model_validate({"at": params.coordinate})),
-    "type": lambda ctx, params: type_text(ctx, TypeTextParams(text=_given(params.text))),
-    "press": lambda ctx, params: hotkey(ctx, HotkeyParams(keys=_given(params.text))),
-    "scroll_down": lambda ctx, _: mouse_wheel(ctx, MouseWheelParams.model_validate({"direction": "down"})),
-    "scroll_up": lambda ctx, _: mouse_wheel(ctx, MouseWheelParams.model_validate({"direction": "up"})),
-    "resize": lambda ctx, params: emulate(ctx, EmulateParams.model_validate({"viewport": params.size})),
-    "close": _close,
-}
-
-
-def _given(value: T | None) -> T:
-    assert value is not None, "checked by the model"
-    return value
+    match params.action:
+        case "launch":
+            return await open_url(ctx, params.url or "", new_tab=False)
+        case "click":
+            return await mouse_click(ctx, MouseClickParams.model_validate({"at": params.coordinate}))
+        case "hover":
+            return await mouse_move(ctx, parse_coordinates(params.coordinate))
+        case "type":
+            return await type_text(ctx, params.text or "")
+        case "press":
+            return await hotkey(ctx, params.text or "")
+        case "scroll_down" | "scroll_up":
+            direction = params.action.removeprefix("scroll_")
+            return await mouse_wheel(ctx, MouseWheelParams.model_validate({"direction": direction}))
+        case "resize":
+            return await emulate(ctx, EmulateParams.model_validate({"viewport": params.size}))
+        case "close":
+            for number in [number for number, tab in ctx.session.tabs.items() if tab is not ctx.tab]:
+                await ctx.session.close_tab(number)
+            await ctx.tab.goto(EMPTY)
+            return "Closed. Launch opens a page again."

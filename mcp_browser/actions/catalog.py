@@ -14,16 +14,13 @@ from mcp_browser.actions.elements import elements
 from mcp_browser.actions.emulation import emulation
 from mcp_browser.actions.extraction import extraction
 from mcp_browser.actions.files import files, printing
-from mcp_browser.actions.forms import forms
 from mcp_browser.actions.keyboard import keyboard
 from mcp_browser.actions.mouse import mouse
 from mcp_browser.actions.navigation import navigation
 from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.page_tools import page_tools
-from mcp_browser.actions.performance import performance
 from mcp_browser.actions.registry import Registry
-from mcp_browser.actions.routing import routing
 from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
 from mcp_browser.actions.session_recording import session_recording
@@ -64,7 +61,7 @@ def actions_from_file(path: Path) -> Source:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise SettingsError(f"{source}: {_one_line(error)}") from error
+        raise _failed(source, error) from error
     return source, _only_registry(source, vars(module))
 
 
@@ -76,7 +73,7 @@ def actions_from_entry_points() -> list[Source]:
         try:
             found = entry.load()
         except Exception as error:
-            raise SettingsError(f"{source}: {_one_line(error)}") from error
+            raise _failed(source, error) from error
         names: Mapping[str, object] = getattr(found, "__dict__", {})
         if isinstance(found, Registry):
             names = {"registry": found}
@@ -84,55 +81,31 @@ def actions_from_entry_points() -> list[Source]:
     return sources
 
 
+def _failed(source: str, error: BaseException) -> SettingsError:
+    return SettingsError(f"{source}: {' '.join(f'{type(error).__name__}: {error}'.split())}")
+
+
 def _only_registry(source: str, names: Mapping[str, object]) -> Registry:
     found = {id(value): value for value in names.values() if isinstance(value, Registry)}
-    registries = [registry for registry in found.values() if len(registry)]
-    if not registries:
+    merged = Registry()
+    try:
+        for registry in found.values():
+            merged.include(registry)
+    except ValueError as error:
+        raise SettingsError(f"{source}: {error}") from error
+    if not len(merged):
         hint = (
             "add actions with @registry.action(…)" if found else "make one: registry = mcp_browser.Registry()"
         )
         raise SettingsError(f"{source}: no registry with actions in it; {hint}")
-    merged = Registry()
-    try:
-        for registry in registries:
-            merged.include(registry)
-    except ValueError as error:
-        raise SettingsError(f"{source}: {error}") from error
     return merged
 
 
-def _one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
-
-
 FAMILIES = (
-    navigation,
-    elements,
-    forms,
-    several,
-    keyboard,
-    scrolling,
-    tabs,
-    observing,
-    waiting,
-    extraction,
-    printing,
-    structured,
-    files,
-    console,
-    mouse,
-    emulation,
-    scripting,
-    network,
-    routing,
-    storage,
-    testing,
-    session_script,
-    auditing,
-    performance,
-    page_tools,
-    session_recording,
-    one_tool,
+    *(navigation, elements, several, keyboard, scrolling, tabs),
+    *(observing, waiting, extraction, printing, structured, files, console),
+    *(mouse, emulation, scripting, network, storage, testing, session_script),
+    *(auditing, page_tools, session_recording, one_tool),
 )
 """Every family, in the order in which a model meets their tools.
 

@@ -5,9 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext, list_part
-from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.result import ActionContext, ActionResult, list_part
 from mcp_browser.browser.collectors import LEVELS, Entry, Location
 from mcp_browser.browser.source_maps import SourceMaps
 from mcp_browser.privacy.redaction import Redactor
@@ -19,38 +18,32 @@ LONGEST = 500  # How much of a message is shown, characters
 MAPPED = 60  # How many positions are looked up in source maps for one result
 
 
-class GetConsoleMessagesParams(ActionParams):
-    level: Literal["error", "warning", "info", "debug"] = Field("debug", description="this and graver")
-    text: str | None = Field(None, repr=False, description="part of the message")
-    part: int = Field(1, description="of a long list")
-    clear: bool = Field(False, description="forget all afterwards")
-
-
 @console.action(effect="read", during_dialog=True)
-async def get_console_messages(ctx: ActionContext, params: GetConsoleMessagesParams) -> ActionResult:
+async def get_console_messages(
+    ctx: ActionContext,
+    level: Literal["error", "warning", "info", "debug"] = Field("debug", description="this and graver"),
+    text: str | None = Field(None, repr=False, description="part of the message"),
+    part: int = Field(1, description="of a long list"),
+    clear: bool = Field(False, description="forget all afterwards"),
+) -> ActionResult:
     """List console messages and uncaught errors of the tab, newest first, with source positions."""
     kept = ctx.tab.console
     redactor = ctx.session.redactor()
-    levels = LEVELS[: LEVELS.index(params.level) + 1]
-    wanted = params.text.lower() if params.text else ""
+    levels = LEVELS[: LEVELS.index(level) + 1]
+    wanted = text.lower() if text else ""
     chosen = [
         entry for entry in reversed(kept.entries()) if entry.level in levels and wanted in entry.text.lower()
     ]
-    originals = await _originals(ctx, chosen)
+    places = dict.fromkeys(
+        place for entry in chosen for place in (*entry.stack, *filter(None, (entry.place,)))
+    )
+    maps = await ctx.session.plugin(SourceMaps)
+    originals = await maps.originals(ctx.tab, [*places][:MAPPED])
     lines = [_line(entry, originals, redactor) for entry in chosen]
-    result = list_part(ctx, lines, what="console message", part=params.part, dropped=kept.dropped)
-    if params.clear:
+    result = list_part(ctx, lines, what="console message", part=part, dropped=kept.dropped)
+    if clear:
         kept.clear()
     return result
-
-
-async def _originals(ctx: ActionContext, entries: list[Entry]) -> dict[Location, Location]:
-    places: dict[Location, None] = {}
-    for entry in entries:
-        for place in (*entry.stack, *([entry.place] if entry.place else [])):
-            places[place] = None
-    maps = await ctx.session.plugin(SourceMaps)
-    return await maps.originals(ctx.tab, list(places)[:MAPPED])
 
 
 def _line(entry: Entry, originals: dict[Location, Location], redactor: Redactor) -> str:

@@ -90,7 +90,11 @@ def _parse_text(text: str) -> Coordinates:
         raise ValueError(f"{shown!r} is no point. {_FORMS}")
     if found["inner"] and found["outer"]:
         raise ValueError(f"{shown!r} names two sizes. {_FORMS}")
-    size = _parse_size(found["inner"] or found["outer"], shown)
+    size = None
+    if written := found["inner"] or found["outer"]:
+        if (sides := _SIZE.fullmatch(written)) is None:
+            raise ValueError(f"{written!r} in {shown!r} is no size such as @1280x720. {_FORMS}")
+        size = Size(width=int(sides[1]), height=int(sides[2]))
     numbers = [float(number) for number in re.split(r"[\s,]+", found["numbers"])]
     squared = found["open"] == "["
     parts = all(abs(number) <= 1 for number in numbers)
@@ -114,28 +118,15 @@ def _parse_text(text: str) -> Coordinates:
             if size is not None:
                 return Coordinates(text=text, x=x, y=y, size=size)
             whole = 1 if parts else THOUSAND
-            _check_corners(numbers, whole, shown)
+            # Other numbers are most likely pixels.
+            if any(not 0 <= number <= whole for number in numbers):
+                raise ValueError(
+                    f"{shown!r} is outside the picture: its sides are 0 to 1, or 0 to 1000. "
+                    "For a box in pixels add @WIDTHxHEIGHT, the size of the picture."
+                )
             return Coordinates(text=text, x=x / whole, y=y / whole, normalised=True)
         case count:
             raise ValueError(f"{shown!r} has {count} numbers: a point has 2, a box 4. {_FORMS}")
-
-
-def _check_corners(numbers: list[float], whole: int, shown: str) -> None:
-    """Refuse a box that is not within the picture: its numbers are most likely pixels."""
-    if any(not 0 <= number <= whole for number in numbers):
-        raise ValueError(
-            f"{shown!r} is outside the picture: its sides are 0 to 1, or 0 to 1000. "
-            "For a box in pixels add @WIDTHxHEIGHT, the size of the picture."
-        )
-
-
-def _parse_size(text: str | None, shown: str) -> Size | None:
-    if text is None:
-        return None
-    found = _SIZE.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r} in {shown!r} is no size such as @1280x720. {_FORMS}")
-    return Size(width=int(found[1]), height=int(found[2]))
 
 
 Point = Annotated[

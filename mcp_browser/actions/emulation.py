@@ -6,9 +6,8 @@ from zoneinfo import available_timezones
 
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, field_validator
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.emulation import Emulation, Geolocation, Network, Overrides
 from mcp_browser.dom.models import Size
@@ -72,7 +71,7 @@ class EmulateParams(ActionParams):
 
 
 @emulation.action(reach="page")
-async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
+async def emulate(ctx: ActionContext, params: EmulateParams) -> str:
     """Show pages as on another device, in another place or network; set for all tabs until reset."""
     if ctx.session.services.limits.clipboard is not None and "clipboard-read" in (params.permissions or ()):
         raise InvalidArguments(
@@ -83,7 +82,15 @@ async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
     plugin = await ctx.session.plugin(Emulation)
     changes: dict[str, Any] = {}
     if params.device is not None:
-        changes |= _of_device(params.device, await ctx.session.devices())
+        found, device = find_device(params.device, await ctx.session.devices())
+        changes = {
+            "device": found,
+            "viewport": Size(**device["viewport"]),
+            "scale": float(device["device_scale_factor"]),
+            "mobile": bool(device["is_mobile"]),
+            "touch": bool(device["has_touch"]),
+            "user_agent": device["user_agent"],
+        }
     given = {name: value for name, value in params if value is not None}
     changes |= {name: value for name, value in given.items() if name not in ("device", "reset")}
     if changes.get("network") == "full":
@@ -95,17 +102,4 @@ async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
     message = f"Emulating: {now}." if now != Overrides() else "Nothing is emulated."
     if any(getattr(now, name) != getattr(before, name) for name in _SEEN_WHILE_LOADING):
         message += " Reload the page if it looks at such things only while it loads."
-    return ActionResult(extracted_content=message)
-
-
-def _of_device(name: str, devices: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The overrides of a device. Raises NotFound: there is none of that name."""
-    found, device = find_device(name, devices)
-    return {
-        "device": found,
-        "viewport": Size(**device["viewport"]),
-        "scale": float(device["device_scale_factor"]),
-        "mobile": bool(device["is_mobile"]),
-        "touch": bool(device["has_touch"]),
-        "user_agent": device["user_agent"],
-    }
+    return message

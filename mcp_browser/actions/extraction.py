@@ -12,9 +12,8 @@ from typing import Any, cast
 import anyio.to_thread
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.text import SURROGATES, counted
@@ -182,46 +181,45 @@ extraction = Registry(group="core")
 LARGEST_PDF = 50_000_000  # Largest PDF that is read from a tab, bytes
 
 
-class ExtractContentParams(ActionParams):
-    index: OptionalIndex = None
-    links: bool = Field(False, description="with addresses")
-    part: int = Field(1, description="of a long page")
-    pages: str | None = Field(None, description="of a PDF, such as 1-3,5")
-
-
-class GetHtmlParams(ActionParams):
-    index: OptionalIndex = None
-    scripts: bool = Field(False, description="with scripts and styles")
-    part: int = Field(1, description="of a long page")
-
-
 @extraction.action(effect="read")
-async def extract_content(ctx: ActionContext, params: ExtractContentParams) -> ActionResult:
+async def extract_content(
+    ctx: ActionContext,
+    index: OptionalIndex = None,
+    links: bool = Field(False, description="with addresses"),
+    part: int = Field(1, description="of a long page"),
+    pages: str | None = Field(None, description="of a PDF, such as 1-3,5"),
+) -> ActionResult:
     """Read the page or an element as Markdown, frames included."""
-    pdf = await ctx.tab.ask(ctx.tab.dom.pdf(params.index, most=LARGEST_PDF))
+    pdf = await ctx.tab.ask(ctx.tab.dom.pdf(index, most=LARGEST_PDF))
     if pdf is not None:
-        text = await read_pdf(pdf, params.pages)
+        text = await read_pdf(pdf, pages)
         if not str(text):
             return ActionResult(extracted_content=f"The PDF has {text.summary}. Look with screenshot.")
-        return _part(ctx, f"Text of the PDF ({text.summary})", str(text), params.part)
-    if params.pages is not None:
+        return _part(ctx, f"Text of the PDF ({text.summary})", str(text), part)
+    if pages is not None:
         raise InvalidArguments("Only a PDF has pages, and this is none.", hint="Use part.")
-    html = await ctx.tab.ask(ctx.tab.dom.html(params.index, readable=True))
-    url = ctx.tab.url
+    return _part(ctx, f"Content of {_named(index)}", await page_markdown(ctx, index, links=links), part)
+
+
+async def page_markdown(ctx: ActionContext, index: int | None, *, links: bool) -> str:
+    """The page or an element as Markdown."""
+    html, url = await ctx.tab.ask(ctx.tab.dom.html(index, readable=True)), ctx.tab.url
     # A thread, since a long page takes long to convert and other sessions should not wait.
-    text = await anyio.to_thread.run_sync(
-        lambda: to_markdown(html, base_url=url, links=params.links), abandon_on_cancel=True
+    return await anyio.to_thread.run_sync(
+        lambda: to_markdown(html, base_url=url, links=links), abandon_on_cancel=True
     )
-    return _part(ctx, f"Content of {_named(params.index)}", text, params.part)
 
 
 @extraction.action(effect="read")
-async def get_html(ctx: ActionContext, params: GetHtmlParams) -> ActionResult:
+async def get_html(
+    ctx: ActionContext,
+    index: OptionalIndex = None,
+    scripts: bool = Field(False, description="with scripts and styles"),
+    part: int = Field(1, description="of a long page"),
+) -> ActionResult:
     """Get the HTML of the page or an element."""
-    html = await ctx.tab.ask(ctx.tab.dom.html(params.index))
-    if not params.scripts:
-        html = without_scripts(html)
-    return _part(ctx, f"HTML of {_named(params.index)}", html, params.part)
+    html = await ctx.tab.ask(ctx.tab.dom.html(index))
+    return _part(ctx, f"HTML of {_named(index)}", html if scripts else without_scripts(html), part)
 
 
 async def read_pdf(content: bytes, pages: str | None) -> PdfText:

@@ -9,15 +9,14 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
 from mcp_browser.actions.code import Code, NoEquivalent
-from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.elements import Strings
 from mcp_browser.actions.extraction import read_pdf
-from mcp_browser.actions.forms import Strings
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
-from mcp_browser.actions.screenshots import full_size_picture, made_picture
+from mcp_browser.actions.result import ActionContext, ActionResult
+from mcp_browser.actions.screenshots import made_picture, png_picture
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.actions.waiting import LONGEST_WAIT
-from mcp_browser.browser.files.artifacts import IN_CLEAR, Artifact
+from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
@@ -40,11 +39,6 @@ PAPERS = {
 """Width and height in inches."""
 
 MARGIN_WITH_LINES = 0.8  # Inches above and below the pages of a PDF with a header or a footer
-
-
-class DropFilesParams(ActionParams):
-    index: Index
-    paths: Strings = Field(repr=False, description="or data: or browser:// URIs")
 
 
 class SavePageParams(ActionParams):
@@ -78,20 +72,18 @@ class WaitForDownloadParams(ActionParams):
         return self
 
 
-class ReadFileParams(ActionParams):
-    file: str = Field(description="name, path or browser:// URI")
-    part: int = Field(1, ge=1, description="of a long text")
-    pages: str | None = Field(None, description="of a PDF, such as 1-3,5")
-
-
 @files.action(reach="elements", alone=True)
-async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResult:
+async def drop_files(
+    ctx: ActionContext,
+    index: Index,
+    paths: Strings = Field(repr=False, description="or data: or browser:// URIs"),
+) -> str:
     """Drop files on an element, as from a folder's window."""
-    element = await ctx.tab.element(params.index)
-    given = await files_to_give(ctx, params.paths)
+    element = await ctx.tab.element(index)
+    given = await files_to_give(ctx, paths)
     await element.drop_files(given)
     ctx.session.uploads += (file.name for file in given)
-    return ActionResult(extracted_content=f"Dropped {', '.join(file.name for file in given)} on {element}.")
+    return f"Dropped {', '.join(file.name for file in given)} on {element}."
 
 
 def _save_page_code(code: Code, params: SavePageParams) -> None:
@@ -108,44 +100,66 @@ def _save_page_code(code: Code, params: SavePageParams) -> None:
 @files.action(effect="read", code=_save_page_code)
 async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
     """Save the page as PDF, MHTML archive, or PNG in full size."""
+    kind, left_out = params.format, 0
     match params.format:
         case "pdf":
-            content = await print_page(ctx, **_print_options(params))
+            options: dict[str, object] = {
+                "landscape": params.landscape,
+                "printBackground": params.background,
+                "preferCSSPageSize": params.paper is None,
+            }
+            if params.paper is not None:
+                options["paperWidth"], options["paperHeight"] = PAPERS[params.paper]
+            if params.scale is not None:
+                options["scale"] = params.scale
+            if params.pages is not None:
+                options["pageRanges"] = params.pages
+            if params.header is not None or params.footer is not None:
+                options |= {
+                    "displayHeaderFooter": True,
+                    # For an empty template, Chromium prints its own.
+                    "headerTemplate": params.header or "<span></span>",
+                    "footerTemplate": params.footer or "<span></span>",
+                    "marginTop": MARGIN_WITH_LINES,
+                    "marginBottom": MARGIN_WITH_LINES,
+                }
+            content = await _print(ctx, **options)
         case "mhtml":
-            content = await _archive(ctx)
+            await ctx.tab.await_pictures(PICTURES_SECONDS)
+            asked = send(ctx.tab.cdp, "Page.captureSnapshot", format="mhtml")
+            try:
+                taken = await ctx.tab.ask(asked, limit=PRINTING_SECONDS)
+            except PlaywrightError as error:
+                why = plain_message(error)
+                raise NotActionable(f"{cut_address(ctx.tab.url)} cannot be archived: {why}.") from error
+            content = str(taken["data"]).encode()
         case "png":
             if ctx.settings.screenshots.screenshots == "never":
                 raise NotActionable("Screenshots are switched off (screenshots=never).")
             await ctx.tab.await_pictures(PICTURES_SECONDS)
-            content, left_out = await full_size_picture(ctx.tab)
-            result = await saved_page(ctx, content, params.name, suffix=".png", kind="screenshot")
-            if left_out:
-                message = f"{result.extracted_content} The last {left_out:,} px of the page are not on it."
-                result = result.model_copy(update={"extracted_content": message})
-            return result
-    return await saved_page(ctx, content, params.name, suffix=f".{params.format}", kind=params.format)
+            content, left_out = await png_picture(ctx.tab, full_page=True)
+            kind = "screenshot"
+    result = await _saved(ctx, content, params.name, suffix=f".{params.format}", kind=kind)
+    if left_out:
+        message = f"{result.extracted_content} The last {left_out:,} px of the page are not on it."
+        return result.model_copy(update={"extracted_content": message})
+    return result
 
 
 @files.action(effect="read", during_dialog=True)
 async def list_files(ctx: ActionContext) -> ActionResult:
     """List downloads and other files of this session."""
     under_way = [info for info in ctx.session.downloads if info.size is None]
-    kept = ctx.session.artifacts.files()
-    lines = [f"- {file.kind}, {size_text(file.size)}, {file.mime_type}: {file.place}" for file in kept]
+    kept, local = ctx.session.artifacts.files(), not ctx.session.artifacts.remote
+    lines = [f"{counted(len(kept), 'file')}:" if kept else "There is no file yet."]
+    lines += [f"- {file.kind}, {size_text(file.size)}, {file.mime_type}: {file.place}" for file in kept]
     lines += [f"- {info}" for info in under_way]
-    return ActionResult(
-        extracted_content="\n".join(
-            [f"{counted(len(kept), 'file')}:" if kept else "There is no file yet.", *lines]
-        ),
-        data={
-            "files": [_as_data(file, local=not ctx.session.artifacts.remote) for file in kept],
-            "downloads": [
-                {"name": info.name, "url": info.url, "uri": info.uri, "error": info.error}
-                for info in under_way
-            ],
-        },
-        data_is_whole=True,
-    )
+    shown = ("name", "uri", "mime_type", "size", "kind", *(["path"] if local else []))
+    data = {
+        "files": [{key: file.model_dump(mode="json")[key] for key in shown} for file in kept],
+        "downloads": [info.model_dump(include={"name", "url", "uri", "error"}) for info in under_way],
+    }
+    return ActionResult(extracted_content="\n".join(lines), data=data, data_is_whole=True)
 
 
 @files.action(
@@ -163,88 +177,52 @@ async def wait_for_download(ctx: ActionContext, params: WaitForDownloadParams) -
 
 
 @files.action(effect="read", during_dialog=True)
-async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
+async def read_file(
+    ctx: ActionContext,
+    file: str = Field(description="name, path or browser:// URI"),
+    part: int = Field(1, ge=1, description="of a long text"),
+    pages: str | None = Field(None, description="of a PDF, such as 1-3,5"),
+) -> ActionResult:
     """Read a file of this session: text in parts, a PDF's text, or a picture."""
-    file = ctx.session.artifacts.named(params.file)
-    if file.size > LARGEST_READ:
+    kept = ctx.session.artifacts.named(file)
+    if kept.size > LARGEST_READ:
         raise NotActionable(
-            f"{file.name} has {size_text(file.size)}, which is too much to be read here.",
-            hint=f"A client can read the resource {file.uri} in parts.",
+            f"{kept.name} has {size_text(kept.size)}, which is too much to be read here.",
+            hint=f"A client can read the resource {kept.uri} in parts.",
         )
     try:
-        content = await anyio.to_thread.run_sync(file.path.read_bytes)
+        content = await anyio.to_thread.run_sync(kept.path.read_bytes)
     except OSError as error:
-        raise NotActionable(f"{file.name} cannot be read: {error.strerror}.") from error
-    if file.mime_type.startswith("image/") and file.mime_type != "image/svg+xml":
-        return await _picture(ctx, file, content)
-    if file.kind == "mhtml":
+        raise NotActionable(f"{kept.name} cannot be read: {error.strerror}.") from error
+    message = f"{kept.name}, {size_text(kept.size)}"
+    if kept.mime_type.startswith("image/") and kept.mime_type != "image/svg+xml":
+        try:
+            picture, size = await made_picture(ctx, content)
+        except (OSError, ValueError) as error:
+            raise NotActionable(f"{kept.name} is no picture that can be shown.") from error
+        return ActionResult(extracted_content=f"{message}, shown at {size}.", attachments=(picture,))
+    if kept.kind == "mhtml":
         content = quopri.decodestring(content)
-    message = f"{file.name}, {size_text(file.size)}"
     if content.startswith(b"%PDF"):
-        pdf = await read_pdf(content, params.pages)
+        pdf = await read_pdf(content, pages)
         text, message = str(pdf), f"{message}, {pdf.summary}"
-    elif params.pages is not None:
-        raise InvalidArguments(f"{file.name} is no PDF: only one has pages.", hint="Use part.")
+    elif pages is not None:
+        raise InvalidArguments(f"{kept.name} is no PDF: only one has pages.", hint="Use part.")
     else:
         text = _as_text(content)
     if text is None:
         raise NotActionable(
-            f"{file.name} ({file.mime_type}, {size_text(file.size)}) is no text.",
-            hint=f"A client can read it as the resource {file.uri}; a page can take it by upload_file.",
+            f"{kept.name} ({kept.mime_type}, {size_text(kept.size)}) is no text.",
+            hint=f"A client can read it as the resource {kept.uri}; a page can take it by upload_file.",
         )
     # Here too, since a part may begin in the middle of a hidden value.
     text = hide(text, ctx.session.hidden)
-    length = ctx.room
-    parts = max(1, -(-len(text) // length))
-    if params.part > parts:
-        raise InvalidArguments(f"{file.name} has {parts} parts; there is no part {params.part}.")
-    message += f", part {params.part} of {parts}:" if parts > 1 else ":"
-    return ActionResult(
-        extracted_content=message, page_content=text[(params.part - 1) * length : params.part * length]
-    )
-
-
-def _print_options(params: SavePageParams) -> dict[str, object]:
-    options: dict[str, object] = {
-        "landscape": params.landscape,
-        "printBackground": params.background,
-        "preferCSSPageSize": params.paper is None,
-    }
-    if params.paper is not None:
-        options["paperWidth"], options["paperHeight"] = PAPERS[params.paper]
-    if params.scale is not None:
-        options["scale"] = params.scale
-    if params.pages is not None:
-        options["pageRanges"] = params.pages
-    if params.header is not None or params.footer is not None:
-        options |= {
-            "displayHeaderFooter": True,
-            # For an empty template, Chromium prints its own.
-            "headerTemplate": params.header or "<span></span>",
-            "footerTemplate": params.footer or "<span></span>",
-            "marginTop": MARGIN_WITH_LINES,
-            "marginBottom": MARGIN_WITH_LINES,
-        }
-    return options
-
-
-async def _archive(ctx: ActionContext) -> bytes:
-    tab = ctx.tab
-    await tab.await_pictures(PICTURES_SECONDS)
-    try:
-        taken = await tab.ask(send(tab.cdp, "Page.captureSnapshot", format="mhtml"), limit=PRINTING_SECONDS)
-    except PlaywrightError as error:
-        raise NotActionable(f"{cut_address(tab.url)} cannot be archived: {plain_message(error)}.") from error
-    return str(taken["data"]).encode()
-
-
-async def _picture(ctx: ActionContext, file: Artifact, content: bytes) -> ActionResult:
-    try:
-        picture, size = await made_picture(ctx, content)
-    except (OSError, ValueError) as error:
-        raise NotActionable(f"{file.name} is no picture that can be shown.") from error
-    message = f"{file.name}, {size_text(file.size)}, shown at {size}."
-    return ActionResult(extracted_content=message, attachments=(picture,))
+    parts = max(1, -(-len(text) // ctx.room))
+    if part > parts:
+        raise InvalidArguments(f"{kept.name} has {parts} parts; there is no part {part}.")
+    message += f", part {part} of {parts}:" if parts > 1 else ":"
+    shown = text[(part - 1) * ctx.room : part * ctx.room]
+    return ActionResult(extracted_content=message, page_content=shown)
 
 
 def _as_text(content: bytes) -> str | None:
@@ -260,25 +238,10 @@ def _as_text(content: bytes) -> str | None:
     return text if text.count("\ufffd") + sum(letter < " " for letter in text) < len(text) / 8 else None
 
 
-def _as_data(file: Artifact, *, local: bool) -> dict[str, object]:
-    data: dict[str, object] = {
-        "name": file.name,
-        "uri": file.uri,
-        "mime_type": file.mime_type,
-        "size": file.size,
-        "kind": file.kind,
-    }
-    return data | ({"path": str(file.path)} if local else {})
-
-
 printing = Registry(group="core")
 
 PRINTING_SECONDS = 30
 PICTURES_SECONDS = 10  # How long a saved page waits for its pictures
-
-
-class SavePdfParams(ActionParams):
-    name: str | None = Field(None, description="file name")
 
 
 @printing.action(
@@ -287,13 +250,15 @@ class SavePdfParams(ActionParams):
         code.page, "pdf", path=f"{params.name or 'page'}.pdf", print_background=True
     ),
 )
-async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
+async def save_pdf(
+    ctx: ActionContext, name: str | None = Field(None, description="file name")
+) -> ActionResult:
     """Save the page as PDF."""
-    content = await print_page(ctx, printBackground=True, preferCSSPageSize=True)
-    return await saved_page(ctx, content, params.name, suffix=".pdf", kind="pdf")
+    content = await _print(ctx, printBackground=True, preferCSSPageSize=True)
+    return await _saved(ctx, content, name, suffix=".pdf", kind="pdf")
 
 
-async def print_page(ctx: ActionContext, **options: Any) -> bytes:
+async def _print(ctx: ActionContext, **options: Any) -> bytes:
     """The page as a PDF, by options of `Page.printToPDF`; raises NotActionable, InvalidArguments."""
     tab = ctx.tab
     await tab.await_pictures(PICTURES_SECONDS)
@@ -310,10 +275,9 @@ async def print_page(ctx: ActionContext, **options: Any) -> bytes:
     return base64.b64decode(printed["data"])
 
 
-async def saved_page(
+async def _saved(
     ctx: ActionContext, content: bytes, name: str | None, *, suffix: str, kind: str
 ) -> ActionResult:
-    """Save the page's content as a file, which the result names; raises NotActionable."""
     artifact = await ctx.keep(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
     more = f" {IN_CLEAR}" if kind in {"pdf", "mhtml"} else ""  # Pictures have them painted over
     return ActionResult(

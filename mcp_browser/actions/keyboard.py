@@ -7,9 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from mcp_browser.actions.code import PLACEHOLDER, Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.browser.element import describe_element
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments
@@ -18,29 +17,13 @@ from mcp_browser.text import counted
 keyboard = Registry(group="core")
 
 _ALIASES = {
-    "ctrl": "Control",
-    "cmd": "Meta",
-    "command": "Meta",
-    "win": "Meta",
-    "windows": "Meta",
-    "super": "Meta",
-    "option": "Alt",
-    "opt": "Alt",
-    "mod": "ControlOrMeta",
-    "cmdorctrl": "ControlOrMeta",
-    "return": "Enter",
-    "esc": "Escape",
-    "del": "Delete",
-    "ins": "Insert",
-    "up": "ArrowUp",
-    "down": "ArrowDown",
-    "left": "ArrowLeft",
-    "right": "ArrowRight",
-    "pgup": "PageUp",
-    "pgdn": "PageDown",
-    "pagedn": "PageDown",
-    "spacebar": "Space",
-    "plus": "+",
+    pair.partition("=")[0]: pair.partition("=")[2]
+    for pair in (
+        "ctrl=Control cmd=Meta command=Meta win=Meta windows=Meta super=Meta option=Alt opt=Alt "
+        "mod=ControlOrMeta cmdorctrl=ControlOrMeta return=Enter esc=Escape del=Delete ins=Insert up=ArrowUp "
+        "down=ArrowDown left=ArrowLeft right=ArrowRight pgup=PageUp pgdn=PageDown pagedn=PageDown "
+        "spacebar=Space plus=+"
+    ).split()
 }
 _MODIFIERS = ("Control", "Shift", "Alt", "Meta", "ControlOrMeta")
 _NAMED = (
@@ -76,7 +59,7 @@ def _send_keys_code(code: Code, params: SendKeysParams) -> None:
 
 
 @keyboard.action(reach="elements", code=_send_keys_code)
-async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
+async def send_keys(ctx: ActionContext, params: SendKeysParams) -> str:
     """Press keys, such as Escape, PageDown or Control+A, in order; a text with no key in it is typed."""
     where, meant = "", None
     if params.index is not None:
@@ -89,13 +72,13 @@ async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
         if meant is None and (focused := await ctx.tab.ask(ctx.tab.dom.focused())):
             where = f" in {describe_element(focused)}"
         await ctx.tab.input.type(params.keys, meant=meant)
-        return ActionResult(extracted_content=f"Typed {counted(len(params.keys), 'character')}{where}.")
+        return f"Typed {counted(len(params.keys), 'character')}{where}."
     for done, combination in enumerate(sequence):
         await ctx.tab.input.press(combination)
         if ctx.tab.held:
             sequence = sequence[: done + 1]
             break
-    return ActionResult(extracted_content=f"Pressed {' '.join(sequence)}{where}.")
+    return f"Pressed {' '.join(sequence)}{where}."
 
 
 def parse_keys(keys: str) -> list[str] | None:

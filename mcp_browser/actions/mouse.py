@@ -8,11 +8,10 @@ import anyio
 from pydantic import Field
 
 from mcp_browser.actions.code import Code, NoEquivalent
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.coordinates import Coordinates, Point
 from mcp_browser.actions.keyboard import parse_hotkey
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.actions.screenshots import view_size
 from mcp_browser.browser.element import DROP_SECONDS, FieldValue, describe_element
 from mcp_browser.browser.input import Button, Modifier
@@ -41,10 +40,6 @@ class MouseClickParams(ActionParams):
     hold: float = Field(0, ge=0, le=30, description="seconds pressed")
 
 
-class MouseMoveParams(ActionParams):
-    at: Point = Field(description="as in mouse_click")
-
-
 class MouseDragParams(ActionParams):
     start: Point = Field(description="as in mouse_click")
     end: Point = Field(description="where to let go")
@@ -60,14 +55,6 @@ class MouseWheelParams(ActionParams):
     modifiers: tuple[Modifier, ...] = Field((), description="keys held meanwhile")
 
 
-class TypeTextParams(ActionParams):
-    text: Annotated[str, TYPED_IN] = Field(min_length=1, description="a line end presses Enter")
-
-
-class HotkeyParams(ActionParams):
-    keys: str = Field(min_length=1, description='"ctrl shift t" or "ctrl+a"')
-
-
 def _click_code(code: Code, params: MouseClickParams) -> None:
     options = params.model_dump(include={"button", "modifiers"}, exclude_defaults=True)
     if params.clicks > 1:
@@ -80,7 +67,7 @@ def _click_code(code: Code, params: MouseClickParams) -> None:
 @mouse.action(
     reach="elements", pictured=True, own_time=lambda params: params.hold * params.clicks, code=_click_code
 )
-async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionResult:
+async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> str:
     """Click at a point of the picture."""
     tab = ctx.tab
     x, y = await _locate(ctx, params.at)
@@ -99,8 +86,7 @@ async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionRes
                 await tab.input.up(button=params.button, clicks=count)
     which = "" if params.button == "left" else f" with the {params.button} button"
     how = f" holding {'+'.join(params.modifiers)}" if params.modifiers else ""
-    message = f"{CLICKS[params.clicks]} at {x},{y}{which}{how}: {_hit(hit)}."
-    return ActionResult(extracted_content=message + about_list)
+    return f"{CLICKS[params.clicks]} at {x},{y}{which}{how}: {_hit(hit)}.{about_list}"
 
 
 @mouse.action(
@@ -108,12 +94,12 @@ async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionRes
     pictured=True,
     code=lambda code, _: code.call(code.element("at"), "hover", position=code.position("at")),
 )
-async def mouse_move(ctx: ActionContext, params: MouseMoveParams) -> ActionResult:
+async def mouse_move(ctx: ActionContext, at: Point = Field(description="as in mouse_click")) -> str:
     """Move the mouse to a point of the picture."""
-    x, y = await _locate(ctx, params.at)
+    x, y = await _locate(ctx, at)
     hit = await ctx.tab.ask(ctx.tab.dom.at_point(x, y))
     await ctx.tab.input.move(x, y)
-    return ActionResult(extracted_content=f"The mouse is at {x},{y}: {_hit(hit)}.")
+    return f"The mouse is at {x},{y}: {_hit(hit)}."
 
 
 def _drag_code(code: Code, params: MouseDragParams) -> None:
@@ -124,7 +110,7 @@ def _drag_code(code: Code, params: MouseDragParams) -> None:
 
 
 @mouse.action(reach="elements", pictured=True, code=_drag_code)
-async def mouse_drag(ctx: ActionContext, params: MouseDragParams) -> ActionResult:
+async def mouse_drag(ctx: ActionContext, params: MouseDragParams) -> str:
     """Drag from one point of the picture to another."""
     tab = ctx.tab
     points = [await _locate(ctx, point) for point in (params.start, *params.via, params.end)]
@@ -149,7 +135,7 @@ async def mouse_drag(ctx: ActionContext, params: MouseDragParams) -> ActionResul
                 await tab.input.move(end_x, end_y)
         finally:
             await tab.input.up(button=params.button)
-    return ActionResult(extracted_content=f"Dragged from {x},{y} ({_hit(taken)}) to {end_x},{end_y}.")
+    return f"Dragged from {x},{y} ({_hit(taken)}) to {end_x},{end_y}."
 
 
 def _wheel_code(code: Code, params: MouseWheelParams) -> None:
@@ -160,7 +146,7 @@ def _wheel_code(code: Code, params: MouseWheelParams) -> None:
 
 
 @mouse.action(reach="view", pictured=True, code=_wheel_code)
-async def mouse_wheel(ctx: ActionContext, params: MouseWheelParams) -> ActionResult:
+async def mouse_wheel(ctx: ActionContext, params: MouseWheelParams) -> str:
     """Turn the wheel at a point of the picture."""
     tab = ctx.tab
     view = await view_size(tab)
@@ -176,9 +162,7 @@ async def mouse_wheel(ctx: ActionContext, params: MouseWheelParams) -> ActionRes
         await tab.input.move(x, y)
         await tab.input.wheel(right * pixels, down * pixels)
     how = f" holding {'+'.join(params.modifiers)}" if params.modifiers else ""
-    return ActionResult(
-        extracted_content=f"Turned the wheel {params.direction} by {pixels} px at {x},{y}{how}."
-    )
+    return f"Turned the wheel {params.direction} by {pixels} px at {x},{y}{how}."
 
 
 @mouse.action(
@@ -186,9 +170,12 @@ async def mouse_wheel(ctx: ActionContext, params: MouseWheelParams) -> ActionRes
     pictured=True,
     code=lambda code, params: code.call(f"{code.page}.keyboard", "type", params.text),
 )
-async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
+async def type_text(
+    ctx: ActionContext,
+    text: Annotated[str, TYPED_IN] = Field(min_length=1, description="a line end presses Enter"),
+) -> str:
     """Type into what has the focus."""
-    text = params.text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     focused = await ctx.tab.ask(ctx.tab.dom.focused())
     if "\n" in text:
         # First, so that a person is asked before anything is typed.
@@ -207,7 +194,7 @@ async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
         message += f" The focus is now on {describe_element(last)}."
     elif field is not None and not field.holds(typed, within=True):
         message += field.instead
-    return ActionResult(extracted_content=message)
+    return message
 
 
 @mouse.action(
@@ -217,16 +204,18 @@ async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
         f"{code.page}.keyboard", "press", parse_hotkey(params.keys) or params.keys
     ),
 )
-async def hotkey(ctx: ActionContext, params: HotkeyParams) -> ActionResult:
+async def hotkey(
+    ctx: ActionContext, keys: str = Field(min_length=1, description='"ctrl shift t" or "ctrl+a"')
+) -> str:
     """Press keys together."""
-    combination = parse_hotkey(params.keys)
+    combination = parse_hotkey(keys)
     if combination is None:
         raise InvalidArguments(
-            f"{params.keys!r} are no keys to press together.",
+            f"{keys!r} are no keys to press together.",
             hint='Name keys such as "ctrl c", "alt+left", "enter"; for a text use type_text.',
         )
     await ctx.tab.input.press(combination)
-    return ActionResult(extracted_content=f"Pressed {combination}.")
+    return f"Pressed {combination}."
 
 
 async def _locate(ctx: ActionContext, point: Coordinates) -> tuple[int, int]:
@@ -242,9 +231,8 @@ def _hit(hit: PointHit | None) -> str:
 
 async def _about_list(ctx: ActionContext, hit: PointHit | None) -> str:
     """What to know of a native select: its list is drawn by the browser, outside of the page."""
-    if hit is None or hit.node.index is None or hit.node.role != "combobox":
+    if hit is None or (index := hit.node.index) is None or hit.node.role != "combobox":
         return ""
-    element = await ctx.tab.element(hit.node.index)
-    if not await element.is_native_select():
+    if not await (await ctx.tab.element(index)).is_native_select():
         return ""
-    return f" Its list is not in the picture: use select_option with index {hit.node.index}, or keys."
+    return f" Its list is not in the picture: use select_option with index {index}, or keys."

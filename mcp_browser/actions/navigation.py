@@ -1,13 +1,13 @@
 """Navigation: addresses, history, search."""
 
+from typing import Annotated
 from urllib.parse import quote_plus
 
 from pydantic import Field
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.result import ActionContext
 
 navigation = Registry(group="core")
 
@@ -16,16 +16,6 @@ SEARCH_ENGINES = {
     "google": "https://www.google.com/search?q={query}",
     "bing": "https://www.bing.com/search?q={query}",
 }
-
-
-class GoToUrlParams(ActionParams):
-    url: str
-    new_tab: bool = False
-
-
-class SearchWebParams(ActionParams):
-    query: str = Field(min_length=1)
-    new_tab: bool = False
 
 
 def address_of(url: str) -> str:
@@ -44,39 +34,40 @@ def _open(code: Code, url: str, *, new_tab: bool) -> None:
 @navigation.action(
     effect="navigation", code=lambda code, params: _open(code, address_of(params.url), new_tab=params.new_tab)
 )
-async def go_to_url(ctx: ActionContext, params: GoToUrlParams) -> ActionResult:
+async def go_to_url(ctx: ActionContext, url: str, new_tab: bool = False) -> str:
     """Open a URL."""
-    return await open_url(ctx, params.url, new_tab=params.new_tab)
+    return await open_url(ctx, url, new_tab=new_tab)
 
 
 @navigation.action(effect="navigation", code=lambda code, _: code.call(code.page, "go_back"))
-async def go_back(ctx: ActionContext) -> ActionResult:
+async def go_back(ctx: ActionContext) -> str:
     """Go back in the tab's history."""
     await ctx.tab.back()
-    return ActionResult(extracted_content="Went back.")
+    return "Went back."
 
 
 @navigation.action(effect="navigation", code=lambda code, _: code.call(code.page, "go_forward"))
-async def go_forward(ctx: ActionContext) -> ActionResult:
+async def go_forward(ctx: ActionContext) -> str:
     """Go forward in the tab's history."""
     await ctx.tab.forward()
-    return ActionResult(extracted_content="Went forward.")
+    return "Went forward."
 
 
 @navigation.action(effect="navigation", code=lambda code, _: code.call(code.page, "reload"))
-async def reload(ctx: ActionContext) -> ActionResult:
+async def reload(ctx: ActionContext) -> str:
     """Reload the page."""
     await ctx.tab.reload()
-    return ActionResult(extracted_content="Reloaded the page.")
+    return "Reloaded the page."
 
 
 @navigation.action(
     effect="navigation", code=lambda code, params: _open(code, code.action.url, new_tab=params.new_tab)
 )
-async def search_web(ctx: ActionContext, params: SearchWebParams) -> ActionResult:
+async def search_web(
+    ctx: ActionContext, query: Annotated[str, Field(min_length=1)], new_tab: bool = False
+) -> str:
     """Ask a search engine of the web; a page's own search box is a field."""
-    url = search_url(ctx.settings.tools.search_engine, params.query)
-    return await open_url(ctx, url, new_tab=params.new_tab)
+    return await open_url(ctx, search_url(ctx.settings.tools.search_engine, query), new_tab=new_tab)
 
 
 def search_url(engine: str, query: str) -> str:
@@ -84,8 +75,8 @@ def search_url(engine: str, query: str) -> str:
     return SEARCH_ENGINES.get(engine, engine).replace("{query}", quote_plus(query))
 
 
-async def open_url(ctx: ActionContext, url: str, *, new_tab: bool) -> ActionResult:
-    """Open an address, in a new tab if asked, and report where it led."""
+async def open_url(ctx: ActionContext, url: str, *, new_tab: bool) -> str:
+    """Open an address, in a new tab if asked; return where it led."""
     before, url = ctx.tab, ctx.session.restored(url)
     if new_tab:
         tab = await ctx.session.new_tab(url)
@@ -93,6 +84,4 @@ async def open_url(ctx: ActionContext, url: str, *, new_tab: bool) -> ActionResu
     else:
         arrival = await before.goto(url)
         downloaded, message = arrival.downloaded, f"Opened {arrival.url}."
-    if downloaded:
-        message = f"{url} is a file: it is downloaded, and the page has stayed."
-    return ActionResult(extracted_content=message)
+    return f"{url} is a file: it is downloaded, and the page has stayed." if downloaded else message

@@ -1,4 +1,4 @@
-"""Network requests: list, show, wait for, export."""
+"""Network requests: list, show, wait for, export, mock, block."""
 
 import asyncio
 import json
@@ -12,14 +12,13 @@ from urllib.parse import unquote, urlsplit
 import anyio
 from pydantic import Field, field_validator
 
-from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionContext, ActionResult, Attachment, list_part
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.network.exchange import Exchange, RedactedExchange, redact
 from mcp_browser.browser.network.log import NetworkLog
-from mcp_browser.browser.network.routes import UrlPattern
+from mcp_browser.browser.network.routes import MockAnswer, Routes, UrlPattern
 from mcp_browser.errors import DeadlineExceeded
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.privacy.redaction import Redactor
@@ -75,14 +74,6 @@ def as_data(exchange: Exchange, redactor: Redactor) -> dict[str, Any]:
         "redirected_to": exchange.redirected_to,
         "by_worker": exchange.by_worker,
     }
-
-
-def body_name(url: str, mime_type: str) -> str:
-    """A file name for a response's body, from its redacted address and its type."""
-    name = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2] or "body"
-    kind = mime_type.partition(";")[0].strip()
-    suffix = mimetypes.guess_extension(kind) or ""
-    return name if "." in name else f"{name}{suffix}"
 
 
 def _lines(exchange: Exchange, redacted: RedactedExchange, body: bytes | None, limit: int) -> Iterator[str]:
@@ -198,10 +189,6 @@ class GetNetworkRequestsParams(RequestFilter):
     part: int = Field(1, description="of a long list")
 
 
-class GetNetworkRequestParams(ActionParams):
-    id: int = Field(description="from get_network_requests")
-
-
 class WaitForResponseParams(RequestFilter):
     timeout: float = Field(10, gt=0, le=LONGEST_WAIT, description="seconds")
 
@@ -244,25 +231,27 @@ async def get_network_requests(ctx: ActionContext, params: GetNetworkRequestsPar
 
 
 @network.action(effect="read", during_dialog=True)
-async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParams) -> ActionResult:
+async def get_network_request(
+    ctx: ActionContext, id: int = Field(description="from get_network_requests")
+) -> ActionResult:
     """Show a request and its response: headers, timing, bodies."""
     log = await ctx.session.plugin(NetworkLog)
-    exchange = log.exchange(params.id)
+    exchange = log.exchange(id)
     await log.complete(exchange)
     body = await log.body(exchange)
     redacted = redact(exchange, body, ctx.session.redactor())
-    limit = ctx.settings.observation.changes_budget * CHARACTERS_A_TOKEN
-    attachments: list[Attachment] = []
-    if body and (redacted.response_body is None or len(redacted.response_body) > limit):
-        text = redacted.response_body
+    limit, text = ctx.settings.observation.changes_budget * CHARACTERS_A_TOKEN, redacted.response_body
+    attachments: tuple[Attachment, ...] = ()
+    if body and (text is None or len(text) > limit):
         content = body if text is None else hide(text, ctx.session.hidden).encode()
-        attachments.append(
-            await _kept(ctx, content, body_name(redacted.url, exchange.mime_type), exchange.mime_type)
-        )
+        name = unquote(urlsplit(redacted.url).path).rstrip("/").rpartition("/")[2] or "body"
+        suffix = mimetypes.guess_extension(exchange.mime_type.partition(";")[0].strip()) or ""
+        name = name if "." in name else f"{name}{suffix}"
+        attachments = (await _kept(ctx, content, name, exchange.mime_type),)
     return ActionResult(
         extracted_content=f"Request {exchange.id}:",
         page_content="\n".join(_lines(exchange, redacted, body, limit)),
-        attachments=tuple(attachments),
+        attachments=attachments,
     )
 
 
@@ -275,11 +264,9 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
     began = time.time()
     exchange: Exchange | None = None
     with anyio.move_on_after(params.timeout) as scope:
-        while exchange is None:
-            exchange = _answered(log, since, matches)
-            if exchange is None:
-                stop_at_dialog(ctx)
-                await log.changed.wait(params.timeout)
+        while (exchange := _answered(log, since, matches)) is None:
+            stop_at_dialog(ctx)
+            await log.changed.wait(params.timeout)
     if exchange is None:
         raise _nothing_came(log, since, params)
     with anyio.move_on_after(max(0.1, min(ENDING_SECONDS, scope.deadline - anyio.current_time()))):
@@ -351,8 +338,7 @@ def _answered(log: NetworkLog, since: float, matches: Callable[[Exchange], bool]
 
 def _nothing_came(log: NetworkLog, since: float, params: WaitForResponseParams) -> DeadlineExceeded:
     recent = [exchange for exchange in log.exchanges() if exchange.started >= since]
-    pattern = UrlPattern(params.url) if params.url else None
-    same = [exchange for exchange in recent if pattern is not None and pattern.matches(exchange.url)]
+    same = [*filter(UrlFilter(url=params.url).matcher(), recent)] if params.url else []
     what = f"{params.method or 'any'} request for {params.url or 'any address'}"
     if same:
         one = same[-1]
@@ -361,3 +347,71 @@ def _nothing_came(log: NetworkLog, since: float, params: WaitForResponseParams) 
     else:
         hint = f"{counted(len(recent), 'other request')} came meanwhile: see get_network_requests."
     return DeadlineExceeded(f"Waited {params.timeout:g} s in vain for an answer to: {what}.", hint=hint)
+
+
+LONGEST_DELAY = 60
+LONGEST_BODY = 2_000_000
+
+
+class BlockRouteParams(ActionParams):
+    url: str = Field(description=URL)
+    method: str | None = Field(None, description="only this one")
+    times: int | None = Field(None, ge=1, description="default: until removed")
+
+
+class MockRouteParams(BlockRouteParams):
+    status: int = Field(200, ge=200, le=599, description="HTTP status")
+    body: str = Field("", max_length=LONGEST_BODY, repr=False, description="of the response")
+    headers: dict[str, str] = Field(default_factory=dict[str, str], description="of the response")
+    delay: float = Field(0, ge=0, le=LONGEST_DELAY, description="seconds")
+
+
+@network.action(reach="page", during_dialog=True)
+async def mock_route(ctx: ActionContext, params: MockRouteParams) -> str:
+    """Answer requests to a URL yourself instead of the server."""
+    headers = params.headers
+    if not any(name.lower() == "content-type" for name in headers):
+        headers = {"Content-Type": _type_of(params.body), **headers}
+    return await _add(ctx, params, MockAnswer(params.status, headers, params.body, params.delay))
+
+
+@network.action(reach="page", during_dialog=True)
+async def block_route(ctx: ActionContext, params: BlockRouteParams) -> str:
+    """Let requests to a URL fail."""
+    return await _add(ctx, params, None)
+
+
+@network.action(effect="read", during_dialog=True)
+async def list_routes(ctx: ActionContext) -> str:
+    """List mocks and blocks."""
+    return _all(await ctx.session.plugin(Routes))
+
+
+@network.action(reach="page", during_dialog=True)
+async def remove_route(ctx: ActionContext, id: int | None = Field(None, description="default: all")) -> str:
+    """Remove mocks and blocks."""
+    routes = await ctx.session.plugin(Routes)
+    removed = "; ".join(map(str, await routes.remove(id))) or "nothing"
+    return f"Removed {removed}. {_all(routes)}"
+
+
+async def _add(ctx: ActionContext, params: BlockRouteParams, answer: MockAnswer | None) -> str:
+    routes = await ctx.session.plugin(Routes)
+    rule = await routes.add(UrlPattern(params.url), method=params.method, answer=answer, times=params.times)
+    return f"Route {rule}. It holds for requests from now on, in all tabs."
+
+
+def _all(routes: Routes) -> str:
+    rules = routes.rules()
+    return "Routes: " + "; ".join(map(str, rules)) + "." if rules else "There are no routes."
+
+
+def _type_of(body: str) -> str:
+    start = body.lstrip()[:1]
+    if start in ("{", "["):
+        try:
+            json.loads(body)
+        except ValueError:
+            return "text/plain; charset=utf-8"
+        return "application/json"
+    return "text/html; charset=utf-8" if start == "<" else "text/plain; charset=utf-8"

@@ -1,34 +1,24 @@
 """Observe the page: its state, a search for elements, pictures."""
 
-from typing import Any
-
 from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
 from mcp_browser.actions.screenshots import take_screenshot
-from mcp_browser.actions.waiting import is_selector_error
+from mcp_browser.actions.waiting import refuse_selector
 from mcp_browser.browser.choosing import seek
 from mcp_browser.browser.playwright_errors import is_context_gone
-from mcp_browser.dom.models import DomNode, ElementQuery, FoundElements
+from mcp_browser.dom.models import ElementQuery, FoundElements
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, DeadlineExceeded, InvalidArguments, NotActionable, NotFound
+from mcp_browser.errors import ActionError, DeadlineExceeded, NotActionable, NotFound
 from mcp_browser.text import cut_address
 
 observing = Registry(group="core")
 
 MOST_FOUND = 200
-
-
-class GetStateParams(ActionParams):
-    index: OptionalIndex = Field(None, description="only inside this")
-    part: int = Field(1, description="of a long page")
-    screenshot: bool | None = Field(None, description="add a picture")
-    labels: bool = Field(False, description="draw indexes on it")
 
 
 class FindElementsParams(ActionParams):
@@ -62,14 +52,20 @@ class ScreenshotParams(ActionParams):
 
 
 @observing.action(effect="read", during_dialog=True)
-async def get_state(ctx: ActionContext, params: GetStateParams) -> ActionResult:
+async def get_state(
+    ctx: ActionContext,
+    index: OptionalIndex = Field(None, description="only inside this"),
+    part: int = Field(1, description="of a long page"),
+    screenshot: bool | None = Field(None, description="add a picture"),
+    labels: bool = Field(False, description="draw indexes on it"),
+) -> ActionResult:
     """Show the page: its elements with indexes, its text, and a picture if wanted."""
-    observation = await ctx.session.full_observation(region=params.index, part=params.part)
+    observation = await ctx.session.full_observation(region=index, part=part)
     pictures: tuple[Attachment, ...] = ()
     setting = ctx.settings.screenshots.screenshots
-    wanted = params.screenshot if params.screenshot is not None else params.labels or setting == "always"
+    wanted = screenshot if screenshot is not None else labels or setting == "always"
     if wanted and setting != "never" and observation.dialog is None:
-        pictures = ((await take_screenshot(ctx, labels=params.labels)).attachment,)
+        pictures = ((await take_screenshot(ctx, labels=labels)).attachment,)
     return ActionResult(observation=observation, attachments=pictures)
 
 
@@ -92,12 +88,16 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
     message = f"Found {total}" if total == len(nodes) else f"The first {len(nodes)} of {total} found"
     if found.missed:
         message += f" ({_unsearched(found)})"
+    elements = [
+        {"index": node.index, "role": node.role, "name": node.name, "states": list(node.states)}
+        for node in nodes
+    ]
     return ActionResult(
         extracted_content=f"{message}{scrolled}:",
         page_content="\n".join(map(str, nodes)),
         page_lines=True,
         stands_for_page=True,
-        data={"total": total, "elements": [_as_data(node) for node in nodes]},
+        data={"total": total, "elements": elements},
     )
 
 
@@ -165,8 +165,7 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundEl
         except FrameGone:
             missed.append(f"the frame {cut_address(frame.url)} is still loading")
         except PlaywrightError as error:
-            if is_selector_error(error):
-                raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
+            refuse_selector(error, selector)
             if not is_context_gone(error):
                 raise
             if not frame.is_detached():
@@ -175,7 +174,3 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundEl
             total += count
     nodes = await ctx.tab.ask(ctx.tab.dom.nodes_of(handles)) if handles else []
     return FoundElements(nodes=tuple(filter(None, nodes)), total=total, missed=tuple(missed))
-
-
-def _as_data(node: DomNode) -> dict[str, Any]:
-    return {"index": node.index, "role": node.role, "name": node.name, "states": list(node.states)}

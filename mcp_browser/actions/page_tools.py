@@ -1,23 +1,26 @@
-"""The tools that a page offers by WebMCP."""
+"""The tools that a page offers by WebMCP, whose schemas may be wrong or hostile."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.playwright_errors import is_context_gone
 from mcp_browser.dom.driver_errors import plain_message
-from mcp_browser.errors import DeadlineExceeded, DialogOpen, NotFound, ScriptFailed
-from mcp_browser.text import counted, cut
+from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments, NotFound, ScriptFailed
+from mcp_browser.text import counted, cut, one_line
 
 if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
     from playwright.async_api import Frame
 
 page_tools = Registry(group="page_tools")
@@ -25,7 +28,6 @@ page_tools = Registry(group="page_tools")
 LISTING_SECONDS = 5.0  # How long one frame may take to list its tools
 SLACK = 1.0
 DIALOG_SECONDS = 600.0  # How much longer the answer of a tool that waits for a dialog is awaited
-NO_TOOLS = "The page offers no tools."
 
 
 class CallPageToolParams(ActionParams):
@@ -39,7 +41,7 @@ async def list_page_tools(ctx: ActionContext) -> ActionResult:
     """List the tools that the page offers, with their schemas."""
     tools = [tool async for _, tool in _tools(ctx)]
     if not tools:
-        return ActionResult(extracted_content=NO_TOOLS, data={"tools": []})
+        return ActionResult(extracted_content="The page offers no tools.", data={"tools": []})
     return ActionResult(
         extracted_content=f"{counted(len(tools), 'tool')} of the page, as it describes them itself:",
         page_content="\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools),
@@ -50,25 +52,18 @@ async def list_page_tools(ctx: ActionContext) -> ActionResult:
 @page_tools.action(destructive=True, own_time=lambda params: params.timeout)
 async def call_page_tool(ctx: ActionContext, params: CallPageToolParams) -> ActionResult:
     """Call a tool that the page offers."""
+    name, arguments = params.name, params.arguments
     known: list[str] = []
     async for frame, tool in _tools(ctx):
-        if tool["name"] == params.name:
-            # Imported late: it imports jsonschema.
-            from mcp_browser.actions.page_arguments import check_arguments  # noqa: PLC0415
-
-            check_arguments(params.name, params.arguments, tool.get("inputSchema"))
-            return await _call(ctx, frame, params)
+        if tool["name"] == name:
+            check_arguments(name, arguments, tool.get("inputSchema"))
+            milliseconds = (params.timeout + DIALOG_SECONDS) * 1000
+            asked = frame.webmcp.call_tool(name, arguments, timeout=milliseconds)
+            return await answer_of(ctx, name, asyncio.ensure_future(asked), params.timeout)
         known.append(str(tool["name"]))
     raise NotFound(
-        f"The page offers no tool {params.name!r}.",
-        hint=f"It offers: {cut(', '.join(known), 500) or 'none'}.",
+        f"The page offers no tool {name!r}.", hint=f"It offers: {cut(', '.join(known), 500) or 'none'}."
     )
-
-
-async def _call(ctx: ActionContext, frame: "Frame", params: CallPageToolParams) -> ActionResult:
-    milliseconds = (params.timeout + DIALOG_SECONDS) * 1000
-    asked = frame.webmcp.call_tool(params.name, params.arguments, timeout=milliseconds)
-    return await answer_of(ctx, params.name, asyncio.ensure_future(asked), params.timeout)
 
 
 async def answer_of(
@@ -118,3 +113,130 @@ async def _tools(ctx: ActionContext) -> AsyncIterator[tuple["Frame", dict[str, A
             continue
         for tool in found:
             yield frame, dict(tool)
+
+
+MOST_PARTS = 500  # Of a schema, its definitions counted at each use; later parts accept anything
+MOST_FOLLOWED = 4  # References within one another
+MOST_WORK = 1_000_000  # Values in the arguments by characters of the schema
+MOST_PROBLEMS = 4
+LONGEST_PROBLEM = 200
+
+_PLAIN = frozenset(
+    "type const minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems "
+    "maxItems".split()
+)
+_LISTED = frozenset({"enum", "required"})
+_ALTERNATIVES = frozenset({"allOf", "anyOf", "oneOf"})
+
+_Schema = dict[str, Any]
+
+
+def check_arguments(tool: str, arguments: Mapping[str, Any], schema: object) -> None:
+    """Raise InvalidArguments, which names them, if arguments do not fit.
+
+    A schema that is wrong, or too large to check, accepts everything.
+    """
+    # Imported late: most calls need it not.
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
+    from jsonschema.exceptions import SchemaError  # noqa: PLC0415
+
+    try:
+        checkable = _Checkable(schema).schema
+        if _values(arguments) * len(json.dumps(checkable)) > MOST_WORK:
+            return
+        Draft202012Validator.check_schema(checkable)
+        validator = cast("Validator", Draft202012Validator(checkable))
+        errors = islice(validator.iter_errors(arguments), MOST_PROBLEMS)
+        problems = [one_line(problem, LONGEST_PROBLEM) for problem in map(_explain, errors)]
+    except (SchemaError, RecursionError):
+        return
+    if problems:
+        raise InvalidArguments(
+            f"The arguments do not fit the page's tool {tool}: {'; '.join(dict.fromkeys(problems))}.",
+            hint="list_page_tools has its schema.",
+        )
+
+
+def _explain(error: "ValidationError") -> str:
+    """The error's message, with the argument that it is about."""
+    wanted = cast("Any", error.validator_value)
+    match error.validator:
+        case "required":
+            kinds: _Schema = cast("_Schema", error.schema).get("properties", {})
+            missing = [name for name in wanted if name not in cast("_Schema", error.instance)]
+            said = f"missing {', '.join(f'{name!r}{_kind(kinds.get(name))}' for name in missing)}"
+        case "anyOf":
+            said = f"{error.instance!r} fits none of {json.dumps(wanted)}"
+        case _:
+            said = error.message
+    where = "/".join(map(str, error.absolute_path))
+    return f"{where}: {said}" if where else said
+
+
+def _kind(schema: Any) -> str:
+    kind = cast("_Schema", schema).get("type") if isinstance(schema, dict) else None
+    return f" ({kind})" if isinstance(kind, str) else ""
+
+
+def _values(value: Any) -> int:
+    """How many values there are in one."""
+    match value:
+        case dict():
+            return 1 + sum(map(_values, cast("_Schema", value).values()))
+        case list():
+            return 1 + sum(map(_values, cast("list[Any]", value)))
+        case _:
+            return 1
+
+
+class _Checkable:
+    """The part of a schema that can be checked in bounded time.
+
+    It only accepts more than the whole: it leaves out patterns, which may backtrack without end, negations,
+    and references to other schemas.
+    """
+
+    def __init__(self, schema: object) -> None:
+        self._whole = schema
+        self._parts = 0
+        self.schema = self._of(schema, 0)
+
+    def _of(self, schema: Any, followed: int) -> _Schema | bool:
+        self._parts += 1
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, dict) or self._parts > MOST_PARTS or followed > MOST_FOLLOWED:
+            return {}
+        part = cast("_Schema", schema)
+        if "$ref" in part:
+            return self._of(self._found(part["$ref"]), followed + 1)
+        kept: _Schema = {}
+        for key, value in part.items():
+            if key in _PLAIN:
+                kept[key] = value
+            elif key in _LISTED and isinstance(value, list):
+                self._parts += len(cast("list[Any]", value))
+                if self._parts <= MOST_PARTS:
+                    kept[key] = value
+            elif key in _ALTERNATIVES and isinstance(value, list):
+                # With less asked for, more than one may fit.
+                name = "anyOf" if key == "oneOf" and "anyOf" not in part else key
+                if name != "oneOf":
+                    kept[name] = [self._of(one, followed) for one in cast("list[Any]", value)]
+            elif key == "properties" and isinstance(value, dict):
+                named = cast("_Schema", value)
+                kept[key] = {name: self._of(one, followed) for name, one in named.items()}
+            elif (key == "additionalProperties" and "patternProperties" not in part) or (
+                key == "items" and "prefixItems" not in part
+            ):
+                kept[key] = self._of(value, followed)
+        return kept
+
+    def _found(self, reference: Any) -> Any:
+        """The part of the schema that a reference names."""
+        start, *path = reference.split("/") if isinstance(reference, str) else [""]
+        found = self._whole if start == "#" else None
+        for name in path:
+            key = unquote(name).replace("~1", "/").replace("~0", "~")
+            found = cast("_Schema", found).get(key) if isinstance(found, dict) else None
+        return found

@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.code import WriteCode
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.result import ActionResult, Outcome
+from mcp_browser.actions.result import ActionContext, ActionResult, Outcome
 from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on
@@ -227,7 +226,8 @@ class Registry:
             name = function.__name__
             if name in self._excluded:
                 return function
-            text = description or _first_paragraph(function)
+            summary = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
+            text = description or " ".join(summary.split())
             if not text:
                 raise ValueError(f"action {name!r} needs a description or a docstring")
             model, run = _bind(function, param_model)
@@ -326,15 +326,11 @@ def _injected_kind(name: str, hints: Mapping[str, Any]) -> str | None:
 def _bind(
     function: Callable[..., Any], param_model: type[BaseModel] | None
 ) -> tuple[type[BaseModel], Callable[[ActionContext, BaseModel], Awaitable[ActionResult]]]:
+    name = function.__name__
     hints = get_type_hints(function, include_extras=True)
-    injected: dict[str, Callable[[ActionContext], Any]] = {}
-    own: dict[str, inspect.Parameter] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        kind = _injected_kind(name, hints)
-        if kind is not None:
-            injected[name] = _INJECTED[kind]
-        else:
-            own[name] = parameter
+    given = inspect.signature(function).parameters
+    injected = {one: _INJECTED[kind] for one in given if (kind := _injected_kind(one, hints))}
+    own = {one: parameter for one, parameter in given.items() if one not in injected}
 
     model_argument: str | None = None
     if param_model is None and len(own) == 1:
@@ -344,19 +340,17 @@ def _bind(
             param_model, model_argument = hint, only
     elif param_model is not None:
         if len(own) > 1:
-            raise ValueError(
-                f"{function.__name__} takes its param_model as one argument, not {', '.join(own)}"
-            )
+            raise ValueError(f"{name} takes its param_model as one argument, not {', '.join(own)}")
         model_argument = next(iter(own), None)
-    _check_return(function.__name__, hints)
+    _check_return(name, hints)
     spread = param_model is None
     if param_model is None:
         param_model = _model_from_signature(function, own, hints)
 
     async def run(ctx: ActionContext, params: BaseModel) -> ActionResult:
-        arguments: dict[str, Any] = {name: get(ctx) for name, get in injected.items()}
+        arguments: dict[str, Any] = {one: get(ctx) for one, get in injected.items()}
         if spread:
-            arguments |= {name: getattr(params, name) for name in own}
+            arguments |= {one: getattr(params, one) for one in own}
         elif model_argument is not None:
             arguments[model_argument] = params
         if inspect.iscoroutinefunction(function):
@@ -365,7 +359,17 @@ def _bind(
             result = await anyio.to_thread.run_sync(
                 functools.partial(function, **arguments), abandon_on_cancel=True
             )
-        return result if isinstance(result, ActionResult) else _as_result(function.__name__, result)
+        match result:
+            case ActionResult():
+                return result
+            case str():
+                return ActionResult(extracted_content=result)
+            case None:
+                return ActionResult(extracted_content=f"{name} is done.")
+            case _:
+                raise TypeError(
+                    f"action {name!r} returned {type(result).__name__}; return an ActionResult, a str or None"
+                )
 
     return param_model, run
 
@@ -385,7 +389,11 @@ def _model_from_signature(
     function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]
 ) -> type[BaseModel]:
     name = function.__name__
-    described = _described_arguments(function)
+    section = _ARGS.search(inspect.cleandoc(function.__doc__ or ""))
+    described = {
+        entry["name"]: " ".join(entry["text"].split()).rstrip(".")
+        for entry in (_ARGUMENT.finditer(section[1]) if section is not None else ())
+    }
     fields: dict[str, Any] = {}
     for parameter in parameters.values():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
@@ -400,31 +408,6 @@ def _model_from_signature(
         fields[parameter.name] = (hint, default)
     model = "".join(part.title() for part in name.split("_")) + "Params"
     return create_model(model, __base__=ActionParams, **fields)
-
-
-def _described_arguments(function: Callable[..., Any]) -> dict[str, str]:
-    """The descriptions in the `Args:` of a docstring, each on one line."""
-    found: dict[str, str] = {}
-    section = _ARGS.search(inspect.cleandoc(function.__doc__ or ""))
-    for entry in _ARGUMENT.finditer(section[1]) if section is not None else ():
-        found[entry["name"]] = " ".join(entry["text"].split()).rstrip(".")
-    return found
-
-
-def _first_paragraph(function: Callable[..., Any]) -> str:
-    return " ".join(inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0].split())
-
-
-def _as_result(name: str, result: object) -> ActionResult:
-    match result:
-        case str():
-            return ActionResult(extracted_content=result)
-        case None:
-            return ActionResult(extracted_content=f"{name} is done.")
-        case _:
-            raise TypeError(
-                f"action {name!r} returned {type(result).__name__}; return an ActionResult, a str or None"
-            )
 
 
 def explain_arguments(name: str, param_model: type[BaseModel], error: ValidationError) -> str:

@@ -1,14 +1,22 @@
-"""The result of an action."""
+"""What an action is given, its context, and what it gives, its result."""
 
-from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+import contextlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.observation import Observation
 from mcp_browser.dom.models import Frozen
-from mcp_browser.text import in_texts
+from mcp_browser.errors import NotFound
+from mcp_browser.settings import Settings
+from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted, in_texts
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.session import BrowserSession
+    from mcp_browser.browser.tab import Tab
 
 FrozenT = TypeVar("FrozenT", bound=Frozen)
 
@@ -33,14 +41,8 @@ class Attachment(BaseModel):
     @classmethod
     def of_file(cls, artifact: Artifact, *, local: bool) -> "Attachment":
         """A file that the session has made; `local` where its client can use the path."""
-        return cls(
-            kind="file",
-            mime_type=artifact.mime_type,
-            name=artifact.name,
-            path=str(artifact.path) if local else None,
-            uri=artifact.uri,
-            size=artifact.size,
-        )
+        known = artifact.model_dump(include={"mime_type", "name", "uri", "size"})
+        return cls(kind="file", path=str(artifact.path) if local else None, **known)
 
 
 class Outcome(BaseModel):
@@ -105,3 +107,119 @@ class ActionResult(BaseModel):
 def _with_texts(value: FrozenT, change: Callable[[str], str]) -> FrozenT:
     """A value with its own texts changed."""
     return value.model_copy(update={name: change(text) for name, text in value if isinstance(text, str)})
+
+
+@dataclass(frozen=True, slots=True)
+class ActionContext:
+    """The session that an action works in, its current tab, and the settings in force.
+
+    `gives_files` is False in a list of actions that may give away none.
+    """
+
+    session: "BrowserSession"
+    settings: Settings
+    gives_files: bool = True
+
+    @property
+    def tab(self) -> "Tab":
+        return self.session.current_tab
+
+    @property
+    def room(self) -> int:
+        """How many characters a result has room for."""
+        return self.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
+
+    @contextlib.contextmanager
+    def writing(self) -> Generator[None]:
+        """Raise NotActionable if a file of the session cannot be written."""
+        try:
+            yield
+        except OSError as error:
+            raise self.session.artifacts.not_written(error) from error
+
+    async def keep(self, content: bytes, name: str, **options: Any) -> Artifact:
+        """Keep something as a file of the session, by options of `Artifacts.add`; raises NotActionable."""
+        with self.writing():
+            return await self.session.artifacts.add(content, name, **options)
+
+    def attach(self, *files: Artifact) -> tuple[Attachment, ...]:
+        """Files of the session as attachments of a result."""
+        return tuple(Attachment.of_file(file, local=not self.session.artifacts.remote) for file in files)
+
+    def one_part(self, what: str, text: str, part: int) -> ActionResult:
+        """One part of a long text as a result, counted from 1; `what` names the text. Raises NotFound."""
+        parts = split_parts(text, self.room)
+        if not 1 <= part <= len(parts):
+            raise NotFound(f"There is no part {part}: the text has {len(parts)}.")
+        what += part_of(part, len(parts))
+        data = {"part": part, "parts": len(parts)}
+        return ActionResult(
+            extracted_content=f"{what}:", page_content=parts[part - 1], stands_for_page=True, data=data
+        )
+
+
+def part_of(part: int, parts: int) -> str:
+    """Which part of how many is shown, and how to get the next one; empty for the only one."""
+    if parts <= 1:
+        return ""
+    return f", part {part} of {parts}" + (f" (next: part={part + 1})" if part < parts else "")
+
+
+def split_parts(text: str, size: int) -> list[str]:
+    """Cut a text into parts of at most `size` characters, where a paragraph, line or word ends if it can."""
+    parts: list[str] = []
+    start = 0
+    while len(text) - start > size:
+        ends = (text.rfind(boundary, start + size // 2, start + size) for boundary in ("\n\n", "\n", " "))
+        cut = next((end for end in ends if end > 0), start + size)
+        parts.append(text[start:cut].rstrip())
+        start = cut
+        while start < len(text) and text[start] == "\n":
+            start += 1
+    return [*parts, text[start:]]
+
+
+def list_part(  # noqa: PLR0913 - options, all by keyword
+    ctx: ActionContext,
+    entries: Sequence[str],
+    *,
+    what: str,
+    part: int,
+    data: Sequence[dict[str, Any]] | None = None,
+    dropped: int = 0,
+    note: str = "",
+) -> ActionResult:
+    """Part `part`, from 1, of a list as a result; `what` names one of its entries. Raises NotFound.
+
+    Further lines of an entry are indented, so that none looks like another entry. `data` are the same entries
+    for programs; `dropped` counts those not kept any more; `note` goes into the heading.
+    """
+    heading = counted(len(entries), what)
+    if dropped:
+        heading += f" ({dropped:,} older ones are not kept)"
+    heading += f" ({note})" if note else ""
+    lines = [clean_text(entry).replace("\n", "\n  ") for entry in entries]
+    parts = list(_parts(lines, ctx.room // 2))
+    if not 1 <= part <= len(parts):
+        raise NotFound(f"There is no part {part}: the list has {len(parts)}.")
+    heading += part_of(part, len(parts))
+    known: dict[str, Any] = {"count": len(entries), "part": part, "parts": len(parts)}
+    if data is not None:
+        known |= {f"{what}s": list(data[parts[part - 1]]), "dropped": dropped, "note": note}
+    return ActionResult(
+        extracted_content=f"{heading}{':' if entries else '.'}",
+        page_content="\n".join(lines[parts[part - 1]]) if entries else None,
+        data=known,
+        data_is_whole=data is not None,
+    )
+
+
+def _parts(entries: Sequence[str], size: int) -> Iterator[slice]:
+    """Group entries into parts of at most `size` characters, each of at least one entry."""
+    start = length = 0
+    for place, entry in enumerate(entries):
+        length += len(entry) + 1
+        if length > size and place > start:
+            yield slice(start, place)
+            start, length = place, len(entry) + 1
+    yield slice(start, len(entries))

@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio.to_thread
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.result import Attachment
+from mcp_browser.actions.result import ActionContext, Attachment
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.pictures import encode_whole, make_picture
 from mcp_browser.dom.cdp import send
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from playwright.async_api import FloatRect
 
     from mcp_browser.browser.tab import Tab
-    from mcp_browser.dom.models import Box
 
 TALLEST = 3  # Times the longest side of a picture, for a full page; more could not be read
 TALLEST_PAINTED = 16_000  # Chromium paints no taller picture, in its own pixels
@@ -55,26 +53,17 @@ async def take_screenshot(
     """
     tab = ctx.tab
     await tab.await_pictures(PICTURES_SECONDS)
-    clip: FloatRect | None = None
-    left_out = 0
-    if element is not None:
-        clip = await _part_in_view(tab, element)
-    elif full_page:
-        clip, left_out = await _upper_part(tab, TALLEST * ctx.settings.screenshots.screenshot_max_side)
-    shot = await tab.screenshot(full_page=full_page, clip=clip, limit=PAINTING_SECONDS if full_page else None)
-    boxes: list[Box] = []
-    css_width: int | None = None
+    tallest = TALLEST * ctx.settings.screenshots.screenshot_max_side
+    shot, clip, left_out = await _shot(tab, element, full_page=full_page, tallest=tallest)
+    drawn: dict[str, Any] = {}
     if labels:
         left, top = (clip["x"], clip["y"]) if clip else (0.0, 0.0)
-        boxes = [
-            box.model_copy(update={"x": box.x - left, "y": box.y - top})
-            for box in await tab.ask(tab.dom.boxes())
-        ]
-        css_width = round(clip["width"]) if clip else (await _layout(tab))[0]
-    at = tab.cursor if cursor else None
-    if at is not None:
-        css_width = (await view_size(tab)).width
-    attachment, size = await made_picture(ctx, shot, css_width=css_width, labels=boxes, cursor=at)
+        boxes = await tab.ask(tab.dom.boxes())
+        drawn["labels"] = [box.model_copy(update={"x": box.x - left, "y": box.y - top}) for box in boxes]
+        drawn["css_width"] = round(clip["width"]) if clip else (await _layout(tab))[0]
+    if cursor and tab.cursor is not None:
+        drawn |= {"cursor": tab.cursor, "css_width": (await view_size(tab)).width}
+    attachment, size = await made_picture(ctx, shot, **drawn)
     if element is None and not full_page:
         ctx.session.shown_picture = size
     return Screenshot(attachment, size, left_out)
@@ -120,38 +109,45 @@ async def describe_view(tab: "Tab", picture: Size | None) -> str:
     return f"{message}."
 
 
-async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:
-    """A PNG of the page in its own resolution, and the CSS pixels left out below; raises DeadlineExceeded."""
-    clip, left_out = await _upper_part(tab)
-    shot = await tab.screenshot(full_page=True, clip=clip, kind="png", limit=PAINTING_SECONDS)
+async def png_picture(
+    tab: "Tab", element: Element | None = None, *, full_page: bool = False
+) -> tuple[bytes, int]:
+    """A PNG of the view, the full page or an element at the screen's own resolution.
+
+    With it, how many CSS pixels of the page below were left out. Raises NotActionable, DeadlineExceeded.
+    """
+    shot, _, left_out = await _shot(tab, element, full_page=full_page, kind="png")
     return await anyio.to_thread.run_sync(encode_whole, shot), left_out
 
 
-async def whole_picture(tab: "Tab", element: Element | None = None) -> bytes:
-    """A PNG of the view, or of an element, at the screen's own resolution; raises NotActionable."""
-    clip = await _part_in_view(tab, element) if element is not None else None
-    return await anyio.to_thread.run_sync(encode_whole, await tab.screenshot(clip=clip, kind="png"))
-
-
-async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":
-    box = await element.show()
-    width, height, _, _ = await _layout(tab)
-    left, top = max(0.0, box.x - box.width / 2), max(0.0, box.y - box.height / 2)
-    right, bottom = min(width, box.x + box.width / 2), min(height, box.y + box.height / 2)
-    if right - left < 1 or bottom - top < 1:
-        raise NotActionable(
-            f"Nothing of {element} is to be seen.", hint="Take a screenshot of the view instead."
-        )
-    return {"x": left, "y": top, "width": right - left, "height": bottom - top}
-
-
-async def _upper_part(tab: "Tab", tallest: float = math.inf) -> "tuple[FloatRect | None, int]":
-    """The part of a page that fits a picture, None for all, and the CSS pixels left out below it."""
-    _, _, width, height = await _layout(tab)
-    left_out = max(0, height - int(min(tallest, TALLEST_PAINTED / await device_scale(tab))))
-    if not left_out:
-        return None, 0
-    return {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}, left_out
+async def _shot(
+    tab: "Tab",
+    element: Element | None,
+    *,
+    full_page: bool,
+    tallest: float = math.inf,
+    kind: Literal["png"] | None = None,
+) -> "tuple[Shot, FloatRect | None, int]":
+    """A picture, the part of the page that it shows unless all, and the CSS pixels left out below it."""
+    clip: FloatRect | None = None
+    left_out = 0
+    if element is not None:
+        box = await element.show()
+        width, height, _, _ = await _layout(tab)
+        left, top = max(0.0, box.x - box.width / 2), max(0.0, box.y - box.height / 2)
+        right, bottom = min(width, box.x + box.width / 2), min(height, box.y + box.height / 2)
+        if right - left < 1 or bottom - top < 1:
+            hint = "Take a screenshot of the view instead."
+            raise NotActionable(f"Nothing of {element} is to be seen.", hint=hint)
+        clip = {"x": left, "y": top, "width": right - left, "height": bottom - top}
+    elif full_page:
+        _, _, width, height = await _layout(tab)
+        scale = min(max((await tab.ask(tab.dom.window())).scale, 1.0), 8.0)  # Pixels for each CSS pixel
+        left_out = max(0, height - int(min(tallest, TALLEST_PAINTED / scale)))
+        if left_out:
+            clip = {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}
+    limit = PAINTING_SECONDS if full_page else None
+    return await tab.screenshot(full_page=full_page, clip=clip, kind=kind, limit=limit), clip, left_out
 
 
 async def _layout(tab: "Tab") -> tuple[int, int, int, int]:
@@ -159,8 +155,3 @@ async def _layout(tab: "Tab") -> tuple[int, int, int, int]:
     metrics = await tab.ask(send(tab.cdp, "Page.getLayoutMetrics"))
     view, page = metrics["cssLayoutViewport"], metrics["cssContentSize"]
     return view["clientWidth"], view["clientHeight"], page["width"], page["height"]
-
-
-async def device_scale(tab: "Tab") -> float:
-    """Pixels of a picture for each CSS pixel."""
-    return min(max((await tab.ask(tab.dom.window())).scale, 1.0), 8.0)

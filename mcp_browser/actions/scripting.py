@@ -4,26 +4,21 @@ import asyncio
 import contextlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_context_gone
-from mcp_browser.dom.models import Frozen
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.scripts import evaluate_script_source
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, ScriptFailed
 from mcp_browser.text import cut_address, one_line, quoted
-
-if TYPE_CHECKING:
-    from mcp_browser.browser.tab import Tab
 
 # The caller's text begins on the first line, so that lines count as they do in it.
 _EXPRESSION = (
@@ -40,49 +35,6 @@ _OTHER_PLACE = re.compile(r"\b((?:https?|file|blob|data):\S+:\d+:\d+)\)?$", re.M
 
 CONTROL_SECONDS = 2.0
 LONGEST_THROWN = 1_000  # Longest thrown value that is repeated, characters
-
-
-class Evaluation(Frozen):
-    """A script's result as JSON, cut if `is_cut`; none if the script has `left_page`."""
-
-    value: JsonValue = None
-    is_undefined: bool = False
-    is_cut: bool = False
-    left_page: bool = False
-
-
-async def evaluate(
-    tab: "Tab", script: str, *, index: int | None, seconds: float, characters: int
-) -> Evaluation:
-    """Run an expression, a function, or a function's body in the page; promises are awaited.
-
-    The script finds the element at `index` as `element`, and runs in its frame; a function takes it too.
-
-    Raises:
-        ScriptFailed: it threw, or it is no JavaScript; the message has the line.
-        DeadlineExceeded: it did not end in `seconds`; one that runs without end is stopped.
-        DialogOpen: it has opened a dialog and waits for the answer.
-        StaleElement: the element is gone.
-    """
-    box = None
-    try:
-        async with asyncio.timeout(seconds):
-            box = await tab.guarded(_box(*await tab.ask(tab.dom.in_page(index)), script))
-            prefix, answer = box.prefix, await tab.guarded(box.run(characters))
-    except TimeoutError as error:
-        raise await _too_long(tab, index, seconds) from error
-    except PlaywrightError as error:
-        if is_context_gone(error):
-            return Evaluation(left_page=True)
-        raise
-    finally:
-        if box is not None and not tab.held:
-            with contextlib.suppress(PlaywrightError, ActionError, TimeoutError):
-                async with asyncio.timeout(CONTROL_SECONDS):
-                    await tab.guarded(send(box.session, "Runtime.releaseObject", objectId=box.object))
-    if "thrown" in answer:
-        raise _failure(answer, prefix)
-    return Evaluation(value=answer["value"], is_undefined=answer["isUndefined"], is_cut=answer["isCut"])
 
 
 class _Box(NamedTuple):
@@ -154,18 +106,6 @@ def _failure(answer: dict[str, Any], prefix: int) -> ScriptFailed:
     return ScriptFailed(f"The script failed: {thrown}{where}.")
 
 
-async def _too_long(tab: "Tab", index: int | None, seconds: float) -> DeadlineExceeded:
-    if await tab.dom.break_off(index):
-        return DeadlineExceeded(
-            f"The script did not end within {seconds:g} s and was stopped; the page goes on.",
-            hint="It may have done a part of its work: look with get_state.",
-        )
-    return DeadlineExceeded(
-        f"The script still waits for something after {seconds:g} s; it is not waited for any longer.",
-        hint="Give a longer timeout, or do not await what never comes.",
-    )
-
-
 scripting = Registry(group="scripting")
 
 SECONDS = 30.0  # How long a script may take where its caller does not say
@@ -194,29 +134,43 @@ def _code(code: Code, params: EvaluateScriptParams) -> None:
 
 
 @scripting.action(destructive=True, own_time=lambda params: params.timeout, code=_code)
-async def evaluate_script(ctx: ActionContext, params: EvaluateScriptParams) -> ActionResult:
+async def evaluate_script(ctx: ActionContext, params: EvaluateScriptParams) -> ActionResult | str:
     """Run JavaScript in the page; its result comes as JSON."""
-    budget = ctx.room
+    tab, budget, box = ctx.tab, ctx.room, None
     try:
-        given = await evaluate(
-            ctx.tab, params.script, index=params.index, seconds=params.timeout, characters=budget
-        )
+        async with asyncio.timeout(params.timeout):
+            box = await tab.guarded(_box(*await tab.ask(tab.dom.in_page(params.index)), params.script))
+            prefix, answer = box.prefix, await tab.guarded(box.run(budget))
+    except TimeoutError as error:
+        if await tab.dom.break_off(params.index):
+            raise DeadlineExceeded(
+                f"The script did not end within {params.timeout:g} s and was stopped; the page goes on.",
+                hint="It may have done a part of its work: look with get_state.",
+            ) from error
+        waited = f"after {params.timeout:g} s; it is not waited for any longer"
+        raise DeadlineExceeded(
+            f"The script still waits for something {waited}.",
+            hint="Give a longer timeout, or do not await what never comes.",
+        ) from error
     except DialogOpen:
-        return ActionResult(
-            extracted_content="The script waits for the dialog that is open; its result will not be told."
-        )
-    if given.left_page:
-        return ActionResult(
-            extracted_content="The page went to another address before the script ended: it has no result."
-        )
-    if given.is_undefined:
+        return "The script waits for the dialog that is open; its result will not be told."
+    except PlaywrightError as error:
+        if is_context_gone(error):
+            return "The page went to another address before the script ended: it has no result."
+        raise
+    finally:
+        if box is not None and not tab.held:
+            with contextlib.suppress(PlaywrightError, ActionError, TimeoutError):
+                async with asyncio.timeout(CONTROL_SECONDS):
+                    await tab.guarded(send(box.session, "Runtime.releaseObject", objectId=box.object))
+    if "thrown" in answer:
+        raise _failure(answer, prefix)
+    if answer["isUndefined"]:
         hint = "" if "return" in params.script or ";" not in params.script else " Statements need a return."
-        return ActionResult(extracted_content=f"The script returned undefined.{hint}")
-    message = "The script returned"
-    if given.is_cut:
-        message += f", cut to about {budget:,} characters (return less to see more)"
+        return f"The script returned undefined.{hint}"
+    is_cut = f", cut to about {budget:,} characters (return less to see more)" if answer["isCut"] else ""
     return ActionResult(
-        extracted_content=f"{message}:",
-        page_content=json.dumps(given.value, ensure_ascii=False),
+        extracted_content=f"The script returned{is_cut}:",
+        page_content=json.dumps(answer["value"], ensure_ascii=False),
         by_caller=True,
     )

@@ -7,11 +7,9 @@ from pydantic import Field
 from pydantic.config import JsonDict
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.choosing import seek
-from mcp_browser.dom.models import Scrolled
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import NotFound
 
@@ -43,11 +41,6 @@ class ScrollParams(ActionParams):
     index: OptionalIndex = Field(None, description="scroll inside this")
 
 
-class ScrollToTextParams(ActionParams):
-    text: str = Field(min_length=1, repr=False)
-    nth: int = Field(1, ge=1, json_schema_extra=_without_bounds, description="which occurrence")
-
-
 def _scroll_code(code: Code, params: ScrollParams) -> None:
     x, y = _STEPS[params.direction]
     if math.isinf(y):
@@ -61,14 +54,23 @@ def _scroll_code(code: Code, params: ScrollParams) -> None:
 
 
 @scrolling.action(reach="view", code=_scroll_code)
-async def scroll(ctx: ActionContext, params: ScrollParams) -> ActionResult:
+async def scroll(ctx: ActionContext, params: ScrollParams) -> str:
     """Scroll the page, or inside an element."""
     x, y = _STEPS[params.direction]
     # Infinity times any number of pages is still the end.
-    scrolled = await ctx.tab.ask(
-        ctx.tab.dom.scroll(x=x * params.pages, y=y * params.pages, index=params.index)
-    )
-    return ActionResult(extracted_content=_describe(scrolled, horizontal=x != 0, direction=params.direction))
+    asked = ctx.tab.dom.scroll(x=x * params.pages, y=y * params.pages, index=params.index)
+    scrolled = await ctx.tab.ask(asked)
+    what = str(scrolled.node) if scrolled.node else "the page"
+    pairs = (scrolled.moved, scrolled.position, scrolled.seen, scrolled.size)
+    moved, at, view, whole = (across if x else down for across, down in pairs)
+    side = {"top": "up", "bottom": "down"}.get(params.direction, params.direction)
+    if whole <= view + 1:
+        return f"Nothing to scroll {side}: {what} shows all of its content."
+    if not moved:
+        return f"{what[0].upper()}{what[1:]} cannot be scrolled further {side}."
+    rest = max(0.0, (whole - view - at) / view)
+    screens = f"{at / view:.1f} screens before, {rest:.1f} after"
+    return f"Scrolled {what} {side} by {abs(moved)} px; {screens} what is in view."
 
 
 @scrolling.action(
@@ -77,28 +79,18 @@ async def scroll(ctx: ActionContext, params: ScrollParams) -> ActionResult:
         code.find("text", params.text, nth=params.nth - 1), "scroll_into_view_if_needed"
     ),
 )
-async def scroll_to_text(ctx: ActionContext, params: ScrollToTextParams) -> ActionResult:
+async def scroll_to_text(
+    ctx: ActionContext,
+    text: str = Field(min_length=1, repr=False),
+    nth: int = Field(1, ge=1, json_schema_extra=_without_bounds, description="which occurrence"),
+) -> ActionResult:
     """Scroll to where a text stands."""
     asked = ctx.tab.dom.scroll_to_text
     try:
-        context, count = await ctx.tab.ask(asked(params.text, nth=params.nth))
+        context, count = await ctx.tab.ask(asked(text, nth=nth))
     except NotFound:
-        if params.nth > 1 or not await seek(ctx.tab, params.text):
+        if nth > 1 or not await seek(ctx.tab, text):
             raise
-        context, count = await ctx.tab.ask(asked(params.text))
-    which = f"match {params.nth} of {count}" if count > 1 else "the only match"
+        context, count = await ctx.tab.ask(asked(text))
+    which = f"match {nth} of {count}" if count > 1 else "the only match"
     return ActionResult(extracted_content=f"Scrolled to {which}:", page_content=context, page_lines=True)
-
-
-def _describe(scrolled: Scrolled, *, horizontal: bool, direction: Direction) -> str:
-    what = str(scrolled.node) if scrolled.node else "the page"
-    pairs = (scrolled.moved, scrolled.position, scrolled.seen, scrolled.size)
-    moved, at, view, whole = (across if horizontal else down for across, down in pairs)
-    side = {"top": "up", "bottom": "down"}.get(direction, direction)
-    if whole <= view + 1:
-        return f"Nothing to scroll {side}: {what} shows all of its content."
-    if not moved:
-        return f"{what[0].upper()}{what[1:]} cannot be scrolled further {side}."
-    rest = max(0.0, (whole - view - at) / view)
-    screens = f"{at / view:.1f} screens before, {rest:.1f} after"
-    return f"Scrolled {what} {side} by {abs(moved)} px; {screens} what is in view."

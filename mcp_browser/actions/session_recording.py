@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
 from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES
@@ -29,68 +28,55 @@ class StartRecordingParams(ActionParams):
     fps: int = Field(FRAMES_A_SECOND, ge=1, le=MOST_FRAMES, description="most frames a second of a video")
 
 
-class StopRecordingParams(ActionParams):
-    kind: Literal["video", "trace", "actions"] | None = Field(None, description="by default all")
-
-
 @session_recording.action(effect="read")
-async def start_recording(ctx: ActionContext, params: StartRecordingParams) -> ActionResult:
+async def start_recording(ctx: ActionContext, params: StartRecordingParams) -> str:
     """Record the session, in whichever tab it works, until stop_recording."""
     if params.kind != "video" and (given := {"size", "fps"} & params.model_fields_set):
         raise InvalidArguments(f"{params.kind} has no {', '.join(sorted(given))}.")
     if params.kind == "actions":
         await (await _person_recorder(ctx)).start(params.name)
-        return ActionResult(
-            extracted_content="Recording what a person does in the browser; stop_recording ends it. Your own "
-            "calls are not recorded."
+        return (
+            "Recording what a person does in the browser; stop_recording ends it. Your own calls are not "
+            "recorded."
         )
     try:
         size = Viewport.model_validate(params.size) if params.size else None
     except ValueError as error:
         raise InvalidArguments("size must be WIDTHxHEIGHT, 100 to 10000 each, such as 1280x720.") from error
     recordings = await ctx.session.plugin(Recordings)
-    try:
+    with ctx.writing():
         file = await recordings.start(
             params.kind, name=params.name, size=(size.width, size.height) if size else None, fps=params.fps
         )
-    except OSError as error:
-        raise ctx.session.artifacts.not_written(error) from error
     bounds = ctx.settings.recording
-    return ActionResult(
-        extracted_content=f"Recording a {params.kind} as {file.place}, {bounds.record_minutes:g} minutes and "
+    return (
+        f"Recording a {params.kind} as {file.place}, {bounds.record_minutes:g} minutes and "
         f"{bounds.record_size} MB at most. stop_recording ends it."
     )
 
 
 @session_recording.action(effect="read", own_time=lambda _: 60)
-async def stop_recording(ctx: ActionContext, params: StopRecordingParams) -> ActionResult:
+async def stop_recording(
+    ctx: ActionContext,
+    kind: Literal["video", "trace", "actions"] | None = Field(None, description="by default all"),
+) -> ActionResult:
     """End the recording; its file."""
     recorder = await _person_recorder(ctx)
-    if params.kind == "actions" or (params.kind is None and recorder.active):
-        return await _actions_recorded(ctx, recorder)
-    recordings = await ctx.session.plugin(Recordings)
-    try:
-        ended = await recordings.stop(params.kind)
-    except OSError as error:
-        raise ctx.session.artifacts.not_written(error) from error
+    if kind == "actions" or (kind is None and recorder.active):
+        # What a person did: the tests, and the history that replay_task takes.
+        recording = await recorder.stop()
+        with ctx.writing():
+            files = await recorder.keep(recording)
+        return ActionResult(
+            extracted_content=f"Recorded {counted(recording.steps, 'step')}: "
+            f"{', '.join(file.place for file in files)}. replay_task does them again, by the history.",
+            page_content=recording.tests["python"],
+            attachments=ctx.attach(*files),
+        )
+    with ctx.writing():
+        ended = await (await ctx.session.plugin(Recordings)).stop(kind)
     recorded = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
     return ActionResult(extracted_content=f"Recorded {recorded}.", attachments=ctx.attach(*ended))
-
-
-async def _actions_recorded(ctx: ActionContext, recorder: Any) -> ActionResult:
-    """Keep what a person did as files: the tests, and the history that replay_task takes."""
-    recording = await recorder.stop()
-    try:
-        files = await recorder.keep(recording)
-    except OSError as error:
-        raise ctx.session.artifacts.not_written(error) from error
-    places = ", ".join(file.place for file in files)
-    return ActionResult(
-        extracted_content=f"Recorded {counted(recording.steps, 'step')}: {places}. replay_task does them "
-        "again, by the history.",
-        page_content=recording.tests["python"],
-        attachments=ctx.attach(*files),
-    )
 
 
 async def _person_recorder(ctx: ActionContext) -> Any:

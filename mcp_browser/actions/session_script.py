@@ -1,14 +1,13 @@
 """Export a session as a Playwright test; generate locators for tests."""
 
+import contextlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.actions.recording import (
     UNKNOWN,
@@ -18,8 +17,8 @@ from mcp_browser.actions.recording import (
     record_elements,
     typed_places,
 )
-from mcp_browser.actions.registry import ActionParams, RegisteredAction, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.registry import RegisteredAction, Registry
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
@@ -41,13 +40,8 @@ MOST_RECORDED = 500  # How many actions of a session are kept, about 3 kB each; 
 TYPED = ("text", "value", "keys")  # Arguments whose text is typed into the element beside them
 
 
-class ExportScriptParams(ActionParams):
-    language: CodeLanguage = "python"
-    name: str = Field("session", pattern=r"^\w{1,60}$", description="of the test and its file")
-
-
-class GenerateLocatorParams(ActionParams):
-    index: Index
+Ended = Callable[[Mapping[str, Any]], RecordedAction]
+"""Gives an action as it was carried out, by the data of its result."""
 
 
 class SessionScript(SessionPlugin):
@@ -59,7 +53,7 @@ class SessionScript(SessionPlugin):
         self.dropped = 0
         self.start = ""
 
-    async def before(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> "PendingAction | None":
+    async def before(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> Ended | None:
         """Note what an action is about to act on; its caller holds the session."""
         if action.code is None and action.effect == "read":
             return None
@@ -78,16 +72,20 @@ class SessionScript(SessionPlugin):
             except UNKNOWN:
                 continue
         kept = await self._without_secrets(action, arguments, elements)
-        recorded = RecordedAction(
+        tab, tabs, downloads = session.current_tab.id, set(session.tabs), len(session.downloads)
+        return lambda data: RecordedAction(
             name=action.name,
             params=params_of(action, kept),
             code=action.code,
             elements=elements,
             locators=found,
             lost=frozenset(lost),
-            tab=session.current_tab.id,
+            tab=tab,
+            url=without_address_secrets(session.current_tab.url),
+            opened=tuple(sorted(set(session.tabs) - tabs)),
+            downloads=tuple(file.name for file in session.downloads[downloads:]),
+            snapshot=data.get("snapshot"),
         )
-        return PendingAction(session, recorded, frozenset(session.tabs), len(session.downloads))
 
     def add(self, action: RecordedAction) -> None:
         """Keep an action that was carried out."""
@@ -108,7 +106,10 @@ class SessionScript(SessionPlugin):
                 holder.update(dict.fromkeys(typed, f"<secret>{secret_name_of(record)}</secret>"))
         places = [slot for slot in typed_places(action.param_model, kept) if slot[0].get("index") is None]
         for holder, name in places if places and await self._is_masked() else ():
-            if isinstance(holder[name], str) and not _are_keys(holder[name]):
+            if isinstance(holder[name], str):
+                with contextlib.suppress(InvalidArguments):
+                    if parse_keys(holder[name]) is not None:
+                        continue
                 holder[name] = "<secret>password</secret>"
         return kept
 
@@ -119,27 +120,6 @@ class SessionScript(SessionPlugin):
             return (await tab.ask(tab.dom.typed_at(index))).password
         except UNKNOWN:
             return True
-
-
-@dataclass(frozen=True, slots=True)
-class PendingAction:
-    """An action in progress, with the tabs and the number of downloads before it."""
-
-    session: BrowserSession
-    action: RecordedAction
-    tabs: frozenset[int]
-    downloads: int
-
-    def done(self, data: Mapping[str, Any]) -> RecordedAction:
-        """The action as it was carried out; `data` is that of its result."""
-        session = self.session
-        return replace(
-            self.action,
-            url=without_address_secrets(session.current_tab.url),
-            opened=tuple(sorted(set(session.tabs) - self.tabs)),
-            downloads=tuple(file.name for file in session.downloads[self.downloads :]),
-            snapshot=data.get("snapshot"),
-        )
 
 
 def lines_of(action: RecordedAction, language: CodeLanguage) -> list[str]:
@@ -155,25 +135,23 @@ def as_test(script: Script, *, name: str, dropped: int = 0) -> str:
 
 
 @session_script.action(effect="read")
-async def export_script(ctx: ActionContext, params: ExportScriptParams) -> ActionResult:
+async def export_script(
+    ctx: ActionContext,
+    language: CodeLanguage = "python",
+    name: str = Field("session", pattern=r"^\w{1,60}$", description="of the test and its file"),
+) -> ActionResult:
     """Write what this session has done, with its assertions, as a test for Playwright."""
     done = await ctx.session.plugin(SessionScript)
     if not done.actions:
         raise NotFound("Nothing has been done in this session yet.", hint="Act on a page, then export it.")
-    script = Script(params.language, done.start)
+    script = Script(language, done.start)
     for action in done.actions:
         script.add(action)
-    text = as_test(script, name=params.name, dropped=done.dropped)
+    text = as_test(script, name=name, dropped=done.dropped)
     # A page may show what was typed into it: the name of a button, the text of a region.
     text = hide(text, ctx.session.hidden, mark="<{}>")
-    python = params.language == "python"
-    artifact = await ctx.keep(
-        text.encode(),
-        f"test_{params.name}.py" if python else f"{params.name}.spec.ts",
-        suffix=".py" if python else ".ts",
-        kind="script",
-        default="test",
-    )
+    file = f"test_{name}.py" if language == "python" else f"{name}.spec.ts"
+    artifact = await ctx.keep(text.encode(), file, suffix=f".{script.suffix}", kind="script", default="test")
     return ActionResult(
         extracted_content=f"Wrote {counted(len(done.actions), 'action')} as {artifact.place}.",
         page_content=text,
@@ -182,23 +160,16 @@ async def export_script(ctx: ActionContext, params: ExportScriptParams) -> Actio
 
 
 @session_script.action(effect="read")
-async def generate_locator(ctx: ActionContext, params: GenerateLocatorParams) -> ActionResult:
+async def generate_locator(ctx: ActionContext, index: Index) -> ActionResult:
     """Get Playwright's locator for an element, for a test in Python or TypeScript."""
-    found = await locator_of(ctx.tab, params.index)
+    found = await locator_of(ctx.tab, index)
     languages: tuple[CodeLanguage, ...] = ("python", "typescript")
     data = {language: str(Script(language).element("page", [found])) for language in languages}
     return ActionResult(
-        extracted_content=f"The locators of [{params.index}]:",
+        extracted_content=f"The locators of [{index}]:",
         page_content=f"Python: {data['python']}\nTypeScript: {data['typescript']}",
         data=data,
     )
-
-
-def _are_keys(text: str) -> bool:
-    try:
-        return parse_keys(text) is not None
-    except InvalidArguments:
-        return False
 
 
 def without_address_secrets(text: str) -> str:

@@ -9,16 +9,13 @@ import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.context import ActionContext, list_part
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult, list_part
 from mcp_browser.actions.uploads import allowed_file
 from mcp_browser.browser.files.artifacts import IN_CLEAR
-from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.session_services import Logins
 from mcp_browser.browser.site_data import (
-    StorageState,
     clear_site,
     cookies_of,
     count,
@@ -41,13 +38,6 @@ LONGEST = 300  # How much of a value is shown in a list, characters
 KEPT = 500_000  # Longest value that is set, characters
 
 
-class GetCookiesParams(ActionParams):
-    url: str | None = Field(None, description="those sent to it; default: the page")
-    name: str | None = Field(None, description="only this one")
-    all: bool = Field(False, description="of all sites")
-    part: int = Field(1, description="of a long list")
-
-
 class SetCookieParams(ActionParams):
     name: str = Field(min_length=1)
     value: str = Field(max_length=4096, repr=False)
@@ -60,28 +50,11 @@ class SetCookieParams(ActionParams):
     same_site: Literal["Strict", "Lax", "None"] | None = None
 
 
-class DeleteCookiesParams(ActionParams):
-    name: str | None = Field(None, description="only this one")
-    url: str | None = Field(None, description="default: the page")
-
-
-class GetStorageParams(ActionParams):
-    area: Literal["local", "session"] = "local"
-    key: str | None = Field(None, description="whole value of this one")
-    origin: str | None = Field(None, description="default: the page's")
-    part: int = Field(1, description="of a long list")
-
-
 class SetStorageParams(ActionParams):
     items: dict[str, str | None] = Field(default_factory=dict[str, str | None], description="null removes")
     area: Literal["local", "session"] = "local"
     origin: str | None = Field(None, description="default: the page's")
     clear: bool = Field(False, description="remove all others")
-
-
-class SaveStorageStateParams(ActionParams):
-    name: str = Field("storage-state", description="file name")
-    profile: str | None = Field(None, description="named profile, instead of a file")
 
 
 class LoadStorageStateParams(ActionParams):
@@ -95,23 +68,23 @@ class LoadStorageStateParams(ActionParams):
         return self
 
 
-class ClearSiteDataParams(ActionParams):
-    origin: str | None = Field(None, description="default: the page's")
-    all: bool = Field(False, description="all sites")
-
-
 @storage.action(effect="read", during_dialog=True)
-async def get_cookies(ctx: ActionContext, params: GetCookiesParams) -> ActionResult:
+async def get_cookies(
+    ctx: ActionContext,
+    url: str | None = Field(None, description="those sent to it; default: the page"),
+    name: str | None = Field(None, description="only this one"),
+    all: bool = Field(False, description="of all sites"),
+    part: int = Field(1, description="of a long list"),
+) -> ActionResult:
     """List cookies."""
-    url = None if params.all else _site(ctx, params.url)
-    cookies = await cookies_of(ctx.session.context, url=url, name=params.name)
+    cookies = await cookies_of(ctx.session.context, url=None if all else _site(ctx, url), name=name)
     show = ctx.settings.observation.show_secrets
     lines: list[str] = []
     data: list[dict[str, object]] = []
     for cookie in cookies:
-        name, value = cookie.get("name", ""), cookie.get("value", "")
+        own, value = cookie.get("name", ""), cookie.get("value", "")
         http_only = bool(cookie.get("httpOnly"))
-        hidden = is_secret_cookie(name, http_only=http_only) and not show
+        hidden = is_secret_cookie(own, http_only=http_only) and not show
         expires = float(cookie.get("expires", -1))
         marks = [
             f"{cookie.get('domain', '')}{cookie.get('path', '')}",
@@ -120,14 +93,14 @@ async def get_cookies(ctx: ActionContext, params: GetCookiesParams) -> ActionRes
             *(["Secure"] if cookie.get("secure") else []),
             *([f"SameSite={same}"] if (same := cookie.get("sameSite")) else []),
         ]
-        shown = MARK if hidden else _shown(name, value, show)
-        lines.append(f"{name}={shown} ({', '.join(marks)})")
+        shown = MARK if hidden else _shown(own, value, show)
+        lines.append(f"{own}={shown} ({', '.join(marks)})")
         data.append({**cookie, "value": shown})
-    return list_part(ctx, lines, what="cookie", data=data, part=params.part)
+    return list_part(ctx, lines, what="cookie", data=data, part=part)
 
 
 @storage.action(reach="page", during_dialog=True)
-async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResult:
+async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> str:
     """Set a cookie."""
     cookie: dict[str, object] = {"name": params.name, "value": params.value}
     if params.domain:
@@ -147,47 +120,54 @@ async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResul
     except PlaywrightError as error:
         refused = InvalidArguments(f"The browser refuses this cookie: {plain_message(error)}.")
         raise own_refusal(error) or refused from error
-    return ActionResult(extracted_content=f"Set the cookie {params.name}.")
+    return f"Set the cookie {params.name}."
 
 
 @storage.action(reach="page", destructive=True, during_dialog=True)
-async def delete_cookies(ctx: ActionContext, params: DeleteCookiesParams) -> ActionResult:
+async def delete_cookies(
+    ctx: ActionContext,
+    name: str | None = Field(None, description="only this one"),
+    url: str | None = Field(None, description="default: the page"),
+) -> str:
     """Delete the cookies of a site, or one of them."""
-    url = _site(ctx, params.url)
-    cookies = await cookies_of(ctx.session.context, url=url, name=params.name)
-    if params.name and not cookies:
-        raise NotFound(
-            f"{cut_address(url)} has no cookie {params.name!r}.", hint="List them with get_cookies."
-        )
+    url = _site(ctx, url)
+    cookies = await cookies_of(ctx.session.context, url=url, name=name)
+    if name and not cookies:
+        raise NotFound(f"{cut_address(url)} has no cookie {name!r}.", hint="List them with get_cookies.")
     for cookie in cookies:
         await ctx.session.context.clear_cookies(
             name=cookie.get("name"), domain=cookie.get("domain"), path=cookie.get("path")
         )
     names = dict.fromkeys(cookie.get("name", "") for cookie in cookies)
     deleted = ", ".join(quoted(name, SHOWN_KEY) for name in names) or "none"
-    return ActionResult(extracted_content=f"Deleted cookies: {deleted}.")
+    return f"Deleted cookies: {deleted}."
 
 
 @storage.action(effect="read")
-async def get_storage(ctx: ActionContext, params: GetStorageParams) -> ActionResult:
+async def get_storage(
+    ctx: ActionContext,
+    area: Literal["local", "session"] = "local",
+    key: str | None = Field(None, description="whole value of this one"),
+    origin: str | None = Field(None, description="default: the page's"),
+    part: int = Field(1, description="of a long list"),
+) -> ActionResult:
     """List local or session storage."""
-    items = await (await open_storage(ctx.tab, params.area, params.origin)).items()
+    items = await (await open_storage(ctx.tab, area, origin)).items()
     show = ctx.settings.observation.show_secrets
-    if params.key is not None:
-        if params.key not in items:
+    if key is not None:
+        if key not in items:
             raise NotFound(
-                f"There is no key {params.key!r} in {params.area} storage.",
-                hint=f"Keys: {', '.join(quoted(key, SHOWN_KEY) for key in list(items)[:50]) or 'none'}.",
+                f"There is no key {key!r} in {area} storage.",
+                hint=f"Keys: {', '.join(quoted(one, SHOWN_KEY) for one in list(items)[:50]) or 'none'}.",
             )
-        value = Redactor(show=show).value(params.key, items[params.key])
-        return ActionResult(extracted_content=f"{params.key}:", page_content=value)
-    shown = {key: _shown(key, value, show) for key, value in sorted(items.items())}
-    lines = [f"{key}: {value}" for key, value in shown.items()]
-    return list_part(ctx, lines, what=f"{params.area} storage item", part=params.part)
+        value = Redactor(show=show).value(key, items[key])
+        return ActionResult(extracted_content=f"{key}:", page_content=value)
+    lines = [f"{one}: {_shown(one, value, show)}" for one, value in sorted(items.items())]
+    return list_part(ctx, lines, what=f"{area} storage item", part=part)
 
 
 @storage.action(reach="page", destructive=True)
-async def set_storage(ctx: ActionContext, params: SetStorageParams) -> ActionResult:
+async def set_storage(ctx: ActionContext, params: SetStorageParams) -> str:
     """Set, remove or clear items of local or session storage."""
     if not params.items and not params.clear:
         raise InvalidArguments("Give 'items', or clear=true.")
@@ -200,73 +180,68 @@ async def set_storage(ctx: ActionContext, params: SetStorageParams) -> ActionRes
         await opened.change(params.items)
     except PlaywrightError as error:
         raise NotActionable(f"The browser did not store it: {plain_message(error)}.") from error
-    kept = [key for key, value in params.items.items() if value is not None]
-    gone = [key for key, value in params.items.items() if value is None]
-    parts = [
-        *(["cleared"] if params.clear else []),
-        *([f"set {', '.join(kept)}"] if kept else []),
-        *([f"removed {', '.join(gone)}"] if gone else []),
-    ]
-    return ActionResult(extracted_content=f"{params.area.title()} storage: {'; '.join(parts)}.")
+    parts = ["cleared"] if params.clear else []
+    if kept := [key for key, value in params.items.items() if value is not None]:
+        parts.append(f"set {', '.join(kept)}")
+    if gone := [key for key, value in params.items.items() if value is None]:
+        parts.append(f"removed {', '.join(gone)}")
+    return f"{params.area.title()} storage: {'; '.join(parts)}."
 
 
 @storage.action(effect="read")
-async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams) -> ActionResult:
+async def save_storage_state(
+    ctx: ActionContext,
+    name: str = Field("storage-state", description="file name"),
+    profile: str | None = Field(None, description="named profile, instead of a file"),
+) -> ActionResult:
     """Save logins (cookies, storage of all sites) as a file; it is secret."""
     state = await read_state(ctx.session.context)
-    if params.profile is not None:
+    if profile is None:
+        file = await ctx.keep(
+            json.dumps(state).encode(), name, kind="storage", suffix=".json", mime_type="application/json"
+        )
+        place, attachments = f"as {file.place}", ctx.attach(file)
+    else:
+        place, attachments = f'in the profile "{profile}"', ()
         try:
-            await _logins(ctx).save(params.profile, state)
+            await _logins(ctx).save(profile, state)
         except OSError as error:
             raise NotActionable(f"The profile could not be written: {error.strerror}.") from error
-        return ActionResult(
-            extracted_content=f'Saved {count(state)} in the profile "{params.profile}". {IN_CLEAR}'
-        )
-    files = ctx.session.artifacts
-    try:
-        pending = files.reserve(params.name, kind="storage", suffix=".json")
-        try:
-            await anyio.to_thread.run_sync(write_whole, pending.path, json.dumps(state).encode())
-            artifact = files.complete(pending, mime_type="application/json")
-        except BaseException:
-            files.abandon(pending)
-            raise
-    except OSError as error:
-        raise files.not_written(error) from error
     return ActionResult(
-        extracted_content=f"Saved {count(state)} as {artifact.place}. {IN_CLEAR}",
-        attachments=ctx.attach(artifact),
+        extracted_content=f"Saved {count(state)} {place}. {IN_CLEAR}", attachments=attachments
     )
 
 
 @storage.action(reach="page", destructive=True)
-async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams) -> ActionResult:
+async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams) -> str:
     """Replace cookies and storage of all sites by saved ones."""
-    state = _logins(ctx).load(params.profile) if params.profile is not None else await _from_file(ctx, params)
+    if params.profile is not None:
+        state = _logins(ctx).load(params.profile)
+    else:
+        file, session = params.file or "", ctx.session
+        if session.artifacts.remote or file.startswith("browser://"):
+            # A remote client reads what its sessions have saved, whatever else lies in the server's folders.
+            path = (session.limits.find_file(file) or session.artifacts.named(file)).path
+        else:
+            path = allowed_file(file, (*session.upload_dirs, session.output_dir))
+        state = parse_state(await anyio.to_thread.run_sync(read_file, path), name=path.name)
     await put_state(ctx.session, state)
-    return ActionResult(extracted_content=f"Loaded {count(state)}. Pages show it after reload.")
+    return f"Loaded {count(state)}. Pages show it after reload."
 
 
 @storage.action(reach="page", destructive=True, during_dialog=True)
-async def clear_site_data(ctx: ActionContext, params: ClearSiteDataParams) -> ActionResult:
+async def clear_site_data(
+    ctx: ActionContext,
+    origin: str | None = Field(None, description="default: the page's"),
+    all: bool = Field(False, description="all sites"),
+) -> str:
     """Delete all that a site has stored: cookies, storage, databases, caches, workers."""
-    if params.all:
+    if all:
         await clear_site(ctx.session, None)
-        return ActionResult(extracted_content="Deleted what all sites had stored, and the cache.")
-    origin = origin_of(params.origin) if params.origin else origin_of(_site(ctx, None))
+        return "Deleted what all sites had stored, and the cache."
+    origin = origin_of(origin or _site(ctx, None))
     await clear_site(ctx.session, origin)
-    return ActionResult(extracted_content=f"Deleted what {origin} had stored.")
-
-
-async def _from_file(ctx: ActionContext, params: LoadStorageStateParams) -> StorageState:
-    file = params.file or ""
-    if ctx.session.artifacts.remote or file.startswith("browser://"):
-        # A remote client reads what its own sessions have saved, whatever else lies in the server's folders.
-        path = (ctx.session.services.limits.find_file(file) or ctx.session.artifacts.named(file)).path
-    else:
-        path = allowed_file(file, (*ctx.session.upload_dirs, ctx.session.artifacts.folder))
-    content = await anyio.to_thread.run_sync(read_file, path)
-    return parse_state(content, name=path.name)
+    return f"Deleted what {origin} had stored."
 
 
 def _logins(ctx: ActionContext) -> Logins:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio.to_thread
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext, split_parts
-from mcp_browser.actions.extraction import to_markdown
+from mcp_browser.actions.extraction import page_markdown, to_markdown
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionContext, ActionResult, Attachment, split_parts
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotFound
@@ -18,7 +17,7 @@ from mcp_browser.text import clean_text, counted
 
 if TYPE_CHECKING:
     from mcp_browser.actions.answer_schema import AnswerSchema
-    from mcp_browser.actions.extracting.exact import Filled
+    from mcp_browser.actions.extracting.filling import Filled
     from mcp_browser.actions.extracting.tables import Table
 
 structured = Registry(group="extraction")
@@ -26,12 +25,6 @@ structured = Registry(group="extraction")
 SHOWN_ROWS = 5  # How many rows are shown of a table, or records of a list, that is saved as a file
 
 LEAST_CONTENT = 200  # The least room in which the content of the page is worth returning, characters
-
-
-class ExtractDataParams(ActionParams):
-    output_schema: dict[str, Any] = Field(description="JSON schema of the data")
-    index: OptionalIndex = Field(None, description="only this element")
-    save: bool = Field(False, description="as a file")
 
 
 class ExtractTablesParams(ActionParams):
@@ -42,30 +35,30 @@ class ExtractTablesParams(ActionParams):
     save: bool = Field(False, description="as files")
 
 
-class ExtractArticleParams(ActionParams):
-    links: bool = Field(False, description="with addresses")
-    part: int = Field(1, description="of a long article")
-
-
 @structured.action(effect="read")
-async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionResult:
+async def extract_data(
+    ctx: ActionContext,
+    output_schema: dict[str, Any] = Field(description="JSON schema of the data"),
+    index: OptionalIndex = Field(None, description="only this element"),
+    save: bool = Field(False, description="as a file"),
+) -> ActionResult:
     """Fill a JSON schema by exact names in tables, labels, JSON-LD, microdata; else return the content."""
     # Imported late: it imports jsonschema.
     from mcp_browser.actions.answer_schema import AnswerSchema  # noqa: PLC0415
 
-    schema = AnswerSchema(params.output_schema)
-    page = await _detailed(ctx, params.index)
+    schema = AnswerSchema(output_schema)
+    page = await _detailed(ctx, index)
     filled = await anyio.to_thread.run_sync(lambda: _fill(schema, page), abandon_on_cancel=True)
-    content = await _content(ctx, params.index) if filled.lacking else ""
+    content = clean_text(await page_markdown(ctx, index, links=True)) if filled.lacking else ""
     # Imported late, once the thread has imported what it needs.
-    from mcp_browser.actions.extracting.by_model import fill_rest  # noqa: PLC0415
+    from mcp_browser.actions.extracting.filling import fill_rest  # noqa: PLC0415
 
     read = await fill_rest(schema.shown, filled, content)
     problems = schema.problems(filled.data)
     message = _summary(filled, fits=not problems)
     data = {"data": filled.data, "found": filled.found, "missing": filled.missing, "problems": problems}
     attachments: tuple[Attachment, ...] = ()
-    if is_file := params.save or len(json.dumps(data, ensure_ascii=False)) > ctx.room:
+    if is_file := save or len(json.dumps(data, ensure_ascii=False)) > ctx.room:
         saved = await _save(ctx, json.dumps(filled.data, ensure_ascii=False, indent=1), "data.json")
         message += f" Saved the data as {saved.place}; lists are cut here."
         attachments = ctx.attach(saved)
@@ -118,19 +111,20 @@ async def extract_tables(ctx: ActionContext, params: ExtractTablesParams) -> Act
 
 
 @structured.action(effect="read")
-async def extract_article(ctx: ActionContext, params: ExtractArticleParams) -> ActionResult:
+async def extract_article(
+    ctx: ActionContext,
+    links: bool = Field(False, description="with addresses"),
+    part: int = Field(1, description="of a long article"),
+) -> ActionResult:
     """Read the page's article as Markdown, without what is around it."""
-    page = await _detailed(ctx, None)
-    url = ctx.tab.url
-    text = await anyio.to_thread.run_sync(
-        lambda: _article(page, url, links=params.links), abandon_on_cancel=True
-    )
+    page, url = await _detailed(ctx, None), ctx.tab.url
+    text = await anyio.to_thread.run_sync(lambda: _article(page, url, links=links), abandon_on_cancel=True)
     if text is None:
         raise NotFound(
             "The page has no article.",
             hint="Read all of it with extract_content, its tables with extract_tables.",
         )
-    return ctx.one_part("The article", text, params.part)
+    return ctx.one_part("The article", text, part)
 
 
 async def _detailed(ctx: ActionContext, index: int | None) -> str:
@@ -150,14 +144,9 @@ def _fitting(content: str, room: int) -> tuple[str, bool]:
 
 def _fill(schema: "AnswerSchema", page: str) -> "Filled":
     # Imported late, as below: a server need not wait for what reads HTML before it is used.
-    from mcp_browser.actions.extracting.exact import fill_schema  # noqa: PLC0415
+    from mcp_browser.actions.extracting.filling import Filled  # noqa: PLC0415
 
-    return fill_schema(schema.shown, clean_text(page))
-
-
-async def _content(ctx: ActionContext, index: int | None) -> str:
-    html, url = await ctx.tab.ask(ctx.tab.dom.html(index, readable=True)), ctx.tab.url
-    return clean_text(await anyio.to_thread.run_sync(lambda: to_markdown(html, base_url=url, links=True)))
+    return Filled(schema.shown, clean_text(page))
 
 
 def _summary(filled: "Filled", *, fits: bool) -> str:
@@ -182,12 +171,12 @@ def _article(page: str, url: str, *, links: bool) -> str | None:
     article = find_article(clean_text(page))
     if article is None:
         return None
-    body = to_markdown(article.html, base_url=url, links=links)
-    by = ", ".join(filter(None, (article.author, article.date)))
+    html, title, by = article
+    body = to_markdown(html, base_url=url, links=links)
     # The first heading is most often the title itself.
     heading, _, rest = body.partition("\n")
-    body = rest.lstrip() if heading.lstrip("# ") == article.title else body
-    return "\n\n".join(filter(None, (f"# {article.title}", by, body)))
+    body = rest.lstrip() if heading.lstrip("# ") == title else body
+    return "\n\n".join(filter(None, (f"# {title}", by, body)))
 
 
 def _as_text(table: "Table", params: ExtractTablesParams, *, most: int | None = None) -> str:

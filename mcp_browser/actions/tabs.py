@@ -2,11 +2,10 @@
 
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.navigation import address_of, open_url
 from mcp_browser.actions.page_tools import answer_of
-from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.errors import NotFound, ScriptFailed
 from mcp_browser.hosts import origin_of
 from mcp_browser.text import quoted
@@ -14,28 +13,17 @@ from mcp_browser.text import quoted
 tabs = Registry(group="core")
 
 
-class OpenTabParams(ActionParams):
-    url: str | None = Field(None, description="default: an empty tab")
-
-
-class SwitchTabParams(ActionParams):
-    tab: int
-
-
-class CloseTabParams(ActionParams):
-    tab: int | None = Field(None, description="default: the current one")
-
-
 @tabs.action(
     effect="navigation",
     code=lambda code, params: code.new_page(address_of(params.url) if params.url else None),
 )
-async def open_tab(ctx: ActionContext, params: OpenTabParams) -> ActionResult:
+async def open_tab(
+    ctx: ActionContext, url: str | None = Field(None, description="default: an empty tab")
+) -> str:
     """Open a new tab and switch to it."""
-    if params.url is not None:
-        return await open_url(ctx, params.url, new_tab=True)
-    tab = await ctx.session.new_tab()
-    return ActionResult(extracted_content=f"Opened the blank tab {tab.id}.")
+    if url is not None:
+        return await open_url(ctx, url, new_tab=True)
+    return f"Opened the blank tab {(await ctx.session.new_tab()).id}."
 
 
 @tabs.action(
@@ -43,14 +31,13 @@ async def open_tab(ctx: ActionContext, params: OpenTabParams) -> ActionResult:
     during_dialog=True,
     code=lambda code, params: code.call(code.tab(params.tab), "bring_to_front"),
 )
-async def switch_tab(ctx: ActionContext, params: SwitchTabParams) -> ActionResult:
+async def switch_tab(ctx: ActionContext, tab: int) -> ActionResult:
     """Switch to a tab by its number."""
-    tab = await ctx.session.switch_tab(params.tab)
-    message = f"Switched to tab {tab.id}."
-    if ctx.settings.observation.observe == "none":
-        return ActionResult(extracted_content=message)
+    message = f"Switched to tab {(await ctx.session.switch_tab(tab)).id}."
     # Indexes belong to their tab, so the whole page is shown.
-    return ActionResult(extracted_content=message, observation=await ctx.session.full_observation())
+    shown = ctx.settings.observation.observe != "none"
+    observation = await ctx.session.full_observation() if shown else None
+    return ActionResult(extracted_content=message, observation=observation)
 
 
 @tabs.action(
@@ -59,16 +46,13 @@ async def switch_tab(ctx: ActionContext, params: SwitchTabParams) -> ActionResul
     during_dialog=True,
     code=lambda code, params: code.call(code.page if params.tab is None else code.tab(params.tab), "close"),
 )
-async def close_tab(ctx: ActionContext, params: CloseTabParams) -> ActionResult:
+async def close_tab(
+    ctx: ActionContext, tab: int | None = Field(None, description="default: the current one")
+) -> str:
     """Close a tab."""
-    closing = ctx.tab.id if params.tab is None else params.tab
+    closing = ctx.tab.id if tab is None else tab
     await ctx.session.close_tab(closing)
-    return ActionResult(extracted_content=f"Closed tab {closing}; tab {ctx.tab.id} is in front.")
-
-
-class HandleDialogParams(ActionParams):
-    accept: bool = Field(description="true: OK, also with a text; false: Cancel")
-    text: str | None = Field(None, repr=False, description="answer to a prompt")
+    return f"Closed tab {closing}; tab {ctx.tab.id} is in front."
 
 
 @tabs.action(
@@ -76,15 +60,19 @@ class HandleDialogParams(ActionParams):
     during_dialog=True,
     code=lambda code, params: code.answer_dialog((params.accept and params.text) or params.accept),
 )
-async def handle_dialog(ctx: ActionContext, params: HandleDialogParams) -> ActionResult:
+async def handle_dialog(
+    ctx: ActionContext,
+    accept: bool = Field(description="true: OK, also with a text; false: Cancel"),
+    text: str | None = Field(None, repr=False, description="answer to a prompt"),
+) -> ActionResult:
     """Accept or dismiss the open JavaScript dialog."""
     dialog = ctx.tab.dialog
     if dialog is None:
         raise NotFound("No dialog is open.", hint="It may have closed by itself; look with get_state.")
-    if params.accept:
+    if accept:
         ctx.tab.input.check_dialog(dialog.message, origin_of(ctx.tab.url))
-    await ctx.tab.answer_dialog(params.accept, params.text)
-    how = "Accepted" if params.accept else "Dismissed"
+    await ctx.tab.answer_dialog(accept, text)
+    how = "Accepted" if accept else "Dismissed"
     message = f"{how} the {dialog.kind} dialog {quoted(dialog.message)}."
     if ctx.tab.waiting is None:
         return ActionResult(extracted_content=message)

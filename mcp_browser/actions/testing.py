@@ -11,10 +11,9 @@ from playwright.async_api import Locator, expect
 from pydantic import Field, model_validator
 
 from mcp_browser.actions.code import Code, Expression, NoEquivalent
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.recording import locator_of
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.waiting import LONGEST_WAIT, is_selector_error
 from mcp_browser.browser.network.routes import UrlPattern
 from mcp_browser.browser.session import BrowserSession
@@ -63,14 +62,6 @@ class _OfElement(_Timed):
         return self
 
 
-class _OfOneElement(_OfElement):
-    @model_validator(mode="after")
-    def _names_any(self) -> "_OfOneElement":
-        if self.index is None and not self.selector:
-            raise ValueError("give index or selector")
-        return self
-
-
 class ExpectVisibleParams(_OfElement):
     text: str | None = Field(None, repr=False, description="or a text that is seen anywhere on the page")
     hidden: bool = Field(False, description="expect that it is not visible, or not there")
@@ -93,10 +84,16 @@ class ExpectTextParams(_OfElement):
         return self
 
 
-class ExpectValueParams(_OfOneElement):
+class ExpectValueParams(_OfElement):
     value: str | bool | list[str] = Field(
         repr=False, description="of a field; true or false for checked; several of a multiple select"
     )
+
+    @model_validator(mode="after")
+    def _names_any(self) -> "ExpectValueParams":
+        if self.index is None and not self.selector:
+            raise ValueError("give index or selector")
+        return self
 
 
 class ExpectUrlParams(_Timed):
@@ -163,12 +160,10 @@ def _text_code(code: Code, params: ExpectTextParams) -> None:
 async def expect_text(ctx: ActionContext, params: ExpectTextParams) -> ActionResult:
     """Assert what text an element or the page has; spaces are taken as one."""
     target = await _target(ctx, params)
-    element, text, limit = expect(target.locator), params.text, params.milliseconds
-    if params.exact:
-        wanted = element.to_have_text(text, timeout=limit)
-        return await _assert(ctx, params, wanted, f"{target.name} to have the text {text!r}")
-    wanted = element.to_contain_text(text, timeout=limit)
-    return await _assert(ctx, params, wanted, f"{target.name} to contain the text {text!r}")
+    asked = expect(target.locator)
+    verb, method = ("have", asked.to_have_text) if params.exact else ("contain", asked.to_contain_text)
+    wanted = method(params.text, timeout=params.milliseconds)
+    return await _assert(ctx, params, wanted, f"{target.name} to {verb} the text {params.text!r}")
 
 
 def _value_code(code: Code, params: ExpectValueParams) -> None:

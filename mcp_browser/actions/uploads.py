@@ -5,11 +5,11 @@ import binascii
 import contextlib
 import mimetypes
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
-from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
@@ -97,9 +97,9 @@ def allowed_file(path: str, folders: Iterable[Path]) -> Path:
     return file
 
 
-def _remote_file(name: str, folders: Iterable[Path]) -> Path:
+def _remote_file(name: str, folders: Sequence[Path]) -> Path:
     """Find a file by name; never reveal the server's folders or their content to a remote client."""
-    for folder in (folders := list(folders)):
+    for folder in folders:
         with contextlib.suppress(InvalidArguments, NotFound):
             return allowed_file(str(folder / name), folders)
     raise InvalidArguments(

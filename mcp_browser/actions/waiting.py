@@ -9,9 +9,8 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import AfterValidator, Field, model_validator
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext
 from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone
@@ -69,13 +68,13 @@ def _wait_for_code(code: Code, params: WaitForParams) -> None:
 
 
 @waiting.action(effect="read", own_time=lambda params: params.seconds or params.timeout, code=_wait_for_code)
-async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
+async def wait_for(ctx: ActionContext, params: WaitForParams) -> str:
     """Wait until all that is given holds."""
     conditions: dict[str, Condition] = {}
     if text := params.text:
         conditions[f'the text "{text}"'] = lambda: _has_text(ctx, text)
     if gone := params.text_gone:
-        conditions[f'the text "{gone}" to be gone'] = lambda: _lacks_text(ctx, gone)
+        conditions[f'the text "{gone}" to be gone'] = lambda: _has_text(ctx, gone, wanted=False)
     if selector := params.selector:
         conditions[f"an element {selector}"] = lambda: _is_visible(ctx, selector)
     if (index := params.index) is not None:
@@ -84,24 +83,18 @@ async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
         conditions[f"the URL {url}"] = lambda: _url_matches(ctx, url)
     if not conditions:
         await anyio.sleep(params.seconds or 0)
-    await _wait_for_all(ctx, conditions, limit=params.seconds or params.timeout)
-    return ActionResult(extracted_content=f"Waited for {', '.join(conditions) or f'{params.seconds:g} s'}.")
-
-
-async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *, limit: float) -> None:
-    """Wait until every condition has been seen true at one look."""
-    open_ones = list(conditions)
-    pause = FIRST_POLL
+    limit, lacking, pause = params.seconds or params.timeout, list(conditions), FIRST_POLL
     with anyio.move_on_after(limit):
-        while open_ones:
+        # All have to hold at one look.
+        while lacking:
             stop_at_dialog(ctx)
-            open_ones = [name for name in conditions if not await _holds(conditions[name])]
-            if open_ones:
+            lacking = [name for name in conditions if not await _holds(conditions[name])]
+            if lacking:
                 await anyio.sleep(pause)
                 pause = min(LONGEST_POLL, pause * 1.5)
-        return
+        return f"Waited for {', '.join(conditions) or f'{params.seconds:g} s'}."
     raise DeadlineExceeded(
-        f"Waited {limit:g} s in vain for {', '.join(open_ones)}. The page is {cut_address(ctx.tab.url)}.",
+        f"Waited {limit:g} s in vain for {', '.join(lacking)}. The page is {cut_address(ctx.tab.url)}.",
         hint="Look with get_state, or wait again with a longer timeout.",
     )
 
@@ -127,13 +120,9 @@ def stop_at_dialog(ctx: ActionContext) -> None:
         )
 
 
-async def _has_text(ctx: ActionContext, text: str) -> bool:
-    return bool(await ctx.tab.ask(ctx.tab.dom.has_text(text)))
-
-
-async def _lacks_text(ctx: ActionContext, text: str) -> bool:
-    # A frame that does not answer may still have it.
-    return await ctx.tab.ask(ctx.tab.dom.has_text(text)) is False
+async def _has_text(ctx: ActionContext, text: str, *, wanted: bool = True) -> bool:
+    # None: a frame that does not answer may have it.
+    return await ctx.tab.ask(ctx.tab.dom.has_text(text)) is wanted
 
 
 async def _is_visible(ctx: ActionContext, selector: str) -> bool:
@@ -142,8 +131,7 @@ async def _is_visible(ctx: ActionContext, selector: str) -> bool:
             if await ctx.tab.ask(frame.locator(selector).filter(visible=True).count()):
                 return True
         except PlaywrightError as error:
-            if is_selector_error(error):
-                raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
+            refuse_selector(error, selector)
             # A frame that goes away or loads anew while it is asked has not matched.
     return False
 
@@ -157,6 +145,11 @@ def is_selector_error(error: Exception | str) -> bool:
     return any(sign in str(error) for sign in _SELECTOR_ERRORS)
 
 
+def refuse_selector(error: PlaywrightError, selector: str) -> None:
+    """Raise InvalidArguments if the error says that Playwright could not read the selector."""
+    if is_selector_error(error):
+        raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
+
+
 async def _url_matches(ctx: ActionContext, pattern: str) -> bool:
-    url = ctx.tab.url
-    return pattern in url or fnmatch.fnmatchcase(url, pattern)
+    return pattern in ctx.tab.url or fnmatch.fnmatchcase(ctx.tab.url, pattern)

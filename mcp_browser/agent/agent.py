@@ -10,7 +10,7 @@ import anyio
 
 from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.actions.answer_schema import Schema
-from mcp_browser.actions.extracting.by_model import filling_by
+from mcp_browser.actions.extracting.filling import filling_by
 from mcp_browser.agent import spans
 from mcp_browser.agent.confirming import Confirmer
 from mcp_browser.agent.executor import ActionOutcome, Look

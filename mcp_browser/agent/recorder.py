@@ -10,8 +10,15 @@ from typing import Any, Literal
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame
 
-from mcp_browser.actions.elements import click_element, drag_element, hover_element
-from mcp_browser.actions.forms import input_text, select_option, set_checked, upload_file
+from mcp_browser.actions.elements import (
+    click_element,
+    drag_element,
+    hover_element,
+    input_text,
+    select_option,
+    set_checked,
+    upload_file,
+)
 from mcp_browser.actions.keyboard import parse_keys, send_keys
 from mcp_browser.actions.mouse import mouse_click, mouse_drag
 from mcp_browser.actions.navigation import go_back, go_forward, go_to_url, reload

@@ -9,9 +9,8 @@ from typing import Any
 import mcp_types as types
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import ActionScope
 from mcp_browser.controller import Controller

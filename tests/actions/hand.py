@@ -2,13 +2,16 @@
 
 import io
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
+from mcp_browser.actions import default_registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
@@ -79,6 +82,29 @@ class Hand:
         assert attachment.data is not None
         return Image.open(io.BytesIO(attachment.data))
 
+    @property
+    def file(self) -> Path:
+        """The one file of the last result."""
+        (attachment,) = self.result.attachments
+        assert attachment.path is not None
+        return Path(attachment.path)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The data of the last result."""
+        assert self.result.data is not None
+        return self.result.data
+
     async def js(self, expression: str) -> Any:
         """Ask the page itself, to see whether a result told the truth."""
         return await self.session.current_tab.page.evaluate(expression)
+
+
+@asynccontextmanager
+async def hand_in(manager: BrowserManager, site: Site, **options: Any) -> AsyncGenerator[Hand]:
+    """A hand in a session of its own, opened with these options."""
+    session = await manager.open_session(**options)
+    try:
+        yield Hand(Controller(default_registry(), manager.settings), session, site)
+    finally:
+        await session.close()

@@ -24,8 +24,7 @@ BAD = """<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" id=pic>
 
 def rules(hand: Hand) -> dict[str, Any]:
     """What the last result says of each rule."""
-    assert hand.result.data is not None
-    return {found["rule"]: found for found in hand.result.data["violations"]}
+    return {found["rule"]: found for found in hand.data["violations"]}
 
 
 async def test_violations_are_told_with_the_elements(hand: Hand) -> None:

@@ -37,7 +37,6 @@ def test_its_group_is_one_tool() -> None:
 @pytest.mark.fresh
 async def test_a_page_is_launched_worked_on_and_closed(hand: Hand, site: Site) -> None:
     await fails(hand, NotActionable, action="click", coordinate="350,200")
-
     assert "Opened" in await do(hand, action="launch", url=site.page(PAGE))
     assert has_picture(hand)
     assert 'button "Go"' in await do(hand, action="hover", coordinate="350,200")
@@ -51,7 +50,6 @@ async def test_a_page_is_launched_worked_on_and_closed(hand: Hand, site: Site) -
     await do(hand, action="resize", size="800,600")
     assert await hand.session.current_tab.page.evaluate("innerWidth") == 800
     assert has_picture(hand)
-
     assert "Closed" in await do(hand, action="close")
     assert not has_picture(hand)
     assert hand.session.current_tab.url == "about:blank"

@@ -28,9 +28,11 @@ def written(
     return script.lines()
 
 
-def test_an_element_of_which_only_the_text_is_known_is_found_by_it() -> None:
-    record = ElementRecord(index=1, role="text", name="", text="Buy now", tag="b")
-    assert Script("python").element("page", locators(record)) == 'page.get_by_text("Buy now")'
+def test_an_element_is_found_by_its_text_in_which_no_secret_has_a_place() -> None:
+    record = ElementRecord(index=1, role="text", name="", text="<secret>home</secret>", tag="b")
+    script = Script("python")
+    assert script.element("page", locators(record)) == 'page.get_by_text("<secret>home</secret>")'
+    assert script.secrets == set()
 
 
 def test_a_locator_is_written_in_both_languages() -> None:
@@ -41,12 +43,6 @@ def test_a_locator_is_written_in_both_languages() -> None:
     assert Script("typescript").element("page", locator) == (
         'page.frameLocator("#inner").getByRole("button", { name: "Say \\"hi\\"\\u2028", exact: true })'
     )
-
-
-def test_what_a_page_calls_an_element_is_no_place_of_a_secret() -> None:
-    script = Script("python")
-    assert "secret(" not in script.element("page", [ElementLocator("text", "<secret>home</secret>")])
-    assert script.secrets == set()
 
 
 def test_a_dialog_is_answered_before_the_action_that_opens_it() -> None:

@@ -4,7 +4,6 @@ import base64
 import io
 from pathlib import Path
 
-import anyio
 import pytest
 from PIL import Image
 
@@ -27,10 +26,7 @@ async def test_a_page_is_compared_with_how_it_looked(hand: Hand) -> None:
     await hand.js("box.style.background = '#f80'")
     told = await hand.do("compare_screenshots", name="box")
     assert "0.54% of the picture differs from 'box' (5,000 pixels), between 0,0 and 100,50" in told
-    (shown,) = hand.result.attachments
-    assert shown.data is not None
-    picture = Image.open(io.BytesIO(shown.data)).convert("RGB")
-    red, green, _ = picture.getpixel((50, 25))  # type: ignore[misc]
+    red, green, _ = hand.picture().convert("RGB").getpixel((50, 25))  # type: ignore[misc]
     assert red > 150 > green, "what differs is red"
     assert "Kept" in await hand.do("compare_screenshots", name="box", replace=True)
     assert "looks as in" in await hand.do("compare_screenshots", name="box")
@@ -53,9 +49,7 @@ async def test_an_element_and_the_full_page_are_compared_by_themselves(hand: Han
 async def test_a_file_can_be_compared_with(hand: Hand, upload_dir: Path) -> None:
     await hand.open(PAGE)
     await hand.do("compare_screenshots", name="box")
-    (kept,) = hand.result.attachments
-    assert kept.path is not None
-    content = await anyio.Path(kept.path).read_bytes()
+    (kept,), content = hand.result.attachments, hand.file.read_bytes()
     (upload_dir / "before.png").write_bytes(content)
     data = "data:image/png;base64," + base64.b64encode(content).decode()
     for baseline in (str(upload_dir / "before.png"), kept.uri, data):

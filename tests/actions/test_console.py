@@ -34,11 +34,9 @@ MAP = {
 }
 
 
-async def test_messages_are_listed_newest_first_with_their_positions(hand: Hand) -> None:
+async def test_messages_are_listed_newest_first_chosen_and_forgotten_on_demand(hand: Hand) -> None:
     await hand.open(SPOKEN)
-
     told = await hand.do("get_console_messages")
-
     lines = [line.partition(" ")[2] for line in told.splitlines() if line[:1].isdigit() and ":" in line[:3]]
     url = hand.session.current_tab.url
     assert lines == [
@@ -49,79 +47,55 @@ async def test_messages_are_listed_newest_first_with_their_positions(hand: Hand)
         f"info: one {{a: 1}} ({url}:2:9)",
     ]
     assert hand.result.data == {"count": 5, "part": 1, "parts": 1}
-
-
-async def test_messages_are_chosen_by_level_and_text(hand: Hand) -> None:
-    await hand.open(SPOKEN)
-
     assert "2 console messages" in await hand.do("get_console_messages", level="warning")
     assert "1 console message:" in await hand.do("get_console_messages", text="TWO")
     assert "0 console messages" in await hand.do("get_console_messages", text="no such thing")
+    assert "'level'" in await hand.fails("get_console_messages", InvalidArguments, level="loud")
+    assert "5 console messages" in await hand.do("get_console_messages", clear=True)
+    assert await hand.do("get_console_messages") == "0 console messages."
 
 
 async def test_an_uncaught_error_has_its_stack(hand: Hand) -> None:
     await hand.open("<script>function inner() { null.x }\nfunction outer() { inner() }\nouter()</script>")
-
     told = await hand.do("get_console_messages")
-
     url = hand.session.current_tab.url
     assert "error: Uncaught TypeError: Cannot read properties of null" in told
     assert f"  at inner ({url}:1:" in told
     assert f"  at outer ({url}:2:20)\n  at {url}:3:1" in told
 
 
-@pytest.mark.parametrize("where", ["file", "inline", "header"])
+@pytest.mark.parametrize("where", ["file", "inline", "header", "no map"])
 async def test_positions_are_those_of_the_sources_where_there_is_a_map(
     hand: Hand, site: Site, where: str
 ) -> None:
-    served = site.publish(json.dumps(MAP).encode(), content_type="application/json")
-    inline = f"data:application/json;base64,{base64.b64encode(json.dumps(MAP).encode()).decode()}"
-    comment = {
-        "file": f"\n//# sourceMappingURL={served}",
-        "inline": f"\n//# sourceMappingURL={inline}",
-        "header": "",
-    }
+    content = json.dumps(MAP).encode()
+    wrong = b'{"version": 3, "sources": 5, "mappings": "!!"}'
+    served = site.publish(wrong if where == "no map" else content, content_type="application/json")
+    inline = f"data:application/json;base64,{base64.b64encode(content).decode()}"
+    comment = "" if where == "header" else f"\n//# sourceMappingURL={inline if where == 'inline' else served}"
     headers = {"SourceMap": served} if where == "header" else {}
-    script = site.publish((MAPPED + comment[where]).encode(), content_type="text/javascript", headers=headers)
+    script = site.publish((MAPPED + comment).encode(), content_type="text/javascript", headers=headers)
     await hand.open(f"<script src={script}></script>")
-
     told = await hand.do("get_console_messages")
-
-    assert "error: Uncaught Error: no stock\n  at add (src/basket.ts:12:5)\n  at src/basket.ts:20:1" in told
-
-
-async def test_a_map_that_is_no_map_leaves_positions_as_they_are(hand: Hand, site: Site) -> None:
-    wrong = site.publish(b'{"version": 3, "sources": 5, "mappings": "!!"}', content_type="application/json")
-    script = site.publish(f"{MAPPED}\n//# sourceMappingURL={wrong}".encode(), content_type="text/javascript")
-    await hand.open(f"<script src={script}></script>")
-
-    assert f"at add ({script}:1:" in await hand.do("get_console_messages")
-
-
-async def test_messages_are_forgotten_on_demand(hand: Hand) -> None:
-    await hand.open(SPOKEN)
-
-    assert "5 console messages" in await hand.do("get_console_messages", clear=True)
-    assert await hand.do("get_console_messages") == "0 console messages."
+    if where == "no map":
+        assert f"at add ({script}:1:" in told
+    else:
+        stack = "at add (src/basket.ts:12:5)\n  at src/basket.ts:20:1"
+        assert f"error: Uncaught Error: no stock\n  {stack}" in told
 
 
 async def test_only_the_newest_messages_are_kept(hand: Hand) -> None:
     await hand.open(f"<script>for (let i = 0; i < {KEPT}; i++) console.log('line', i)</script>")
     await hand.js("(() => { for (let i = 0; i < 40; i++) console.log('later', i) })()")
-
     told = await hand.do("get_console_messages")
-
     assert told.startswith(f"{KEPT} console messages (40 older ones are not kept), part 1 of ")
     assert "info: later 39" in told
 
 
 async def test_a_long_list_comes_in_parts(hand: Hand) -> None:
     await hand.open("<script>for (let i = 0; i < 300; i++) console.log('line', i, 'x'.repeat(100))</script>")
-
     first = await hand.do("get_console_messages")
-    parts = (hand.result.data or {})["parts"]
-    last = await hand.do("get_console_messages", part=parts)
-
+    last = await hand.do("get_console_messages", part=hand.data["parts"])
     assert "info: line 299 " in first
     assert "next: part=2" in first
     assert "info: line 0 " in last
@@ -131,14 +105,9 @@ async def test_a_long_list_comes_in_parts(hand: Hand) -> None:
 async def test_tokens_in_messages_are_left_out(hand: Hand) -> None:
     seen = await hand.open("<script>console.error('login failed, password=hunter2')</script>")
     told = await hand.do("get_console_messages")
-
     assert "hunter2" not in seen + told
     assert "password=[redacted]" in seen
     assert "password=[redacted]" in told
-
-
-async def test_another_level_than_those_there_are_is_refused(hand: Hand) -> None:
-    assert "'level'" in await hand.fails("get_console_messages", InvalidArguments, level="loud")
 
 
 @pytest.mark.parametrize(
@@ -155,21 +124,17 @@ async def test_a_setting_says_what_is_told_of_the_console(
     heard = Console(page, report=tell)
     await page.set_content(SPOKEN)
     await page.evaluate("0")
-
     assert heard.take() == told
     assert heard.take() is None
     assert len(heard.entries()) == 5
 
 
 async def test_results_tell_all_messages_where_the_settings_say_so(site: Site) -> None:
-    wanted = ObservationSettings(console="all")
-    manager = BrowserManager(
-        Settings(browser=BrowserSettings(headless=True, isolated=True), observation=wanted)
-    )
+    browser, wanted = BrowserSettings(headless=True, isolated=True), ObservationSettings(console="all")
+    manager = BrowserManager(Settings(browser=browser, observation=wanted))
     try:
         hand = Hand(Controller(default_registry(), manager.settings), await manager.open_session(), site)
         seen = await hand.open(f"<h1>Shop</h1>{SPOKEN}")
     finally:
         await manager.close()
-
     assert "Note: Console: 6 messages: " in seen

@@ -8,7 +8,7 @@ from mcp_browser.browser.emulation import Emulation
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.support.site import Reply, Request, Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -19,10 +19,11 @@ META = "<meta name=viewport content='width=device-width, initial-scale=1'>"
 
 async def test_a_device_sets_size_scale_touch_and_user_agent(hand: Hand) -> None:
     await hand.open(META)
-
+    told = await hand.fails("emulate", NotFound, device="iPhone 99")
+    assert "There is no device 'iPhone 99'" in told
+    assert "iPhone" in told.partition("Some of its")[2]
     told = await hand.do("emulate", device="iphone 15")
     await hand.open(META)
-
     assert "Emulating: device iPhone 15, viewport 393x659, scale 3, mobile on, touch on" in told
     assert "Reload the page" in told
     assert await hand.js(SCREEN) == [393, 659, 3]
@@ -31,18 +32,12 @@ async def test_a_device_sets_size_scale_touch_and_user_agent(hand: Hand) -> None
 
 
 async def test_the_server_is_told_the_user_agent_and_the_language(hand: Hand) -> None:
-    seen: list[str] = []
-
-    def answer(request: Request) -> Reply:
-        seen.append(request.path)
-        return Reply(b"<script>document.title = navigator.language</script>")
-
+    sent: list[Request] = []
+    url = hand.site.route("/agent", lambda request: (sent.append(request), Reply(b"<p>Here"))[1])
     await hand.open("")
     await hand.do("emulate", user_agent="Custom/1", locale="de-DE")
-    await hand.do("go_to_url", url=hand.site.route("/agent", answer))
-    headers = await hand.session.current_tab.page.evaluate("fetch('/echo').then(r => r.text())")
-
-    assert headers
+    await hand.do("go_to_url", url=url)
+    assert sent[0].headers["user-agent"] == "Custom/1"
     assert await hand.js("[navigator.userAgent, navigator.language, (1.5).toLocaleString()]") == [
         *("Custom/1", "de-DE", "1,5")
     ]
@@ -56,7 +51,6 @@ async def test_media_time_and_place_are_as_wanted_until_reset(hand: Hand) -> Non
         "new Promise(done => navigator.geolocation.getCurrentPosition("
         "place => done(place.coords.latitude), error => done(error.message)))"
     )
-
     told = await hand.do(
         "emulate",
         **{"color_scheme": "dark", "reduced_motion": True, "media": "print"},
@@ -66,7 +60,6 @@ async def test_media_time_and_place_are_as_wanted_until_reset(hand: Hand) -> Non
     assert await hand.js(media) == [True, True, True]
     assert await hand.js("new Date().getTimezoneOffset()") == -540
     assert await hand.js(where) == 52.52
-
     assert "Nothing is emulated." in await hand.do("emulate", reset=True)
     assert await hand.js(media) == [False, False, False]
     assert await hand.js("new Date().getTimezoneOffset()") != -540
@@ -74,12 +67,9 @@ async def test_media_time_and_place_are_as_wanted_until_reset(hand: Hand) -> Non
 
 async def test_settings_add_up_and_are_told(hand: Hand) -> None:
     await hand.open("")
-
     await hand.do("emulate", viewport="800x600")
     await hand.do("emulate", scale=2)
-    told = await hand.do("emulate")
-
-    assert "Emulating: viewport 800x600, scale 2." in told
+    assert "Emulating: viewport 800x600, scale 2." in await hand.do("emulate")
     assert await hand.js(SCREEN) == [800, 600, 2]
     assert "Emulating: color scheme light." in await hand.do("emulate", reset=True, color_scheme="light")
     assert await hand.js(SCREEN) == [1280, 720, 1]
@@ -88,7 +78,6 @@ async def test_settings_add_up_and_are_told(hand: Hand) -> None:
 async def test_new_tabs_have_the_settings_too(hand: Hand) -> None:
     await hand.open("<a target=_blank href='/echo'>Out</a>")
     await hand.do("emulate", viewport="500x400", color_scheme="dark")
-
     await hand.do("open_tab", url=hand.site.page("Second"))
     assert await hand.js("[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]") == [500, True]
     await hand.do("switch_tab", tab=1)
@@ -111,38 +100,25 @@ async def test_the_settings_outlive_a_browser_that_dies(site: Site) -> None:
         seen = await page.evaluate("[navigator.language, devicePixelRatio, navigator.onLine]")
     finally:
         await manager.close()
-
     assert seen == ["fr-FR", 2, False]
 
 
-async def test_offline_and_back(hand: Hand) -> None:
+async def test_a_network_is_offline_and_slow_and_permissions_are_granted_and_taken_back(hand: Hand) -> None:
     await hand.open("")
     fetch = "fetch('/echo').then(r => r.status, e => e.name)"
-
     await hand.do("emulate", network="offline")
     assert await hand.js(fetch) == "TypeError"
     await hand.do("emulate", network="full")
     assert await hand.js(fetch) == 200
-
-
-async def test_a_slow_network_is_slow(hand: Hand) -> None:
-    await hand.open("")
-
-    await hand.do("emulate", network="slow-3g", cpu=4)
-
-    assert await hand.js("navigator.connection.rtt") >= 1500
-    taken = "performance.getEntriesByName(new URL('/echo', location)).at(-1).duration"
-    assert await hand.js(f"fetch('/echo').then(r => r.text()).then(() => {taken})") > 1500
-
-
-async def test_permissions_are_granted_and_taken_back(hand: Hand) -> None:
-    await hand.open("")
     state = "navigator.permissions.query({ name: 'notifications' }).then(p => p.state)"
-
     await hand.do("emulate", permissions=["notifications"])
     assert await hand.js(state) == "granted"
     await hand.do("emulate", reset=True)
     assert await hand.js(state) != "granted"
+    await hand.do("emulate", network="slow-3g", cpu=4)
+    assert await hand.js("navigator.connection.rtt") >= 1500
+    taken = "performance.getEntriesByName(new URL('/echo', location)).at(-1).duration"
+    assert await hand.js(f"fetch('/echo').then(r => r.text()).then(() => {taken})") > 1500
 
 
 async def test_points_of_a_mobile_page_that_is_shown_smaller_hit_what_is_seen(hand: Hand) -> None:
@@ -152,9 +128,7 @@ async def test_points_of_a_mobile_page_that_is_shown_smaller_hit_what_is_seen(ha
     )
     await hand.do("screenshot")
     scale = await hand.js("visualViewport.scale")
-
     told = await hand.do("mouse_click", at=f"{round(790 * scale)},{round(850 * scale)}@412x839")
-
     assert scale < 0.5
     assert 'button "Far"' in told
     assert await hand.js("document.activeElement.textContent") == "Far"
@@ -164,21 +138,9 @@ async def test_a_point_without_a_size_is_meant_in_the_new_view_after_a_resize(ha
     end = "style='position:absolute;left:580px;top:380px;width:20px;height:20px'"
     await hand.open(f"<button {end}>End</button>")
     await hand.do("screenshot")
-
     await hand.do("emulate", viewport="600x400")
-    told = await hand.do("mouse_click", at="590,390")
-
-    assert 'Clicked at 590,390: [1] button "End".' in told
+    assert 'Clicked at 590,390: [1] button "End".' in await hand.do("mouse_click", at="590,390")
     assert hand.result.attachments[0].name == "600x400"
-
-
-async def test_an_unknown_device_names_some_that_are_like_it(hand: Hand) -> None:
-    await hand.open("")
-
-    told = await hand.fails("emulate", NotFound, device="iPhone 99")
-
-    assert "There is no device 'iPhone 99'" in told
-    assert "iPhone" in told.partition("Some of its")[2]
 
 
 @pytest.mark.parametrize(
@@ -191,41 +153,27 @@ async def test_an_unknown_device_names_some_that_are_like_it(hand: Hand) -> None
 )
 async def test_wrong_values_are_refused_and_nothing_is_changed(hand: Hand, wrong: dict[str, Any]) -> None:
     await hand.open("")
-
     await hand.fails("emulate", InvalidArguments, color_scheme="dark", **wrong)
-
     assert await hand.js("matchMedia('(prefers-color-scheme: dark)').matches") is False
     assert "Nothing is emulated." in await hand.do("emulate")
 
 
-async def test_what_the_browser_was_started_with_is_said_to_stay(
-    manager: BrowserManager, hand: Hand, site: Site
-) -> None:
-    session = await manager.open_session(context_options={"locale": "fr-FR", "timezone_id": "Europe/Paris"})
-    try:
-        started = Hand(hand.controller, session, site)
-        await started.open("")
-        locale = await started.fails("emulate", NotActionable, locale="de-DE")
-        timezone = await started.fails("emulate", NotActionable, timezone="Asia/Tokyo")
-        language = await started.js("navigator.language")
-    finally:
-        await session.close()
-
-    assert "Start the server without --locale" in locale
-    assert "Start the server without --timezone" in timezone
-    assert language == "fr-FR"
+async def test_what_the_browser_was_started_with_is_said_to_stay(manager: BrowserManager, site: Site) -> None:
+    options = {"locale": "fr-FR", "timezone_id": "Europe/Paris"}
+    async with hand_in(manager, site, context_options=options) as hand:
+        await hand.open("")
+        locale = await hand.fails("emulate", NotActionable, locale="de-DE")
+        assert "Start the server without --locale" in locale
+        timezone = await hand.fails("emulate", NotActionable, timezone="Asia/Tokyo")
+        assert "Start the server without --timezone" in timezone
+        assert await hand.js("navigator.language") == "fr-FR"
 
 
 async def test_pictures_of_an_emulated_device_leave_it_as_it_is(hand: Hand) -> None:
     await hand.do("emulate", device="Pixel 7")
     await hand.open(f"{META}<button>Small</button><p style='height:2000px'>Long</p>")
-
-    view = await hand.do("screenshot")
-    full = await hand.do("screenshot", full_page=True)
-    part = await hand.do("screenshot", index=hand.index("Small"))
-
+    for options in ({}, {"full_page": True}, {"index": hand.index("Small")}):
+        assert "Picture of" in await hand.do("screenshot", **options)
     assert await hand.js(SCREEN) == [412, 839, 2.625]
-    for told in (view, full, part):
-        assert "Picture of" in told
     width, height = map(int, hand.result.attachments[0].name.split("x"))
     assert (width, height) < (412, 200)

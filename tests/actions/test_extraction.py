@@ -1,9 +1,5 @@
 """Content as Markdown and as HTML."""
 
-from pathlib import Path
-
-import anyio
-
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand
 
@@ -91,18 +87,14 @@ async def test_a_page_nested_deeply_is_read(hand: Hand) -> None:
 
 async def test_what_is_hidden_is_not_read(hand: Hand) -> None:
     await hand.open("<p>Seen</p><p style='display:none'>Hidden</p><script>var secret = 1</script>")
-    text = await hand.do("extract_content")
-    assert "Seen" in text
-    assert "Hidden" not in text
-    assert "secret" not in text
+    await hand.do("extract_content")
+    assert hand.result.page_content == "Seen"
 
 
 async def test_a_long_page_is_read_in_parts(hand: Hand) -> None:
     await hand.open("".join(f"<p>Paragraph {n} with some more words in it.</p>" for n in range(2000)))
     text = await hand.do("extract_content")
-    data = hand.result.data
-    assert data is not None
-    parts = data["parts"]
+    parts = hand.data["parts"]
     assert parts > 2
     assert text.startswith(f"Content of the page, part 1 of {parts} (next: part=2):")
     last = await hand.do("extract_content", part=parts)
@@ -116,8 +108,7 @@ async def test_html_comes_without_scripts_unless_they_are_wanted(hand: Hand) -> 
     text = await hand.do("get_html")
     assert '<div class="x">' in text
     assert "var a" not in text
-    text = await hand.do("get_html", scripts=True)
-    assert "var a = 1" in text
+    assert "var a = 1" in await hand.do("get_html", scripts=True)
 
 
 async def test_page_text_that_looks_like_a_frame_s_end_stays_inside(hand: Hand) -> None:
@@ -128,13 +119,11 @@ async def test_page_text_that_looks_like_a_frame_s_end_stays_inside(hand: Hand) 
         assert text.rstrip().endswith("</page>")
 
 
-async def test_a_page_without_content_says_so(hand: Hand) -> None:
+async def test_what_cannot_be_read_says_why(hand: Hand) -> None:
     await hand.do("go_to_url", url="about:blank")
     assert "Content of the page: none." in await hand.do("extract_content")
-
-
-async def test_an_index_that_was_never_given_cannot_be_read(hand: Hand) -> None:
     await hand.open("<p>x</p>")
+    assert "Only a PDF has pages" in await hand.fails("extract_content", InvalidArguments, pages="1")
     await hand.fails("extract_content", NotFound, index=99_999)
     await hand.fails("extract_content", InvalidArguments, index="first")
 
@@ -143,9 +132,7 @@ async def printed(hand: Hand, *pages: str) -> bytes:
     """A PDF with these pages."""
     await hand.open("".join(f"<div style='break-after:page'>{page}</div>" for page in pages))
     await hand.do("save_pdf")
-    (attachment,) = hand.result.attachments
-    assert attachment.path is not None
-    return await anyio.Path(attachment.path).read_bytes()
+    return hand.file.read_bytes()
 
 
 BOX = "<svg width=9 height=9><rect width=9 height=9 /></svg>"
@@ -173,20 +160,11 @@ async def test_a_pdf_in_a_frame_is_read_by_the_frames_index(hand: Hand) -> None:
     assert "Framed words" in await hand.do("extract_content", index=hand.index("Bill", "iframe")), text
 
 
-async def test_a_pdf_without_text_says_so(hand: Hand) -> None:
-    await hand.do(
-        "go_to_url", url=hand.site.publish(await printed(hand, BOX), content_type="application/pdf")
-    )
+async def test_a_pdf_without_text_and_a_damaged_one_say_so(hand: Hand) -> None:
+    file = await printed(hand, BOX)
+    await hand.do("go_to_url", url=hand.site.publish(file, content_type="application/pdf"))
     assert "without text, as scans and pictures are" in await hand.do("extract_content")
     assert "Look with screenshot" in hand.told
-
-
-async def test_only_a_pdf_has_pages(hand: Hand) -> None:
-    await hand.open("<p>x</p>")
-    assert "Only a PDF has pages" in await hand.fails("extract_content", InvalidArguments, pages="1")
-
-
-async def test_a_damaged_pdf_is_an_error(hand: Hand) -> None:
     await hand.do("go_to_url", url=hand.site.publish(b"%PDF-1.7 nothing", content_type="application/pdf"))
     assert "it is damaged" in await hand.fails("extract_content", NotActionable)
 
@@ -194,12 +172,9 @@ async def test_a_damaged_pdf_is_an_error(hand: Hand) -> None:
 async def test_a_page_is_saved_as_a_pdf(hand: Hand) -> None:
     await hand.open("<h1>Report</h1>", title="A report: 1/2")
     text = await hand.do("save_pdf")
-    (attachment,) = hand.result.attachments
-    assert attachment.path is not None
-    file = anyio.Path(attachment.path)
-    assert file.name == "A report- 1-2.pdf"
-    assert str(file) in text
-    assert (await file.read_bytes()).startswith(b"%PDF")
+    assert hand.file.name == "A report- 1-2.pdf"
+    assert str(hand.file) in text
+    assert hand.file.read_bytes().startswith(b"%PDF")
     await hand.do("save_pdf", name="mine.pdf")
     await hand.do("save_pdf", name="mine")
     assert "mine-2.pdf" in hand.told
@@ -209,6 +184,4 @@ async def test_a_pdf_is_never_saved_outside_the_output_folder(hand: Hand) -> Non
     await hand.open("<h1>Report</h1>")
     for name in ("../../evil", "/tmp/evil", "..", "a\x00b"):
         await hand.do("save_pdf", name=name)
-        (attachment,) = hand.result.attachments
-        assert attachment.path is not None
-        assert Path(attachment.path).parent == hand.session.artifacts.folder
+        assert hand.file.parent == hand.session.artifacts.folder

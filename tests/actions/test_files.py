@@ -6,18 +6,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
 
-import anyio
 import pytest
 import pytest_asyncio
 from PIL import Image
 
-from mcp_browser.actions import default_registry
 from mcp_browser.actions.uploads import decode_data_uri
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, EgressSettings, FileSettings, Settings
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.browser.raw_server import raw_server
 from tests.support.site import Site
 
@@ -61,38 +58,27 @@ async def test_a_file_is_uploaded_by_its_content(hand: Hand) -> None:
     text = await hand.do("upload_file", index=1, paths=[data_uri("täble.csv", b"a,b", "text/csv")])
     assert "Gave täble.csv to [1]" in text
     assert await shown(hand, "a,b") == "täble.csv|text/csv|a,b"
+    await hand.do("fill_form", fields=[{"index": 1, "value": data_uri("a.txt", b"filled")}])
+    assert "filled" in await shown(hand, "filled")
 
 
 async def test_several_files_of_every_source_are_uploaded_at_once(hand: Hand, upload_dir: Path) -> None:
     (upload_dir / "local.txt").write_text("local")
     kept = await hand.session.artifacts.add(b"kept", "kept.txt")
     await hand.open(PICKER)
-    await hand.do(
-        "upload_file",
-        index=1,
-        paths=[str(upload_dir / "local.txt"), kept.uri, "data:text/plain;name=given.txt,gi%20ven"],
-    )
-    assert (
-        await shown(hand, "gi ven")
-        == "local.txt|text/plain|local;kept.txt|text/plain|kept;given.txt|text/plain|gi ven"
-    )
+    paths = [str(upload_dir / "local.txt"), kept.uri, "data:text/plain;name=given.txt,gi%20ven"]
+    await hand.do("upload_file", index=1, paths=paths)
+    texts = "local.txt|text/plain|local;kept.txt|text/plain|kept;given.txt|text/plain|gi ven"
+    assert await shown(hand, "gi ven") == texts
 
 
 async def test_a_download_is_given_to_another_page_by_its_address(hand: Hand, site: Site) -> None:
     await hand.open("<a href='/download/report.txt?text=figures'>Report</a>")
     await hand.do("click_element", index=hand.index("Report"))
-    (attachment,) = hand.result.attachments
-    assert attachment.uri is not None
-    assert attachment.name == "report.txt"
+    uri = hand.result.attachments[0].uri
     await hand.open(PICKER)
-    await hand.do("upload_file", index=hand.index("Files"), paths=[attachment.uri])
+    await hand.do("upload_file", index=hand.index("Files"), paths=[uri])
     assert await shown(hand, "figures") == "report.txt|text/plain|figures"
-
-
-async def test_a_form_takes_contents_too(hand: Hand) -> None:
-    await hand.open(PICKER)
-    await hand.do("fill_form", fields=[{"index": 1, "value": data_uri("a.txt", b"filled")}])
-    assert "filled" in await shown(hand, "filled")
 
 
 @pytest.mark.parametrize("name", ["../../evil.txt", "/etc/evil.txt", "..\\evil.txt", "evil.txt\x00"])
@@ -135,23 +121,18 @@ def test_what_is_no_data_uri_is_refused_with_an_example(uri: str) -> None:
 
 
 async def test_more_than_files_may_take_is_refused(manager: BrowserManager, site: Site) -> None:
-    small = manager.settings.model_copy(update={"files": FileSettings(max_files_size=1)})
-    session = await manager.open_session()
-    hand = Hand(Controller(default_registry(), small), session, site)
-    await hand.open(PICKER)
     huge = data_uri("huge.bin", b"x" * 1_100_000)
-    assert "1.1 MB" in await hand.fails("upload_file", InvalidArguments, index=1, paths=[huge])
-    await session.close()
+    async with hand_in(manager, site) as hand:
+        with hand.under(files={"max_files_size": 1}):
+            await hand.open(PICKER)
+            assert "1.1 MB" in await hand.fails("upload_file", InvalidArguments, index=1, paths=[huge])
 
 
 async def test_files_are_dropped_on_an_element_as_a_person_does(hand: Hand, upload_dir: Path) -> None:
     (upload_dir / "local.txt").write_text("local")
     await hand.open(ZONE)
-    text = await hand.do(
-        "drop_files",
-        index=hand.index("Drop here"),
-        paths=[str(upload_dir / "local.txt"), data_uri("given.txt", b"given")],
-    )
+    paths = [str(upload_dir / "local.txt"), data_uri("given.txt", b"given")]
+    text = await hand.do("drop_files", index=hand.index("Drop here"), paths=paths)
     assert 'Dropped local.txt, given.txt on [1] button "Drop here".' in text
     assert await shown(hand, "given.txt") == "true true,true local.txt|local;given.txt|given"
 
@@ -201,9 +182,8 @@ async def remote_manager(tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def remote(remote_manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
-    session = await remote_manager.open_session()
-    yield Hand(Controller(default_registry(), remote_manager.settings), session, site)
-    await session.close()
+    async with hand_in(remote_manager, site) as hand:
+        yield hand
 
 
 async def test_a_remote_client_is_told_addresses_and_no_path(remote: Hand) -> None:
@@ -223,19 +203,10 @@ async def test_a_remote_client_names_files_of_the_shared_folder_only(remote: Han
     await remote.open(PICKER)
     await remote.do("upload_file", index=1, paths=["form.txt"])
     assert "form" in await shown(remote, "form.txt|")
-    refused = {
-        path: await remote.fails("upload_file", InvalidArguments, index=1, paths=[path])
-        for path in (
-            "link.txt",
-            "../shared/../passwd",
-            "/etc/passwd",
-            "missing.txt",
-            str(Path.cwd() / "README.md"),
-        )
-    }
-    for path, told in refused.items():
+    own = str(Path.cwd() / "README.md")
+    for path in ("link.txt", "../shared/../passwd", "/etc/passwd", "missing.txt", own):
         # Neither what there is nor what the folders are called.
-        assert told == (
+        assert await remote.fails("upload_file", InvalidArguments, index=1, paths=[path]) == (
             f"{path} is no file that may be uploaded: the browser is on another machine. "
             "Give the content, as data:text/csv;name=a.csv;base64,YSxi, or a browser:// address."
         )
@@ -247,39 +218,25 @@ async def test_a_remote_client_names_files_of_the_shared_folder_only(remote: Han
 async def test_a_page_is_saved_as_a_pdf_with_options(hand: Hand) -> None:
     await hand.open("<h1>One</h1><p style='break-before:page'>Two</p><p style='break-before:page'>Three</p>")
     sizes: list[int] = []
-    for options in (
-        {},
-        {"pages": "2"},
-        {"landscape": True, "paper": "A5", "scale": 0.5, "background": False},
-    ):
+    small = {"landscape": True, "paper": "A5", "scale": 0.5, "background": False}
+    for options in ({}, {"pages": "2"}, small):
         await hand.do("save_page", format="pdf", name="report", **options)
-        (attachment,) = hand.result.attachments
-        assert attachment.path is not None
-        content = await anyio.Path(attachment.path).read_bytes()
+        content = hand.file.read_bytes()
         assert content.startswith(b"%PDF")
         sizes.append(content.count(b"/Type /Page\n"))
         if "paper" in options:
             assert b"/MediaBox [0 0 595" in content
     assert sizes == [3, 1, 3]
-
-
-async def test_a_pdf_has_a_header_and_a_footer(hand: Hand) -> None:
-    await hand.open("<h1>One</h1>")
     await hand.do("save_page", header="<b>Draft</b>", footer="<span class=pageNumber></span>")
-    (attachment,) = hand.result.attachments
-    with_lines = attachment.size
+    with_lines = hand.file.stat().st_size
     await hand.do("save_page")
-    (attachment,) = hand.result.attachments
-    assert with_lines is not None
-    assert attachment.size is not None
-    assert with_lines > attachment.size
+    assert with_lines > hand.file.stat().st_size
 
 
 async def test_options_that_do_not_fit_are_refused(hand: Hand) -> None:
     await hand.open("<h1>One</h1>")
-    assert "only a pdf has landscape" in await hand.fails(
-        "save_page", InvalidArguments, format="png", landscape=True
-    )
+    error = await hand.fails("save_page", InvalidArguments, format="png", landscape=True)
+    assert "only a pdf has landscape" in error
     await hand.fails("save_page", InvalidArguments, scale=9)
     assert "no such pages: 7-8" in await hand.fails("save_page", InvalidArguments, pages="7-8")
     await hand.fails("save_page", pages="x")
@@ -289,11 +246,9 @@ async def test_a_page_is_saved_with_its_pictures_as_one_archive(hand: Hand, site
     logo = f"{site.url}/slow?s=1.5&type=image/svg%2Bxml&text=<svg xmlns='http://www.w3.org/2000/svg'/>"
     await hand.open(f'<h1>Archived</h1><img src="{logo}" alt=Logo>', title="Grüße")
     await hand.do("save_page", format="mhtml")
-    (attachment,) = hand.result.attachments
     # The number is that of an attempt before, in the same folder.
-    assert re.fullmatch(r"Grüße(-\d)?\.mhtml", attachment.name)
-    assert attachment.path is not None
-    content = await anyio.Path(attachment.path).read_text()
+    assert re.fullmatch(r"Grüße(-\d)?\.mhtml", hand.file.name)
+    content = hand.file.read_text()
     assert "multipart/related" in content
     assert f"Content-Location: {site.url}/slow?s=1.5" in content.replace("=\n", "")
 
@@ -317,17 +272,13 @@ async def test_a_picture_is_not_waited_for_again_and_again(hand: Hand, site: Sit
 
 
 async def test_a_picture_in_full_size_has_every_pixel(manager: BrowserManager, site: Site) -> None:
-    session = await manager.open_session(context_options={"device_scale_factor": 2})
-    hand = Hand(Controller(default_registry(), manager.settings), session, site)
-    await hand.open("<body style='margin:0'><div style='height:3000px;width:100px'>Tall</div>")
-    await hand.do("save_page", format="png")
-    (attachment,) = hand.result.attachments
-    assert attachment.path is not None
-    with Image.open(attachment.path) as picture:
-        assert picture.size == (2 * await hand.js("innerWidth"), 6000)
-    await hand.open("<body style='margin:0'><div style='height:9000px'>Taller</div>")
-    assert "The last 1,000 px of the page are not on it." in await hand.do("save_page", format="png")
-    await session.close()
+    async with hand_in(manager, site, context_options={"device_scale_factor": 2}) as hand:
+        await hand.open("<body style='margin:0'><div style='height:3000px;width:100px'>Tall</div>")
+        await hand.do("save_page", format="png")
+        with Image.open(hand.file) as picture:
+            assert picture.size == (2 * await hand.js("innerWidth"), 6000)
+        await hand.open("<body style='margin:0'><div style='height:9000px'>Taller</div>")
+        assert "The last 1,000 px of the page are not on it." in await hand.do("save_page", format="png")
 
 
 # -- listed, awaited, read
@@ -343,8 +294,7 @@ async def test_files_and_downloads_are_listed_with_what_has_failed(hand: Hand, s
     assert "1 file:" in told
     assert "download, 3 bytes, text/csv: " in told
     assert 'Download of "half.bin" from' in told
-    assert hand.result.data is not None
-    assert hand.result.data["files"][0]["name"] == "a.csv"
+    assert hand.data["files"][0]["name"] == "a.csv"
 
 
 async def test_a_slow_download_is_awaited(hand: Hand) -> None:
@@ -353,9 +303,8 @@ async def test_a_slow_download_is_awaited(hand: Hand) -> None:
         assert "under way" in await hand.do("click_element", index=1)
         pending = hand.session.downloads[0]
         assert "not whole yet" in await hand.fails("read_file", NotFound, file=pending.uri)
-        assert "Still under way after 0.2 s: slow.bin." in await hand.fails(
-            "wait_for_download", DeadlineExceeded, timeout=0.2
-        )
+        error = await hand.fails("wait_for_download", DeadlineExceeded, timeout=0.2)
+        assert "Still under way after 0.2 s: slow.bin." in error
         told = await hand.do("wait_for_download", timeout=20)
     assert 'Downloaded "slow.bin" (70.0 kB)' in told
     assert [attachment.name for attachment in hand.result.attachments] == ["slow.bin"]
@@ -377,14 +326,8 @@ async def test_a_download_that_was_just_told_of_is_not_awaited_but_the_next_one_
     await hand.do("get_state")
     assert 'Downloaded "at-once.txt"' in await hand.do("wait_for_download", timeout=20)
     assert [attachment.name for attachment in hand.result.attachments] == ["at-once.txt"]
-    assert "No download began" in await hand.fails("wait_for_download", DeadlineExceeded, timeout=0.3)
-
-
-async def test_a_download_that_never_comes_is_said_not_to_have(hand: Hand) -> None:
-    await hand.open("<h1>Nothing</h1>")
-    assert "No download began within 0.3 s." in await hand.fails(
-        "wait_for_download", DeadlineExceeded, timeout=0.3
-    )
+    error = await hand.fails("wait_for_download", DeadlineExceeded, timeout=0.3)
+    assert "No download began within 0.3 s." in error
     await hand.fails("wait_for_download", InvalidArguments, timeout=0)
 
 

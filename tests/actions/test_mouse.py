@@ -3,10 +3,8 @@
 import pytest
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.errors import DialogOpen, InvalidArguments
-from mcp_browser.settings import ScreenshotSettings, Settings
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
@@ -24,9 +22,7 @@ BUY = f"<button {PLACE}>Buy</button>"
 
 async def test_a_click_names_what_it_hit_and_shows_the_page_with_the_cursor(hand: Hand) -> None:
     await hand.open(BUY.replace("<button", "<button onclick=\"this.textContent='Bought'\""))
-
     told = await hand.do("mouse_click", at="320,200")
-
     index = hand.index("Buy")
     assert f'Clicked at 320,200: [{index}] button "Buy".' in told
     assert "Viewport 1280x720, cursor at 320,200." in told
@@ -40,23 +36,23 @@ async def test_a_click_names_what_it_hit_and_shows_the_page_with_the_cursor(hand
 async def test_the_cursor_is_drawn_into_the_picture_and_not_into_the_page(hand: Hand) -> None:
     await hand.open(BUY)
     before = await hand.js("document.documentElement.outerHTML")
-
     await hand.do("mouse_move", at="600,600")
-
     assert await hand.js("document.documentElement.outerHTML") == before
     assert hand.picture().convert("RGB").getpixel((602, 609)) != (255, 255, 255)
     await hand.do("screenshot")
     assert hand.picture().convert("RGB").getpixel((602, 609)) == (255, 255, 255)
+    # Points are scaled from a picture of any size.
+    for at in ("160,100@640x360", "640,400@2560x1440", "[0.25,0.27,0.26,0.28]", "[250,270,260,280]"):
+        assert 'button "Buy"' in await hand.do("mouse_click", at=at)
 
 
-async def test_buttons_clicks_and_modifiers_reach_the_page(hand: Hand) -> None:
-    await hand.open(SPY)
-
+async def test_buttons_clicks_and_modifiers_reach_the_page_also_where_nothing_is(hand: Hand) -> None:
+    await hand.open(f"<p>Only words</p>{SPY}")
+    assert "No text or control changed." in await hand.do("mouse_click", at="700,500")
     await hand.do("mouse_click", at="10,20", button="right")
     told = await hand.do("mouse_click", at="30,40", clicks=2, modifiers=["Shift"])
     await hand.do("mouse_click", at="50,60", button="middle")
     await hand.do("mouse_click", at="70,80", clicks=3)
-
     assert "Double-clicked at 30,40 holding Shift: nothing interactive there, only" in told
     log = await hand.js("log")
     assert {"mousedown,2,1,false,10,20", "mouseup,2,1,false,10,20"} < set(log)
@@ -72,19 +68,7 @@ async def test_a_button_can_be_held_down(hand: Hand) -> None:
         "b.onmousedown = e => b.since = e.timeStamp;"
         "b.onmouseup = e => b.textContent = e.timeStamp - b.since >= 300 ? 'Held' : 'Let go';</script>"
     )
-
-    told = await hand.do("mouse_click", at="50,50", hold=0.35)
-
-    assert 'button "Held"' in told
-
-
-async def test_a_click_into_nothing_says_so(hand: Hand) -> None:
-    await hand.open("<p>Only words</p>")
-
-    told = await hand.do("mouse_click", at="700,500")
-
-    assert "Clicked at 700,500: nothing interactive there, only" in told
-    assert "No text or control changed." in told
+    assert 'button "Held"' in await hand.do("mouse_click", at="50,50", hold=0.35)
 
 
 async def test_a_point_names_controls_in_frames_and_shadow_trees(hand: Hand) -> None:
@@ -99,10 +83,8 @@ async def test_a_point_names_controls_in_frames_and_shadow_trees(hand: Hand) -> 
         "<div id=host style='position:absolute;left:800px;top:100px'></div><script>"
         "host.attachShadow({mode: 'closed'}).innerHTML = '<button>Within</button>'</script>"
     )
-
     far = await hand.do("mouse_click", at="210,180")
     within = await hand.do("mouse_click", at="820,115")
-
     assert f'Clicked at 210,180: [{hand.index("Far", "button")}] button "Far".' in far
     assert 'button "Pressed"' in far
     assert f'Clicked at 820,115: [{hand.index("Within")}] button "Within".' in within
@@ -112,77 +94,42 @@ async def test_a_point_names_controls_in_frames_and_shadow_trees(hand: Hand) -> 
 async def test_a_control_that_came_after_the_page_was_told_is_named(hand: Hand) -> None:
     await hand.open("")
     await hand.js(f"document.body.innerHTML = `{BUY}`")
-
-    told = await hand.do("mouse_move", at="320,200")
-
-    assert 'The mouse is at 320,200: [1] button "Buy".' in told
-
-
-async def test_coordinates_are_scaled_from_a_picture_of_any_size(hand: Hand) -> None:
-    await hand.open(BUY)
-
-    for at in ("160,100@640x360", "640,400@2560x1440", "[0.25,0.27,0.26,0.28]", "[250,270,260,280]"):
-        assert 'button "Buy"' in await hand.do("mouse_click", at=at)
+    assert 'The mouse is at 320,200: [1] button "Buy".' in await hand.do("mouse_move", at="320,200")
 
 
 async def test_a_device_scale_and_a_smaller_picture_change_nothing_about_where_a_click_goes(
-    manager: BrowserManager, hand: Hand, site: Site
+    manager: BrowserManager, site: Site
 ) -> None:
-    scaled = await manager.open_session(isolated=True, context_options={"device_scale_factor": 2})
-    small = Settings(screenshots=ScreenshotSettings(screenshot_max_side=800))
-    try:
-        other = Hand(Controller(hand.controller.registry, small), scaled, site)
-        await other.open(BUY)
-        looked = await other.do("screenshot")
-        told = await other.do("mouse_click", at="200,125")
-        outside = await other.fails("mouse_click", InvalidArguments, at="801,10")
-    finally:
-        await scaled.close()
-
-    assert "800x450" in looked
-    assert 'Clicked at 320,200: [1] button "Buy".' in told
-    assert "Viewport 1280x720, cursor at 320,200; the picture is 800x450, cursor at 200,125 in it." in told
-    assert other.picture().size == (800, 450)
-    assert "outside the picture, which is 800x450" in outside
+    scaled = {"device_scale_factor": 2}
+    async with hand_in(manager, site, context_options=scaled) as hand:
+        with hand.under(screenshots={"screenshot_max_side": 800}):
+            await hand.open(BUY)
+            assert "800x450" in await hand.do("screenshot")
+            told = await hand.do("mouse_click", at="200,125")
+            assert 'Clicked at 320,200: [1] button "Buy".' in told
+            view = "Viewport 1280x720, cursor at 320,200; the picture is 800x450, cursor at 200,125 in it."
+            assert view in told
+            assert hand.picture().size == (800, 450)
+            outside = await hand.fails("mouse_click", InvalidArguments, at="801,10")
+            assert "outside the picture, which is 800x450" in outside
 
 
 async def test_the_corners_of_the_picture_are_on_it(hand: Hand) -> None:
     await hand.open(SPY)
-
     for at in ("0,0", "1280,720", "[0,0,0,0]", "[1000,1000,1000,1000]"):
         await hand.do("mouse_click", at=at)
-
     clicks = [entry for entry in await hand.js("log") if entry.startswith("click")]
-    assert clicks == [
-        *(
-            "click,0,1,false,0,0",
-            "click,0,1,false,1279,719",
-            "click,0,1,false,0,0",
-            "click,0,1,false,1279,719",
-        )
-    ]
+    assert clicks == ["click,0,1,false,0,0", "click,0,1,false,1279,719"] * 2
 
 
-async def test_a_point_outside_of_the_picture_is_refused_and_the_session_goes_on(hand: Hand) -> None:
+async def test_a_point_that_is_malformed_or_outside_is_refused_and_the_session_goes_on(hand: Hand) -> None:
     await hand.open(SPY)
-
     told = await hand.fails("mouse_click", InvalidArguments, at="1300,10")
-
     assert "The point 1300,10 is outside the picture, which is 1280x720." in told
+    for at in ("", "abc", "5", "[1,2,3]", "10,10@0x0", [1, 2, 3], None):
+        assert "'at'" in await hand.fails("mouse_click", InvalidArguments, at=at)
     assert await hand.js("log.length") == 0
     assert "Clicked" in await hand.do("mouse_click", at="10,10")
-
-
-@pytest.mark.parametrize("at", ["", "abc", "5", "[1,2,3]", "10,10@0x0", [1, 2, 3], None])
-async def test_a_malformed_point_is_a_wrong_argument_and_the_browser_stays_open(
-    hand: Hand, at: object
-) -> None:
-    await hand.open(SPY)
-
-    told = await hand.fails("mouse_click", InvalidArguments, at=at)
-
-    assert "'at'" in told
-    assert await hand.js("log.length") == 0
 
 
 @pytest.mark.fresh
@@ -194,14 +141,11 @@ async def test_a_drag_goes_through_the_points_between(hand: Hand) -> None:
         "c.onmousemove = e => { if (on) { pen.lineTo(e.offsetX, e.offsetY); pen.stroke() } };"
         "onmouseup = () => on = false;</script>"
     )
-
     told = await hand.do("mouse_drag", start="50,50", via=["50,300"], end="400,300")
-
     assert 'Dragged from 50,50 ([1] canvas "" hint="c") to 400,300.' in told
     inked = "(x, y) => pen.getImageData(x, y, 1, 1).data[3] > 0"
-    assert await hand.js(f"[[50, 200], [200, 300], [200, 160]].map(([x, y]) => ({inked})(x, y))") == [
-        *(True, True, False)
-    ]
+    seen = await hand.js(f"[[50, 200], [200, 300], [200, 160]].map(([x, y]) => ({inked})(x, y))")
+    assert seen == [True, True, False]
 
 
 async def test_html5_drag_and_drop_follows_the_mouse(hand: Hand) -> None:
@@ -213,10 +157,7 @@ async def test_html5_drag_and_drop_follows_the_mouse(hand: Hand) -> None:
         "done.ondragover = e => e.preventDefault();"
         "done.ondrop = e => { done.textContent = 'Took ' + e.dataTransfer.getData('text') };</script>"
     )
-
-    told = await hand.do("mouse_drag", start="50,50", end="400,100")
-
-    assert "Took Card" in told
+    assert "Took Card" in await hand.do("mouse_drag", start="50,50", end="400,100")
 
 
 async def test_the_wheel_turns_in_four_directions_where_the_mouse_is(hand: Hand) -> None:
@@ -226,7 +167,6 @@ async def test_the_wheel_turns_in_four_directions_where_the_mouse_is(hand: Hand)
         "<div style='width:4000px;height:4000px'></div>"
     )
     inside = "[box.scrollLeft, box.scrollTop, scrollX, scrollY]"
-
     await hand.do("mouse_wheel", at="100,100", direction="down", pixels=240)
     await hand.do("mouse_wheel", direction="right", pixels=120)
     assert await hand.js(inside) == [120, 240, 0, 0]
@@ -244,11 +184,9 @@ async def test_text_goes_where_the_focus_is_and_a_line_end_presses_enter(hand: H
         "<form onsubmit=\"event.preventDefault(); out.textContent = 'Sent ' + f.value\">"
         "<input id=f aria-label=Name style='position:absolute;left:10px;top:10px'></form><p id=out></p>"
     )
-
     nowhere = await hand.do("type_text", text="lost")
     await hand.do("mouse_click", at="60,20")
     told = await hand.do("type_text", text="Ada Löwe 漢\r\n")
-
     assert "Typed 4 characters; nothing on the page has the focus." in nowhere
     assert 'Typed 10 characters and pressed Enter in [1] textbox "Name".' in told
     assert "Sent Ada Löwe 漢" in told
@@ -256,9 +194,7 @@ async def test_text_goes_where_the_focus_is_and_a_line_end_presses_enter(hand: H
 
 async def test_a_password_that_is_typed_is_not_told(hand: Hand) -> None:
     await hand.open("<input type=password aria-label=Secret autofocus>")
-
     told = await hand.do("type_text", text="hunter22")
-
     assert await hand.js("document.querySelector('input').value") == "hunter22"
     assert "hunter22" not in told
 
@@ -266,19 +202,9 @@ async def test_a_password_that_is_typed_is_not_told(hand: Hand) -> None:
 @pytest.mark.parametrize("keys", ["ctrl a", "Ctrl+A", "CTRL  + a"])
 async def test_keys_are_pressed_together_however_they_are_parted(hand: Hand, keys: str) -> None:
     await hand.open("<input id=f value='some words' autofocus>")
-
-    told = await hand.do("hotkey", keys=keys)
-
-    assert "Pressed Control+a." in told
+    assert "Pressed Control+a." in await hand.do("hotkey", keys=keys)
     assert await hand.js("[f.selectionStart, f.selectionEnd]") == [0, 10]
-
-
-async def test_what_is_no_key_is_refused_with_the_way_to_type_it(hand: Hand) -> None:
-    await hand.open("")
-
-    told = await hand.fails("hotkey", InvalidArguments, keys="hello world")
-
-    assert "for a text use type_text" in told
+    assert "for a text use type_text" in await hand.fails("hotkey", InvalidArguments, keys="hello world")
 
 
 @pytest.mark.fresh
@@ -286,29 +212,20 @@ async def test_a_native_select_tells_how_to_choose_since_its_list_is_not_in_the_
     await hand.open(
         "<select aria-label=Size style='position:absolute;left:10px;top:10px'><option>S<option>M</select>"
     )
-
-    told = await hand.do("mouse_click", at="20,20")
-
-    assert "use select_option with index 1, or keys." in told
+    assert "use select_option with index 1, or keys." in await hand.do("mouse_click", at="20,20")
 
 
 async def test_a_click_that_opens_a_dialog_returns_at_once_without_a_picture(hand: Hand) -> None:
     await hand.open(BUY.replace("<button", "<button onclick=\"alert('Sure?')\""))
-
-    told = await hand.do("mouse_click", at="320,200")
-
-    assert 'An alert dialog is open: "Sure?"' in told
+    assert 'An alert dialog is open: "Sure?"' in await hand.do("mouse_click", at="320,200")
     assert hand.result.attachments == ()
     await hand.fails("mouse_click", DialogOpen, at="320,200")
     await hand.do("handle_dialog", accept=True)
 
 
-async def test_with_pictures_switched_off_points_are_pixels_of_the_view(hand: Hand, site: Site) -> None:
-    never = Settings(screenshots=ScreenshotSettings(screenshots="never"))
-    blind = Hand(Controller(hand.controller.registry, never), hand.session, site)
-    await blind.open(BUY)
-
-    told = await blind.do("mouse_click", at="320,200")
-
+async def test_with_pictures_switched_off_points_are_pixels_of_the_view(hand: Hand) -> None:
+    with hand.under(screenshots={"screenshots": "never"}):
+        await hand.open(BUY)
+        told = await hand.do("mouse_click", at="320,200")
     assert 'button "Buy". Viewport 1280x720, cursor at 320,200.' in told
-    assert blind.result.attachments == ()
+    assert hand.result.attachments == ()

@@ -3,19 +3,17 @@
 import base64
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-import pytest_asyncio
 
 from mcp_browser.actions import default_registry
-from mcp_browser.actions.result import Attachment
 from mcp_browser.browser import page_activity
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.network.log import KEPT, NetworkLog
+from mcp_browser.browser.network.log import KEPT
 from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotFound
 from mcp_browser.settings import BrowserSettings, ObservationSettings, Settings, ToolSettings
@@ -28,28 +26,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 SCHEMA = json.loads((Path(__file__).parent.parent / "browser" / "har12.schema.json").read_text())
 
 SECRETS = {
-    "header": "Bh7-header-secret-01",
-    "cookie": "Ck2-cookie-secret-02",
-    "query": "Qy3-query-secret-03",
-    "form": "Fm4-form-secret-04",
-    "json": "Js5-json-secret-05",
-    "answer": "An6-answer-secret-06",
-    "multipart": "Mp7-multipart-secret-07",
-    "socket": "Sk8-socket-secret-08",
-    "html": "Ht9-html-secret-09",
-    "console": "Cn0-console-secret-10",
-    "fragment": "Fr1-fragment-secret-11",
-    "storage": "St2-storage-secret-12",
+    kind: f"Bh7-{kind}-secret-01"
+    for kind in (
+        "header cookie query form json answer multipart socket html console fragment storage".split()
+    )
 }
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def listening(manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
-    """A hand whose session listens to the network from its start."""
-    session = await manager.open_session(isolated=True)
-    await session.plugin(NetworkLog)
-    yield Hand(Controller(default_registry(), manager.settings), session, site)
-    await session.close()
 
 
 @pytest.fixture(scope="module")
@@ -57,17 +38,6 @@ def sockets() -> Iterator[str]:
     """The address of a web socket that sends back what it gets."""
     with echo_server() as url:
         yield url
-
-
-def read_bytes(file: Attachment) -> bytes:
-    """What is in a file of the session."""
-    assert file.path is not None
-    return Path(file.path).read_bytes()
-
-
-def read(file: Attachment) -> str:
-    """The same as text."""
-    return read_bytes(file).decode()
 
 
 def lines_of(told: str) -> list[str]:
@@ -83,9 +53,7 @@ async def test_each_request_is_one_line_newest_first(listening: Hand, site: Site
     await listening.open(
         "<img src=/status/404><script>fetch('/echo?page=2', {method: 'POST', body: 'x'})</script>"
     )
-
     lines = lines_of(await listening.do("get_network_requests"))
-
     assert re.fullmatch(r"1 GET 200 document /page/\d+ \d+ bytes \d+ ms", lines[-1])
     assert any(re.fullmatch(r"\d POST 200 fetch /echo\?page=2 \d+ bytes \d+ ms", line) for line in lines)
     assert any(re.fullmatch(r"\d GET 404 image /status/404( \d+ bytes)? \d+ ms", line) for line in lines)
@@ -100,7 +68,7 @@ async def test_requests_are_chosen_by_url_method_status_and_type(listening: Hand
 
     async def chosen(**arguments: Any) -> int:
         await listening.do("get_network_requests", **arguments)
-        return (listening.result.data or {})["count"]
+        return listening.data["count"]
 
     assert await chosen(url="/echo") == 2
     assert await chosen(url="/echo?a=*") == 1
@@ -127,9 +95,7 @@ async def test_redirects_failures_cache_and_other_tabs_are_told(listening: Hand,
         f"fetch('/redirect?to=/echo'); fetch('{kept}'); fetch('http://127.0.0.1:9/').catch(() => 0)</script>"
     )
     await listening.do("open_tab", url=site.page("<h1>Other</h1>"))
-
     told = await listening.do("get_network_requests")
-
     path = kept.removeprefix(site.url)
     (redirect,) = [line for line in lines_of(told) if "/redirect" in line]
     target = number_of(told, "fetch /echo ")
@@ -146,9 +112,7 @@ async def test_a_request_is_shown_with_headers_timing_and_bodies(listening: Hand
     )
     told = await listening.open(f"<script>{script}</script>")
     told = await listening.do("get_network_requests")
-
     shown = await listening.do("get_network_request", id=number_of(told, "/echo"))
-
     assert f"POST {site.url}/echo (fetch, tab 1)\n200 OK, HTTP/1.1, " in shown
     assert re.search(r"\d+ ms \((\w+ \d+(, )?)+\)", shown)
     assert re.search(r"Request headers:\n(  .*\n)*  X-Shelf: B7\n", shown, re.IGNORECASE)
@@ -160,52 +124,37 @@ async def test_a_request_is_shown_with_headers_timing_and_bodies(listening: Hand
 async def test_the_body_of_a_page_that_was_left_is_still_there(listening: Hand, site: Site) -> None:
     await listening.open("<h1>First page</h1>")
     await listening.do("go_to_url", url=site.other)
-
     assert "<h1>First page</h1>" in await listening.do("get_network_request", id=1)
+    assert "There is no request 99." in await listening.fails("get_network_request", NotFound, id=99)
 
 
-async def test_a_long_body_is_cut_and_saved_whole(listening: Hand, site: Site) -> None:
-    text = "\n".join(f"row {number}" for number in range(3000))
-    url = site.publish(text.encode(), content_type="text/csv", path="/rows.csv")
+ROWS = "\n".join(f"row {number}" for number in range(3000)).encode()
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "shown", "hidden"),
+    [("text/csv", ROWS, "row 1\n", "row 2999"), ("image/png", PNG, "not text; saved as a file", "PNG")],
+)
+async def test_a_long_or_binary_body_is_saved_whole(
+    listening: Hand, kind: str, content: bytes, shown: str, hidden: str
+) -> None:
+    url = listening.site.publish(content, content_type=kind, path="/whole")
     await listening.open(f"<script>fetch('{url}')</script>")
     told = await listening.do("get_network_requests")
-
-    shown = await listening.do("get_network_request", id=number_of(told, "rows.csv"))
-
-    assert "row 1\n" in shown
-    assert "row 2999" not in shown
-    (file,) = listening.result.attachments
-    assert file.mime_type == "text/csv"
-    assert read(file) == text
-
-
-async def test_a_binary_body_is_saved_as_a_file(listening: Hand, site: Site) -> None:
-    png = base64.b64decode(
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    )
-    url = site.publish(png, content_type="image/png", path="/dot.png")
-    await listening.open(f"<img src={url}>")
-    told = await listening.do("get_network_requests", type="image")
-
-    shown = await listening.do("get_network_request", id=number_of(told, "dot.png"))
-
-    assert "not text; saved as a file" in shown
-    (file,) = listening.result.attachments
-    assert read_bytes(file) == png
-
-
-async def test_a_request_that_there_is_not_is_told(listening: Hand) -> None:
-    await listening.open("<h1>x</h1>")
-
-    assert "There is no request 99." in await listening.fails("get_network_request", NotFound, id=99)
+    told = await listening.do("get_network_request", id=number_of(told, "/whole"))
+    assert shown in told
+    assert hidden not in told.partition("Response body")[2]
+    assert listening.result.attachments[0].mime_type == kind
+    assert listening.file.read_bytes() == content
 
 
 async def test_a_response_since_the_last_action_counts_as_come(listening: Hand) -> None:
     await listening.open("<button onclick=\"fetch('/echo?x=1')\">Ask</button>")
     await listening.do("click_element", index=listening.index("Ask"))
-
     told = await listening.do("wait_for_response", url="/echo", status="2xx")
-
     assert re.match(r"Request \d+ was answered before this call:", told)
     assert "GET 200 fetch /echo?x=1" in told
     assert "GET {'x': ['1']}" in told
@@ -214,20 +163,15 @@ async def test_a_response_since_the_last_action_counts_as_come(listening: Hand) 
 async def test_a_response_that_is_yet_to_come_is_waited_for(listening: Hand) -> None:
     await listening.open("<h1>Slow</h1>")
     await listening.js("void setTimeout(() => fetch('/slow?s=0.3&text=at+last', {method: 'POST'}), 100)")
-
     told = await listening.do("wait_for_response", url="/slow*", method="POST", timeout=8)
-
     assert re.match(r"Request \d+ was answered:", told)
     assert told.rstrip("</page>\n").endswith("at last")
 
 
 async def test_what_does_not_come_is_told_with_what_came_instead(listening: Hand) -> None:
     await listening.open("<script>fetch('/status/404')</script>")
-
-    error = await listening.fails(
-        "wait_for_response", DeadlineExceeded, url="/status/404", status="200", timeout=0.2
-    )
-
+    wanted = {"url": "/status/404", "status": "200"}
+    error = await listening.fails("wait_for_response", DeadlineExceeded, timeout=0.2, **wanted)
     assert "Waited 0.2 s in vain for an answer to: any request for /status/404." in error
     assert re.search(r"Request \d+ was for such an address: GET, 404\.", error)
     await listening.fails("wait_for_response", InvalidArguments, status="pending")
@@ -240,10 +184,8 @@ async def test_web_sockets_are_listed_with_their_messages(listening: Hand, socke
         " s.onopen = () => s.send('hello there'); s.onmessage = () => { s.close(); done() } })"
     )
     await listening.do("wait_for", text="Talk")
-
     told = await listening.do("get_network_requests", type="websocket")
     shown = await listening.do("get_network_request", id=number_of(told, sockets))
-
     assert "→ hello there\n  ← hello there" in shown
 
 
@@ -260,10 +202,7 @@ async def test_what_a_service_worker_answers_is_told(listening: Hand, site: Site
     )
     await listening.js(ready)
     assert await listening.js("fetch('/made-up').then(r => r.text())") == "from the worker"
-
-    told = await listening.do("get_network_requests", url="/made-up")
-
-    assert "(service worker)" in told
+    assert "(service worker)" in await listening.do("get_network_requests", url="/made-up")
 
 
 async def test_only_the_newest_requests_are_kept(listening: Hand, site: Site) -> None:
@@ -274,16 +213,13 @@ async def test_only_the_newest_requests_are_kept(listening: Hand, site: Site) ->
         "[...Array(20).keys()].map(j => fetch('/many/' + (i + j)).then(r => r.text()))) })()"
     )
     await listening.js(asking)
-
     told = await listening.do("get_network_requests")
-
     assert re.match(r"1,000 requests \(\d+ older ones are not kept\), part 1 of ", told)
     assert "is not kept any more" in await listening.fails("get_network_request", NotFound, id=1)
 
 
 async def test_a_log_that_begins_late_says_since_when(hand: Hand) -> None:
     await hand.open("<h1>Before</h1>")
-
     assert re.match(r"0 requests \(Recorded since \d\d:\d\d:\d\d\)\.", await hand.do("get_network_requests"))
 
 
@@ -300,13 +236,11 @@ async def test_what_is_hidden_is_in_no_file_of_the_network(listening: Hand, site
     listed = await listening.do("get_network_requests", url=answer.removeprefix(site.url))
     (number,) = re.findall(r"^\W*(\d+)", listed.partition("\n")[2], re.MULTILINE)[:1]
     await listening.do("get_network_request", id=int(number))
-    files = [*listening.result.attachments]
+    files = [listening.file.read_text()]
     await listening.do("export_har", name="all")
-    files += listening.result.attachments
-    assert len(files) == 2
-    for file in files:
-        assert hidden not in read(file)
-        assert "<secret>typed by a person</secret>" in read(file)
+    for text in (*files, listening.file.read_text()):
+        assert hidden not in text
+        assert "<secret>typed by a person</secret>" in text
 
 
 async def test_an_archive_is_a_valid_har_of_all_that_was_recorded(
@@ -321,13 +255,9 @@ async def test_an_archive_is_a_valid_har_of_all_that_was_recorded(
     )
     await listening.do("go_to_url", url=site.publish(body.encode(), headers=cookies))
     await listening.do("wait_for_response", url="/echo?a=1")
-
     told = await listening.do("export_har", name="shop")
-
-    (file,) = listening.result.attachments
-    assert file.path is not None
-    assert re.match(rf"Saved \d+ requests as {re.escape(file.path)}\.", told)
-    archive = json.loads(read(file))
+    assert re.match(rf"Saved \d+ requests as {re.escape(str(listening.file))}\.", told)
+    archive = json.loads(listening.file.read_text())
     jsonschema.validate(archive, SCHEMA)
     entries = archive["log"]["entries"]
     by_url = {entry["request"]["url"].removeprefix(site.url): entry for entry in entries}
@@ -343,16 +273,9 @@ async def test_an_archive_is_a_valid_har_of_all_that_was_recorded(
     assert all(
         cookie["value"] == "[redacted]" for entry in entries for cookie in entry["response"]["cookies"]
     )
-
-
-async def test_an_archive_of_some_addresses_has_only_those(listening: Hand) -> None:
-    await listening.open("<script>fetch('/echo?a=1'); fetch('/echo?b=1')</script>")
-
     await listening.do("export_har", url="a=1")
-
-    (file,) = listening.result.attachments
-    archive = json.loads(read(file))
-    assert [entry["request"]["url"][-8:] for entry in archive["log"]["entries"]] == ["echo?a=1"]
+    archive = json.loads(listening.file.read_text())
+    assert [entry["request"]["url"][-12:] for entry in archive["log"]["entries"]] == ["/echo?a=1&b="]
 
 
 def _planted(site: Site, sockets: str) -> str:
@@ -405,7 +328,6 @@ async def test_no_secret_is_in_any_result_or_file(listening: Hand, site: Site, s
     files += [file.path or "" for file in listening.result.attachments]
     told.append(await listening.do("get_console_messages"))
     written = [Path(file).read_text() for file in files]  # noqa: ASYNC240 (small files)
-
     assert len(numbers) >= 9
     assert "[redacted]" in "".join(told)
     leaks = [
@@ -429,7 +351,6 @@ async def test_the_console_repeats_no_secret_that_a_request_has_sent(listening: 
     )
     seen += await listening.do("wait_for", text="All done")
     told = await listening.do("get_console_messages")
-
     assert "kirschbaum77" not in seen + told
     assert "GET /files/[redacted]/list failed" in seen
     assert "GET /files/[redacted]/list failed" in told
@@ -452,7 +373,6 @@ async def test_secrets_are_shown_where_the_settings_say_so(site: Site) -> None:
         shown = await hand.do("get_network_request", id=number_of(told, "/echo?token=abcdef1"))
     finally:
         await manager.close()
-
     assert "Authorization: Bearer qwertz77" in shown
     assert "Recorded since" not in told
 
@@ -471,7 +391,6 @@ async def test_requests_that_ended_are_listed_whole_after_playwright_let_go_of_t
         requests.append(request)
 
     tab.page.on("request", keep)
-
     await listening.open(
         "<script>const load = i => { if (i < 40) { const image = new Image(); image.onerror = () => "
         "setTimeout(load, 40, i + 1); image.src = `/data/${i}`; } else document.title = 'Loaded' }; load(0)"
@@ -479,10 +398,9 @@ async def test_requests_that_ended_are_listed_whole_after_playwright_let_go_of_t
     )
     await tab.page.wait_for_function("document.title == 'Loaded'")
     await listening.do("export_har", name="all")
-
     freed = [request for request in requests if "_initializer" not in vars(request._impl_obj)]
     assert len(freed) > 20
-    entries = json.loads(read(listening.result.attachments[0]))["log"]["entries"]
+    entries = json.loads(listening.file.read_text())["log"]["entries"]
     asked = [entry for entry in entries if "/data/" in entry["request"]["url"]]
     assert len(asked) == 40
     assert all(entry["response"]["status"] == 404 and entry["response"]["headers"] for entry in asked)

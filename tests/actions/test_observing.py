@@ -12,20 +12,15 @@ PAGE = (
 )
 
 
-async def test_the_state_is_the_page_without_a_picture_unless_asked(hand: Hand) -> None:
+async def test_the_state_is_the_page_with_a_picture_and_labels_only_if_asked(hand: Hand) -> None:
     await hand.open(PAGE)
     text = await hand.do("get_state")
     assert 'button "Buy tea"' in text
     assert "We have tea and milk." in text
     assert hand.result.attachments == ()
-    await hand.do("get_state", screenshot=True)
-    assert hand.picture().size == (1280, 720)
-
-
-async def test_labels_are_drawn_on_the_picture_and_not_into_the_page(hand: Hand) -> None:
-    await hand.open(PAGE)
     before = await hand.js("document.documentElement.outerHTML")
     await hand.do("get_state", screenshot=True)
+    assert hand.picture().size == (1280, 720)
     plain = hand.picture().convert("RGB")
     await hand.do("get_state", labels=True)
     assert hand.picture().convert("RGB").tobytes() != plain.tobytes()
@@ -37,7 +32,7 @@ async def test_a_region_is_shown_by_its_index(hand: Hand) -> None:
         "<ul>" + "".join(f"<li><button>Item {n}</button></li>" for n in range(3)) + f"</ul>{PAGE}"
     )
     await hand.do("find_elements", selector="ul")
-    region = max(element["index"] for element in (hand.result.data or {})["elements"])
+    region = max(element["index"] for element in hand.data["elements"])
     text = await hand.do("get_state", index=region)
     assert "Item 2" in text
     assert "Buy tea" not in text
@@ -62,8 +57,7 @@ async def test_a_long_page_is_shown_in_parts(hand: Hand) -> None:
 async def test_the_state_can_be_asked_for_while_a_dialog_is_open(hand: Hand) -> None:
     await hand.open("<button onclick=\"confirm('Sure?')\">Ask</button>")
     await hand.do("click_element", index=hand.index("Ask"))
-    text = await hand.do("get_state", screenshot=True)
-    assert 'confirm dialog is open: "Sure?"' in text
+    assert 'confirm dialog is open: "Sure?"' in await hand.do("get_state", screenshot=True)
     assert hand.result.attachments == ()
     await hand.do("handle_dialog", accept=False)
 
@@ -85,28 +79,18 @@ async def test_elements_are_found_and_can_be_acted_on(
     hand: Hand, query: dict[str, object], names: list[str]
 ) -> None:
     await hand.open(PAGE)
-    text = await hand.do("find_elements", **query)
-    assert text.startswith(f"Found {len(names)}:")
-    data = hand.result.data
-    assert data is not None
-    assert [element["name"] for element in data["elements"]] == names
-    await hand.do("hover_element", index=data["elements"][0]["index"])
+    assert (await hand.do("find_elements", **query)).startswith(f"Found {len(names)}:")
+    assert [element["name"] for element in hand.data["elements"]] == names
+    await hand.do("hover_element", index=hand.data["elements"][0]["index"])
 
 
-async def test_a_found_index_is_the_one_the_element_has_already(hand: Hand) -> None:
+async def test_plain_elements_are_found_by_selector_and_others_keep_their_index(hand: Hand) -> None:
     await hand.open(PAGE)
     known = hand.index("Buy milk")
     await hand.do("find_elements", selector="button >> nth=1")
     assert hand.index("Buy milk") == known
-
-
-async def test_plain_elements_are_found_by_selector(hand: Hand) -> None:
-    await hand.open(PAGE)
     await hand.do("find_elements", selector="p")
-    data = hand.result.data
-    assert data is not None
-    index = data["elements"][0]["index"]
-    assert isinstance(index, int)
+    index = hand.data["elements"][0]["index"]
     assert "tea and milk" in await hand.do("extract_content", index=index)
 
 
@@ -129,19 +113,17 @@ async def test_a_limit_says_how_many_there_are(hand: Hand) -> None:
     assert (await hand.do("find_elements", selector="button", limit=5)).startswith("The first 5 of 30 found:")
 
 
-async def test_nothing_found_is_told(hand: Hand) -> None:
-    await hand.open(PAGE)
-    assert "Nothing" in await hand.fails("find_elements", NotFound, text="unicorn")
-    assert "selector='.none'" in await hand.fails("find_elements", NotFound, selector=".none")
-
-
 @pytest.mark.parametrize(
     "query",
     [{}, {"pattern": "("}, {"selector": "a[["}, {"selector": "a", "text": "b"}, {"role": "link", "limit": 0}],
 )
-async def test_senseless_queries_are_refused(hand: Hand, query: dict[str, object]) -> None:
+async def test_senseless_queries_and_those_without_a_result_fail(
+    hand: Hand, query: dict[str, object]
+) -> None:
     await hand.open(PAGE)
     await hand.fails("find_elements", InvalidArguments, **query)
+    assert "Nothing" in await hand.fails("find_elements", NotFound, text="unicorn")
+    assert "selector='.none'" in await hand.fails("find_elements", NotFound, selector=".none")
 
 
 async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:
@@ -153,28 +135,23 @@ async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:
     await hand.do("screenshot", full_page=True)
     assert hand.picture().height > 1400
     await hand.do("find_elements", text="Low")
-    text = await hand.do("screenshot", index=hand.index("Low"))
-    assert "Low" in text
+    assert "Low" in await hand.do("screenshot", index=hand.index("Low"))
     assert hand.picture().size == (200, 50)
 
 
 async def test_a_picture_of_a_very_long_page_shows_its_beginning_and_says_so(hand: Hand) -> None:
     await hand.open("<div style='height:50000px'>Long</div>")
-    text = await hand.do("screenshot", full_page=True)
-    assert "px of the page are not on it" in text
+    assert "px of the page are not on it" in await hand.do("screenshot", full_page=True)
     assert hand.picture().width > 300
 
 
 async def test_an_element_larger_than_the_view_is_pictured_as_far_as_it_is_seen(hand: Hand) -> None:
-    await hand.open("<button style='width:300px;height:3000px'>Tall</button>")
+    await hand.open("<button id=b style='width:300px;height:3000px'>Tall</button>")
     await hand.do("screenshot", index=hand.index("Tall"))
     assert hand.picture().size == (300, 720)
-
-
-async def test_an_element_that_cannot_be_seen_is_not_pictured(hand: Hand) -> None:
-    await hand.open("<button id=b>Gone</button>")
     await hand.js("b.style.display = 'none'")
-    assert "Nothing of" in await hand.fails("screenshot", NotActionable, index=hand.index("Gone"))
+    assert "Nothing of" in await hand.fails("screenshot", NotActionable, index=hand.index("Tall"))
+    await hand.fails("screenshot", InvalidArguments, full_page=True, index=1)
 
 
 async def test_pictures_can_be_switched_off(hand: Hand) -> None:
@@ -191,7 +168,3 @@ async def test_pictures_can_come_with_every_result(hand: Hand) -> None:
         assert hand.picture().size == (640, 360)
         await hand.do("get_state")
         assert hand.picture().size == (640, 360)
-
-
-async def test_a_picture_of_the_whole_page_goes_not_with_an_element(hand: Hand) -> None:
-    await hand.fails("screenshot", InvalidArguments, full_page=True, index=1)

@@ -7,12 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments, NotFound, ScriptFailed
 from mcp_browser.settings import BrowserSettings, Settings, ToolSettings
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.support.agents import until
 from tests.support.site import Site
 
@@ -54,9 +52,8 @@ async def page_manager() -> AsyncIterator[BrowserManager]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def worker(page_manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
     """A hand in it."""
-    session = await page_manager.open_session(isolated=True)
-    yield Hand(Controller(default_registry(), page_manager.settings), session, site)
-    await session.close()
+    async with hand_in(page_manager, site) as hand:
+        yield hand
 
 
 async def test_the_tools_of_a_page_are_told_listed_and_called(worker: Hand) -> None:
@@ -66,15 +63,14 @@ async def test_the_tools_of_a_page_are_told_listed_and_called(worker: Hand) -> N
     assert '"order_tea"' in told
     assert "tools of the page" not in await worker.do("get_state"), "it is told once"
     told = await worker.do("list_page_tools")
-    tools = {tool["name"]: tool for tool in (worker.result.data or {})["tools"]}
+    tools = {tool["name"]: tool for tool in worker.data["tools"]}
     assert tools.keys() == {"add", "ask", "fail", "go", "order_tea"}
     assert tools["add"]["inputSchema"]["properties"]["a"] == {"type": "number"}
     assert tools["order_tea"]["inputSchema"]["properties"]["kind"]["description"] == "which tea"
     assert told.index("untrusted>") < told.index("Does add")
     told = await worker.do("call_page_tool", name="add", arguments={"a": 1, "b": 2})
-    assert json.loads((worker.result.page_content or "").strip()) == {
-        "content": [{"type": "text", "text": "3"}]
-    }
+    answer = json.loads(worker.result.page_content or "")
+    assert answer == {"content": [{"type": "text", "text": "3"}]}
     assert "Added" in told, "what it changed on the page is told, too"
 
 
@@ -87,10 +83,8 @@ async def test_a_form_is_filled_in_and_waits_for_its_button(worker: Hand) -> Non
 
 async def test_what_a_tool_cannot_do_is_an_error_that_says_so(worker: Hand) -> None:
     await worker.open(PAGE)
-    assert (
-        "the page's tool fail failed"
-        in (await worker.fails("call_page_tool", ScriptFailed, name="fail")).lower()
-    )
+    told = await worker.fails("call_page_tool", ScriptFailed, name="fail")
+    assert "the page's tool fail failed" in told.lower()
     assert "It offers: add" in await worker.fails("call_page_tool", NotFound, name="none")
 
 
@@ -128,8 +122,7 @@ async def test_a_tool_that_fails_after_a_dialog_is_told_too(worker: Hand) -> Non
 
 async def test_tools_go_with_their_page(worker: Hand) -> None:
     await worker.open(PAGE)
-    told = await worker.open("<p>Nothing here")
-    assert "The page offers no tools any more." in told
+    assert "The page offers no tools any more." in await worker.open("<p>Nothing here")
     assert "offers no tools" in await worker.do("list_page_tools")
     assert "It offers: none" in await worker.fails("call_page_tool", NotFound, name="add")
 

@@ -1,7 +1,6 @@
 """Core Web Vitals of real pages."""
 
 import re
-from typing import Any
 
 import pytest
 
@@ -33,25 +32,15 @@ def page(site: Site) -> str:
     return site.route("/vitals", answer)
 
 
-def values(hand: Hand) -> dict[str, Any]:
-    """The values of the last result."""
-    assert hand.result.data is not None
-    return hand.result.data
-
-
 async def test_a_reload_is_measured_with_what_costs_most(hand: Hand, site: Site) -> None:
     await hand.do("go_to_url", url=page(site))
     told = await hand.do("measure_performance")
-    assert {"LCP", "CLS", "FCP", "TTFB"} <= values(hand).keys()
-    assert 0 < values(hand)["FCP"] <= values(hand)["LCP"]
-    assert values(hand)["CLS"] > 0.01
-    assert "Largest paint: " in told
-    assert "A very large heading" in told
-    assert "Layout shift" in told
-    assert "Long tasks block" in told
-    assert "Blocks rendering: " in told
-    assert "/vitals/style.css" in told
-    assert "Large: " in told
+    assert {"LCP", "CLS", "FCP", "TTFB"} <= hand.data.keys()
+    assert 0 < hand.data["FCP"] <= hand.data["LCP"]
+    assert hand.data["CLS"] > 0.01
+    for said in ("Largest paint: ", "A very large heading", "Layout shift", "Long tasks block", "Large: "):
+        assert said in told
+    assert re.search(r"Blocks rendering: \S+/vitals/style.css ", told)
     assert "/vitals/big.png 50 kB" in told
 
 
@@ -93,7 +82,7 @@ async def test_interactions_are_measured_since_the_page_was_opened(hand: Hand, s
     else:
         pytest.skip("this browser has kept no interaction: a busy machine shows no picture after a click")
     told = await hand.do("measure_performance", of="page")
-    assert values(hand)["INP"] >= 140
+    assert hand.data["INP"] >= 140
     assert 'button "Done"' in told
     assert "in scripts" in told
 
@@ -101,13 +90,13 @@ async def test_interactions_are_measured_since_the_page_was_opened(hand: Hand, s
 async def test_a_slower_network_and_processor_are_slower_and_go_again(hand: Hand, site: Site) -> None:
     await hand.do("go_to_url", url=page(site))
     await hand.do("measure_performance")
-    before = values(hand)["FCP"]
+    before = hand.data["FCP"]
     told = await hand.do("measure_performance", network="slow-4g", cpu=4)
     assert "(slow-4g, processor 4 times slower)" in told
-    assert values(hand)["FCP"] > before
+    assert hand.data["FCP"] > before
     assert "Nothing is emulated" in await hand.do("emulate")
 
 
 async def test_a_page_without_anything_says_so(hand: Hand, site: Site) -> None:
     await hand.do("go_to_url", url=site.publish(b""))
-    assert "Nothing was painted" in await hand.do("measure_performance", of="page") or "TTFB" in values(hand)
+    assert "Nothing was painted" in await hand.do("measure_performance", of="page") or "TTFB" in hand.data

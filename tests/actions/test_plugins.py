@@ -29,6 +29,9 @@ def shout(ctx: ActionContext, word: str) -> ActionResult:
 """
 
 
+EMPTY = "from mcp_browser import Registry\nr = Registry()"
+
+
 def write(folder: Path, text: str, name: str = "my_actions.py") -> Path:
     file = folder / name
     file.write_text(text)
@@ -71,18 +74,9 @@ def test_several_registries_of_a_file_become_one(tmp_path: Path) -> None:
         ("def broken(:", "SyntaxError"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("x = 1", "make one: registry = mcp_browser.Registry()"),
-        (
-            "from mcp_browser import Registry\nregistry = Registry()",
-            "no registry with actions in it; add actions",
-        ),
-        (
-            "from mcp_browser import Registry\nr = Registry()\n@r.action()\ndef f(): ...",
-            "needs a description",
-        ),
-        (
-            "from mcp_browser import Registry\nr = Registry()\n@r.action('Mine.')\ndef go_back(): ...",
-            "an action 'go_back' is registered already",
-        ),
+        (EMPTY, "no registry with actions in it; add actions"),
+        (f"{EMPTY}\n@r.action()\ndef f(): ...", "needs a description"),
+        (f"{EMPTY}\n@r.action('Mine.')\ndef go_back(): ...", "an action 'go_back' is registered already"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_line_that_names_it(tmp_path: Path, text: str, words: str) -> None:
@@ -95,25 +89,25 @@ def test_what_is_wrong_with_a_file_is_one_line_that_names_it(tmp_path: Path, tex
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("name", ["missing.py", "."])
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(SettingsError, match="there is no such file"):
+@pytest.mark.parametrize(
+    ("name", "said"), [("missing.py", "no such file"), (".", "no such file"), ("a.txt", "not a Python file")]
+)
+def test_what_is_no_python_file_is_named(tmp_path: Path, name: str, said: str) -> None:
+    write(tmp_path, OWN, "a.txt")
+    with pytest.raises(SettingsError, match=said):
         actions_from_file(tmp_path / name)
 
 
-def test_a_file_that_is_not_python_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="not a Python file"):
-        actions_from_file(write(tmp_path, OWN, "actions.txt"))
-
-
-def test_a_wrong_group_names_those_that_there_are() -> None:
-    with pytest.raises(SettingsError, match="tools: there is no group of tools 'cor'; there are: core"):
-        load_registry(ToolSettings(tools=("cor",)))
-
-
-def test_an_unknown_excluded_action_is_named() -> None:
-    with pytest.raises(SettingsError, match="exclude_actions: there is no action 'clik'"):
-        load_registry(ToolSettings(exclude_actions=("clik",)))
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (ToolSettings(tools=("cor",)), "tools: there is no group of tools 'cor'; there are: core"),
+        (ToolSettings(exclude_actions=("clik",)), "exclude_actions: there is no action 'clik'"),
+    ],
+)
+def test_a_wrong_group_or_action_is_named_with_those_there_are(settings: ToolSettings, said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        load_registry(settings)
 
 
 def entry_point(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str, value: str) -> None:

@@ -27,13 +27,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 PAGE = "<style>body{{background:{}}}</style><p>Hello"
 
 
-def file_of(hand: Hand) -> Path:
-    """The file that the last result has brought."""
-    (attachment,) = hand.result.attachments
-    assert attachment.path is not None
-    return Path(attachment.path)
-
-
 async def until_recorded(session: BrowserSession, condition: Callable[[bytes], bool]) -> None:
     """Wait until the frame that the current tab shows is so, and has had time to be written."""
     async with asyncio.timeout(60), session.current_tab.screencast.watch() as watching:
@@ -68,7 +61,7 @@ async def test_a_video_shows_what_the_pages_showed_in_real_time(hand: Hand) -> N
     await until_recorded(hand.session, is_colour(BLUE))
     told = await hand.do("stop_recording")
     took = loop.time() - begun
-    path = file_of(hand)
+    path = hand.file
     assert re.fullmatch(r"shop(-\d+)?\.webm", path.name)
     assert path.name in told
     assert hand.result.attachments[0].mime_type == "video/webm"
@@ -84,7 +77,7 @@ async def test_a_video_that_ends_at_once_shows_the_page(hand: Hand) -> None:
     for _ in range(3):
         await hand.do("start_recording")
         await hand.do("stop_recording")
-        assert shows(file_of(hand), RED)
+        assert shows(hand.file, RED)
 
 
 async def test_a_video_has_the_size_that_is_asked_for(hand: Hand) -> None:
@@ -92,9 +85,9 @@ async def test_a_video_has_the_size_that_is_asked_for(hand: Hand) -> None:
     await hand.do("start_recording", size="640x480", fps=2)
     await until_recorded(hand.session, is_colour(RED))
     await hand.do("stop_recording", kind="video")
-    with av.open(str(file_of(hand))) as video:
+    with av.open(str(hand.file)) as video:
         assert (video.streams.video[0].width, video.streams.video[0].height) == (640, 480)
-    assert shows(file_of(hand), RED)
+    assert shows(hand.file, RED)
 
 
 async def test_a_secret_is_not_in_a_video(hand: Hand) -> None:
@@ -107,12 +100,12 @@ async def test_a_secret_is_not_in_a_video(hand: Hand) -> None:
     await hand.js("document.body.textContent = ''")
     await until_recorded(hand.session, is_colour((255, 255, 255)))
     await hand.do("stop_recording")
-    for _, picture in pictures(file_of(hand)):
+    for _, picture in pictures(hand.file):
         pixels: bytes = cast("Any", picture).resize((320, 180), Image.Resampling.NEAREST).tobytes()
         assert not [1 for r, g in zip(pixels[::3], pixels[1::3], strict=True) if r > 200 and g < 100]
 
 
-async def test_what_cannot_be_recorded_says_why(hand: Hand) -> None:
+async def test_what_cannot_be_recorded_says_why(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     await hand.open(PAGE.format("red"))
     assert "start_recording" in await hand.fails("stop_recording", NotFound)
     await hand.fails("start_recording", InvalidArguments, kind="trace", fps=3)
@@ -121,12 +114,6 @@ async def test_what_cannot_be_recorded_says_why(hand: Hand) -> None:
     assert "one" in await hand.fails("start_recording", NotActionable)
     await until_recorded(hand.session, is_colour(RED))
     await hand.do("stop_recording")
-
-
-async def test_a_server_without_the_encoder_names_the_extra(
-    hand: Hand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await hand.open(PAGE.format("red"))
     monkeypatch.setattr("mcp_browser.browser.recording.can_be_written", False)
     assert "mcp-browser-server[video]" in await hand.fails("start_recording", NotActionable)
 
@@ -171,7 +158,7 @@ async def test_a_trace_opens_in_playwrights_viewer(hand: Hand, tmp_path: Path) -
     await hand.do("input_text", index=hand.index("User"), text="ada")
     await hand.js("fetch('?', { method: 'POST' })")
     await hand.do("stop_recording", kind="trace")
-    path = file_of(hand)
+    path = hand.file
     with zipfile.ZipFile(path) as trace:
         events = [json.loads(line) for line in trace.read("trace.trace").splitlines()]
         assert not [name for name in trace.namelist() if name.endswith(".jpeg")]
@@ -221,7 +208,7 @@ async def test_a_trace_is_discarded_before_a_password_is_typed(hand: Hand, by: s
     await hand.do("start_recording", kind="trace")
     await hand.open("Inside")
     await hand.do("stop_recording")
-    assert zipfile.ZipFile(file_of(hand)).testzip() is None
+    assert zipfile.ZipFile(hand.file).testzip() is None
 
 
 async def test_a_trace_is_not_written_while_a_password_stands_in_a_field(hand: Hand) -> None:

@@ -25,31 +25,28 @@ async def test_the_page_scrolls_by_what_is_seen_and_tells_where_it_is(hand: Hand
 async def test_what_comes_into_view_for_the_first_time_is_told(hand: Hand) -> None:
     await hand.open("".join(f"<p>Row number {n} of a long list</p>" for n in range(2000)))
     assert "Row number 1990 " not in hand.told
-    text = await hand.do("scroll", direction="bottom")
-    assert "Row number 1990 " in text
+    assert "Row number 1990 " in await hand.do("scroll", direction="bottom")
     text = await hand.do("scroll_to_text", text="Row number 1000 ")
     assert "Row number 1001 " in text
     assert "Row number 1005 " in text
 
 
-async def test_the_ends_are_reached_and_told(hand: Hand) -> None:
+async def test_the_ends_are_reached_and_told_and_sides_are_scrolled_to(hand: Hand) -> None:
     await hand.open(LONG)
     await hand.do("scroll", direction="bottom")
     assert await hand.js("Math.ceil(scrollY + innerHeight) >= document.documentElement.scrollHeight")
     assert "cannot be scrolled further down" in await hand.do("scroll")
     await hand.do("scroll", direction="top")
     assert await hand.js("scrollY") == 0
-
-
-async def test_a_page_that_fits_has_nothing_to_scroll(hand: Hand) -> None:
-    await hand.open("<p>Short</p>")
+    await hand.open("<p>Short</p><div style='width:5000px;height:10px'>Wide</div>")
     assert "Nothing to scroll" in await hand.do("scroll")
+    assert "right" in await hand.do("scroll", direction="right")
+    assert await hand.js("scrollX") > 500
 
 
 async def test_an_element_scrolls_inside_itself(hand: Hand) -> None:
     await hand.open(INNER + LONG)
-    text = await hand.do("scroll", index=hand.index("Row 0"), pages=2)
-    assert "Messages" in text
+    assert "Messages" in await hand.do("scroll", index=hand.index("Row 0"), pages=2)
     assert await hand.js("[box.scrollTop > 300, scrollY]") == [True, 0]
 
 
@@ -61,29 +58,12 @@ async def test_where_only_a_part_scrolls_that_part_is_scrolled(hand: Hand) -> No
     assert await hand.js("box.scrollTop") > 0
 
 
-async def test_scrolling_sideways(hand: Hand) -> None:
-    await hand.open("<div style='width:5000px;height:10px'>Wide</div>")
-    assert "right" in await hand.do("scroll", direction="right")
-    assert await hand.js("scrollX") > 500
-
-
-async def test_a_text_is_scrolled_to(hand: Hand) -> None:
+@pytest.mark.parametrize(("text", "nth", "place"), [("paragraph 33", 1, 33), ("Paragraph 3", 4, 32)])
+async def test_a_text_is_scrolled_to_by_its_match(hand: Hand, text: str, nth: int, place: int) -> None:
     await hand.open(LONG)
-    text = await hand.do("scroll_to_text", text="paragraph 33")
-    assert "Paragraph 33" in text
-    place = await hand.js("document.querySelectorAll('p')[33].getBoundingClientRect().top")
-    assert 0 <= place < 720
-
-
-async def test_the_nth_match_of_a_text_is_scrolled_to(hand: Hand) -> None:
-    await hand.open(LONG)
-    await hand.do("scroll_to_text", text="Paragraph 3", nth=4)
-    place = await hand.js("document.querySelectorAll('p')[32].getBoundingClientRect().top")
-    assert 0 <= place < 720
-
-
-async def test_a_text_that_is_not_there_is_told(hand: Hand) -> None:
-    await hand.open(LONG)
+    assert f"Paragraph {place}" in await hand.do("scroll_to_text", text=text, nth=nth)
+    top = await hand.js(f"document.querySelectorAll('p')[{place}].getBoundingClientRect().top")
+    assert 0 <= top < 720
     assert "unicorn" in await hand.fails("scroll_to_text", NotFound, text="unicorn")
 
 

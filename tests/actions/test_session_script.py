@@ -79,7 +79,7 @@ async def shopped(hand: Hand, site: Site) -> Shop:
     await hand.do("expect_text", selector="#out", text="Because")
     await hand.do("click_element", index=hand.index("Sign"))
     await hand.do("find_elements", text="Twin")
-    for element in (hand.result.data or {})["elements"]:
+    for element in hand.data["elements"]:
         await hand.do("click_element", index=element["index"])
     await hand.fails("click_element", index=99_999)
     await hand.do("click_element", index=hand.index("List"))
@@ -92,36 +92,29 @@ async def shopped(hand: Hand, site: Site) -> Shop:
 
 async def exported(hand: Hand, name: str, **arguments: Any) -> Path:
     """The file that the session's test was written to; a file of that name stays as it is."""
-    told = await hand.do("export_script", name=name, **arguments)
-    assert PASSWORD not in told
-    (file,) = hand.result.attachments
-    assert file.path is not None
-    return Path(file.path)
+    assert PASSWORD not in await hand.do("export_script", name=name, **arguments)
+    return hand.file
 
 
 @pytest.mark.slow
 @pytest.mark.fresh
-async def test_the_test_in_python_passes_and_does_the_same(hand: Hand, site: Site, tmp_path: Path) -> None:
-    shop = await shopped(hand, site)
-    before, shop.done = shop.done, []
-    file = await exported(hand, "shop")
-    assert re.fullmatch(r"test_shop(-\d+)?\.py", file.name)
-    copy = Path(shutil.copy(file, tmp_path))
-    await passes_in_python(copy, SECRET_WORD=PASSWORD)
-    assert sorted(shop.done) == sorted(before)
-
-
-@pytest.mark.slow
-@pytest.mark.fresh
-async def test_the_test_in_typescript_passes_and_does_the_same(
-    hand: Hand, site: Site, tmp_path: Path
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [("python", r"test_shop(-\d+)?\.py"), ("typescript", r".*\.spec\.ts")],
+    ids=["python", "typescript"],
+)
+async def test_the_exported_test_passes_and_does_the_same(
+    hand: Hand, site: Site, tmp_path: Path, language: str, name: str
 ) -> None:
     shop = await shopped(hand, site)
     before, shop.done = shop.done, []
-    file = await exported(hand, "shop", language="typescript")
-    assert file.name.endswith(".spec.ts")
+    file = await exported(hand, "shop", language=language)
+    assert re.fullmatch(name, file.name)
     copy = Path(shutil.copy(file, tmp_path))
-    await passes_in_typescript(copy, typed=True, SECRET_WORD=PASSWORD)
+    if language == "python":
+        await passes_in_python(copy, SECRET_WORD=PASSWORD)
+    else:
+        await passes_in_typescript(copy, typed=True, SECRET_WORD=PASSWORD)
     assert sorted(shop.done) == sorted(before)
 
 
@@ -161,7 +154,7 @@ async def test_a_secret_that_the_page_shows_is_not_in_the_file(hand: Hand) -> No
 async def found(hand: Hand, role: str) -> list[dict[str, Any]]:
     """The elements of a role."""
     await hand.do("find_elements", role=role)
-    return (hand.result.data or {})["elements"]
+    return hand.data["elements"]
 
 
 @pytest.mark.parametrize(
@@ -179,8 +172,7 @@ async def test_each_result_has_its_statement_where_that_is_wanted(
     assert "Code:" not in await hand.do("click_element", index=hand.index("Go"))
     with hand.under(tools={"codegen": language}):
         assert f"Code:\n{line}" in await hand.do("click_element", index=hand.index("Go"))
-        told = await hand.do("input_text", index=hand.index("Word"), text="hunter22")
-        assert 'secret("word")' in told
+        assert 'secret("word")' in await hand.do("input_text", index=hand.index("Word"), text="hunter22")
         assert 'secret("pin")' in await hand.do("input_text", index=hand.index("Pin"), text="hunter22")
         assert "Code:" not in await hand.do("get_state")
 

@@ -1,6 +1,5 @@
 """Cookies, storage, saved logins."""
 
-import json
 import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,12 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from mcp_browser.actions import default_registry
-from mcp_browser.actions.result import Attachment
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from tests.actions.hand import Hand
+from tests.actions.hand import Hand, hand_in
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -37,22 +33,12 @@ async def shop(hand: Hand, site: Site) -> Hand:
 @pytest_asyncio.fixture(loop_scope="session")
 async def fresh(manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
     """A hand in another session."""
-    session = await manager.open_session(isolated=True)
-    yield Hand(Controller(default_registry(), manager.settings), session, site)
-    await session.close()
-
-
-def saved(hand: Hand) -> Path:
-    """The file that the latest result names."""
-    (file,) = hand.result.attachments
-    assert isinstance(file, Attachment)
-    assert file.path is not None
-    return Path(file.path)
+    async with hand_in(manager, site) as hand:
+        yield hand
 
 
 async def test_cookies_are_listed_without_the_values_of_secret_ones(shop: Hand) -> None:
     told = await shop.do("get_cookies")
-
     assert told.startswith("3 cookies:")
     assert "theme=dark (127.0.0.1/, session" in told
     assert "sessionid=[redacted] (127.0.0.1/, session" in told
@@ -71,9 +57,7 @@ async def test_cookies_are_listed_by_site_and_name(shop: Hand, site: Site) -> No
 async def test_a_cookie_is_set_and_the_site_gets_it(shop: Hand) -> None:
     await shop.do("set_cookie", name="lang", value="de", expires=3600, same_site="Lax")
     await shop.do("set_cookie", name="deep", value="1", path="/deeper", http_only=True)
-
     told = await shop.do("get_cookies", all=True)
-
     assert "lang=de (127.0.0.1/, until 20" in told
     assert "deep=[redacted] (127.0.0.1/deeper, session, HttpOnly" in told
     assert "lang=de" in await shop.js("document.cookie")
@@ -81,7 +65,6 @@ async def test_a_cookie_is_set_and_the_site_gets_it(shop: Hand) -> None:
 
 async def test_cookies_are_deleted_one_by_one_and_all_of_a_site(shop: Hand, site: Site) -> None:
     await shop.do("set_cookie", name="elsewhere", value="1", url=site.other)
-
     assert await shop.js("document.cookie.split('; ').length") == 2
     assert 'Deleted cookies: "theme".' in await shop.do("delete_cookies", name="theme")
     assert await shop.js("document.cookie") == "sessionid=abc1234567"
@@ -107,9 +90,7 @@ async def test_wrong_arguments_are_refused(shop: Hand, action: str, arguments: d
 
 
 async def test_storage_is_listed_without_secrets(shop: Hand) -> None:
-    told = await shop.do("get_storage")
-
-    assert 'access_token: [redacted]\ncart: {"books": 2}' in told
+    assert 'access_token: [redacted]\ncart: {"books": 2}' in await shop.do("get_storage")
     assert "step: 3" in await shop.do("get_storage", area="session")
     assert '{"books": 2}' in await shop.do("get_storage", key="cart")
     assert "tok1234567" not in await shop.do("get_storage", key="access_token")
@@ -118,7 +99,6 @@ async def test_storage_is_listed_without_secrets(shop: Hand) -> None:
 
 async def test_items_are_set_removed_and_cleared(shop: Hand) -> None:
     told = await shop.do("set_storage", items={"note": "hello", "cart": None})
-
     assert told.startswith("Local storage: set note; removed cart.")
     assert await shop.js("Object.keys(localStorage).sort().join()") == "access_token,note"
     await shop.do("set_storage", items={"only": "1"}, clear=True, area="session")
@@ -129,18 +109,13 @@ async def test_storage_of_a_frame_is_reached_by_its_origin(hand: Hand, site: Sit
     with Site() as another:
         inner = another.page("<script>localStorage.inner = 'yes'</script>")
         await hand.open(f"<h1>Outer</h1><iframe src={inner}></iframe>")
-
         assert "inner: yes" in await hand.do("get_storage", origin=another.url)
         await hand.do("set_storage", items={"inner": "no"}, origin=inner)
         assert "inner: no" in await hand.do("get_storage", origin=another.url)
     error = await hand.fails("get_storage", NotFound, origin="https://nowhere.example")
     assert "Nothing of https://nowhere.example is open" in error
     assert site.url in error
-
-
-async def test_a_page_without_storage_says_so(hand: Hand) -> None:
     await hand.do("go_to_url", url="about:blank")
-
     assert "has no storage" in await hand.fails("get_storage", NotActionable)
 
 
@@ -148,15 +123,12 @@ async def test_what_sites_have_stored_goes_over_to_another_session(
     shop: Hand, fresh: Hand, site: Site
 ) -> None:
     told = await shop.do("save_storage_state", name="logins")
-    file = saved(shop)
-
+    file = shop.file
     assert f"Saved 3 cookies, storage of 1 site as {file}." in told
     assert stat.S_IMODE(file.stat().st_mode) == stat.S_IRUSR | stat.S_IWUSR
     assert "verysecret1" not in told
-
     loaded = await fresh.do("load_storage_state", file=str(file))
     await fresh.do("go_to_url", url=site.page("<h1>Back</h1>"))
-
     assert "Loaded 3 cookies, storage of 1 site." in loaded
     assert await fresh.js("localStorage.cart") == '{"books": 2}'
     assert "sessionid=abc1234567" in await fresh.js("document.cookie")
@@ -166,9 +138,7 @@ async def test_a_saved_state_is_loaded_by_its_address(shop: Hand) -> None:
     await shop.do("save_storage_state")
     uri = shop.result.attachments[0].uri
     await shop.do("clear_site_data", all=True)
-
     await shop.do("load_storage_state", file=uri)
-
     assert "3 cookies:" in await shop.do("get_cookies")
 
 
@@ -183,35 +153,18 @@ async def test_named_profiles_are_for_servers_that_keep_them(shop: Hand) -> None
 async def test_a_file_that_is_no_storage_state_is_refused(shop: Hand, upload_dir: Path, content: str) -> None:
     file = upload_dir / "state.json"
     file.write_text(content)
-
-    assert "state.json is no storage state." in await shop.fails(
-        "load_storage_state", InvalidArguments, file=str(file)
-    )
+    told = await shop.fails("load_storage_state", InvalidArguments, file=str(file))
+    assert "state.json is no storage state." in told
     assert "3 cookies:" in await shop.do("get_cookies")
+    file.write_text('{"cookies": [{"name": 5}], "origins": []}')
+    told = await shop.fails("load_storage_state", InvalidArguments, file=str(file))
+    assert "does not take this storage state" in told
 
 
-async def test_a_state_with_a_broken_cookie_is_refused(shop: Hand, upload_dir: Path) -> None:
-    file = upload_dir / "broken.json"
-    file.write_text(json.dumps({"cookies": [{"name": 5}], "origins": []}))
-
-    assert "does not take this storage state" in await shop.fails(
-        "load_storage_state", InvalidArguments, file=str(file)
-    )
-
-
-async def test_the_data_of_one_site_is_cleared(shop: Hand, site: Site) -> None:
+async def test_the_data_of_one_site_and_of_all_sites_are_cleared(shop: Hand, site: Site) -> None:
     await shop.do("set_cookie", name="elsewhere", value="1", url=site.other)
-
     assert f"Deleted what {site.url} had stored." in await shop.do("clear_site_data")
-
     assert await shop.js("localStorage.length + document.cookie.length") == 0
     assert "elsewhere=1" in await shop.do("get_cookies", all=True)
-
-
-async def test_the_data_of_all_sites_is_cleared(shop: Hand, site: Site) -> None:
-    await shop.do("set_cookie", name="elsewhere", value="1", url=site.other)
-
     await shop.do("clear_site_data", all=True)
-
     assert "0 cookies." in await shop.do("get_cookies", all=True)
-    assert await shop.js("localStorage.length") == 0

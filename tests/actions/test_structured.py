@@ -5,8 +5,6 @@ import io
 import json
 from typing import Any
 
-import anyio
-
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.rendering import structured
 from tests.actions.hand import Hand
@@ -227,24 +225,13 @@ async def test_a_long_list_is_saved_as_a_file(hand: Hand) -> None:
     await hand.open(f"<table><tr><th>Number<th>Text</tr>{rows}</table>")
     text = await hand.do("extract_data", output_schema=record(rows=listing(number=NUMBER, text=TEXT)))
     assert structured(hand.result) is None
-    (file,) = hand.result.attachments
-    assert file.path is not None
-    assert file.path in text
-    kept = json.loads(await anyio.Path(file.path).read_text("utf-8"))
+    assert str(hand.file) in text
+    kept = json.loads(hand.file.read_text("utf-8"))
     assert len(kept["rows"]) == 900
     assert kept["rows"][899] == {"number": 899, "text": ("word " * 10).strip()}
     assert len(text) < 10_000
-
     await hand.do("extract_tables", format="json")
-    (file,) = hand.result.attachments
-    assert file.path is not None
-    assert len(json.loads(await anyio.Path(file.path).read_text("utf-8"))) == 900
-
-
-async def test_a_schema_that_is_none_is_refused(hand: Hand) -> None:
-    await hand.open("<p>x</p>")
-    text = await hand.fails("extract_data", InvalidArguments, output_schema={"type": "thing"})
-    assert "not a JSON schema" in text
+    assert len(json.loads(hand.file.read_text("utf-8"))) == 900
 
 
 async def test_tables_come_as_csv(hand: Hand) -> None:
@@ -285,8 +272,7 @@ async def test_headers_in_a_table_of_their_own_belong_to_the_next(hand: Hand) ->
         "<table><thead><tr><th>City<th>People</tr></thead></table><table><thead><tr><th><th></tr></thead>"
         "<tr><td>Rome<td>3</tr><tr><td>Oslo<td>1</tr></table><table><tr><th>A<th>A</tr><tr><td>1<td>2</tr></table>"
     )
-    text = await hand.do("extract_tables")
-    assert "Table 1, 2 rows, 2 columns:\nCity,People\nRome,3\nOslo,1\n" in text
+    assert "Table 1, 2 rows, 2 columns:\nCity,People\nRome,3\nOslo,1\n" in await hand.do("extract_tables")
     assert "A,A (2)\n1,2\n" in await hand.do("extract_tables", table=2)
     assert "there are 2" in await hand.fails("extract_tables", InvalidArguments, table=3)
 
@@ -382,8 +368,10 @@ async def test_what_a_table_says_elsewhere_of_its_rows_is_told_with_it(hand: Han
     assert got["found"]["(the list)"] == "table 1 (Showing 1 to 2 of 500 entries): 2 records"
 
 
-async def test_a_page_without_tables_says_so(hand: Hand) -> None:
+async def test_what_cannot_be_extracted_says_so(hand: Hand) -> None:
     await hand.open("<ul><li>x</ul>")
+    text = await hand.fails("extract_data", InvalidArguments, output_schema={"type": "thing"})
+    assert "not a JSON schema" in text
     assert "The page has no table." in await hand.fails("extract_tables", NotFound)
     assert "The page has no article." in await hand.fails("extract_article", NotFound)
 
@@ -421,14 +409,7 @@ async def test_an_article_keeps_its_lists_its_tables_and_headings_that_link_to_t
     )
     await hand.open(ARTICLE.replace("</article>", f"{parts}</article>"))
     text = await hand.do("extract_article")
-    for part in (
-        "## What it needs",
-        "oil",
-        "a match",
-        "lamp – the lamp",
-        "when – the hour",
-        "| Bridge | 4.2 m |",
-    ):
+    for part in ("## What it needs", "oil", "a match", "lamp – the lamp", "when – the hour", "| 4.2 m |"):
         assert part in text
     assert "Another article" not in text
     assert "Tea of the day" not in text

@@ -12,17 +12,11 @@ pytestmark = pytest.mark.slow
 LATER = "<p id=p>Loading…</p><script>window.later = work => setTimeout(work, 1500)</script>"
 
 
-async def test_a_text_is_waited_for_and_what_came_is_told(hand: Hand) -> None:
+async def test_all_conditions_are_waited_for_and_what_came_is_told(hand: Hand) -> None:
     await hand.open(LATER + "<script>later(() => { p.textContent = 'All done' })</script>")
-    text = await hand.do("wait_for", text="all DONE")
-    assert text.startswith('Waited for the text "all DONE".')
+    text = await hand.do("wait_for", text="all DONE", text_gone="Loading", timeout=20)
+    assert text.startswith('Waited for the text "all DONE", the text "Loading" to be gone.')
     assert "All done" in text
-
-
-async def test_a_text_is_waited_for_until_it_is_gone(hand: Hand) -> None:
-    await hand.open(LATER + "<script>later(() => p.remove())</script>")
-    await hand.do("wait_for", text_gone="Loading")
-    assert await hand.js("document.getElementById('p')") is None
 
 
 async def test_an_element_is_waited_for_by_selector_or_role(hand: Hand) -> None:
@@ -50,8 +44,7 @@ async def test_waiting_goes_on_while_the_page_goes_from_one_address_to_the_next(
         )
     await hand.do("open_tab")
     await hand.session.current_tab.page.goto(last, wait_until="commit")
-    text = await hand.do("wait_for", text="The end", text_gone="On the way")
-    assert "The end" in text
+    assert "The end" in await hand.do("wait_for", text="The end", text_gone="On the way")
 
 
 async def test_a_text_in_a_frame_is_seen(hand: Hand) -> None:
@@ -60,27 +53,16 @@ async def test_a_text_in_a_frame_is_seen(hand: Hand) -> None:
     await hand.do("wait_for", text="Inside text")
 
 
-async def test_several_conditions_all_hold(hand: Hand) -> None:
-    await hand.open(LATER + "<script>later(() => { p.textContent = 'All done' })</script>")
-    text = await hand.do("wait_for", text="All done", text_gone="Loading", timeout=20)
-    assert text.startswith('Waited for the text "All done", the text "Loading" to be gone.')
-
-
 async def test_seconds_beside_a_condition_are_the_most_that_is_waited(hand: Hand) -> None:
     await hand.open("<p>Here already</p>")
     started = time.monotonic()
     await hand.do("wait_for", text="Here already", seconds=60)
     await hand.do("wait_for", text="Here already", seconds=0)
     assert time.monotonic() - started < 30
-    error = await hand.fails("wait_for", DeadlineExceeded, text="Never", seconds=0.4)
-    assert 'Waited 0.4 s in vain for the text "Never"' in error
-
-
-async def test_waiting_in_vain_ends_at_its_limit_and_says_for_what(hand: Hand) -> None:
-    await hand.open("<p>Nothing</p>")
-    error = await hand.fails("wait_for", DeadlineExceeded, text="Something", timeout=0.4)
-    assert 'Waited 0.4 s in vain for the text "Something"' in error
-    assert hand.site.url in error
+    for limit in ({"seconds": 0.4}, {"timeout": 0.4}):
+        error = await hand.fails("wait_for", DeadlineExceeded, text="Never", **limit)
+        assert 'Waited 0.4 s in vain for the text "Never"' in error
+        assert hand.site.url in error
 
 
 async def test_a_caller_s_wait_may_be_longer_than_the_limit_of_a_call(hand: Hand) -> None:
@@ -93,8 +75,7 @@ async def test_a_caller_s_wait_may_be_longer_than_the_limit_of_a_call(hand: Hand
 
 async def test_a_dialog_ends_the_waiting(hand: Hand) -> None:
     await hand.open(LATER + "<script>later(() => alert('Wake up'))</script>")
-    error = await hand.fails("wait_for", DialogOpen, text="never")
-    assert "Wake up" in error
+    assert "Wake up" in await hand.fails("wait_for", DialogOpen, text="never")
     await hand.do("handle_dialog", accept=True)
 
 

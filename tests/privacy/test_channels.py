@@ -14,9 +14,8 @@ import pytest_asyncio
 from mcp import Client
 
 from mcp_browser.actions import default_registry
-from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable

@@ -11,7 +11,7 @@ from mcp import Client
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.browser_action import BrowserActionParams
-from mcp_browser.actions.forms import FillFormParams
+from mcp_browser.actions.elements import FillFormParams
 from mcp_browser.actions.scripting import EvaluateScriptParams
 from mcp_browser.audit import AuditLog, redacted
 from mcp_browser.browser.manager import BrowserManager

@@ -3,12 +3,11 @@
 import logging
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 from lxml.html import tostring
 
-from mcp_browser.actions.extracting.exact import labels, shown
+from mcp_browser.actions.extracting.filling import labels, shown
 from mcp_browser.actions.extracting.machine_data import (
     ABOUT_THE_SITE,
     Element,
@@ -38,18 +37,8 @@ _DATES = (_OF_CLASS.format("class", "date"), "//time", "//*[contains(@class, 'da
 _CELL = "data-cell"  # What the cells of a table are called while the article is looked for
 
 
-@dataclass(frozen=True, slots=True)
-class Article:
-    """An article: its HTML, and what the page says of it, each empty where it says nothing."""
-
-    html: str
-    title: str
-    author: str
-    date: str
-
-
-def find_article(page: str) -> Article | None:
-    """The article in the detailed HTML of a page; None where it has none."""
+def find_article(page: str) -> tuple[str, str, str] | None:
+    """The HTML of the article in a page's detailed HTML, its title, and its author and date, if any."""
     # Imported late: a server need not wait for it before an article is read.
     import readability  # noqa: PLC0415 # pyright: ignore[reportMissingTypeStubs]
 
@@ -90,9 +79,8 @@ def find_article(page: str) -> Article | None:
         cell.tag = "td"
     if len(_prose(part)) < SHORTEST:
         return None
-    return Article(
-        str(tostring(part, encoding="unicode")), title or str(document.short_title()), author, date
-    )
+    by = ", ".join(filter(None, (author, date)))
+    return str(tostring(part, encoding="unicode")), title or str(document.short_title()), by
 
 
 def _prose(part: Element) -> str:

@@ -21,11 +21,17 @@ _NO_TABLE = frozenset({"presentation", "none"})
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell: its element, its text, whether it is a header."""
+    """A cell: its element, its text, whether it is a header.
+
+    It spans `across` columns and `down` rows; `column` is where it says to begin.
+    """
 
     element: Element
     text: str
     is_header: bool
+    across: int
+    down: int
+    column: int | None
 
 
 Row = tuple[Cell | None, ...]
@@ -107,12 +113,10 @@ class Table:
         """As comma-separated values; the first line names the columns where they have names."""
         records = self.records(links=links)
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        if self.headers and records:
-            writer.writerow(records[0])
-        elif self.headers:
-            writer.writerow(self.names())
-        writer.writerows(record.values() for record in records)
+        writer = csv.DictWriter(out, records[0] if records else self.names(), lineterminator="\n")
+        if self.headers:
+            writer.writeheader()
+        writer.writerows(records)
         return out.getvalue()
 
 
@@ -203,21 +207,22 @@ def _texts(element: Element, axis: str) -> float:
 
 def _read(element: Element) -> _Part | None:
     is_html = element.tag == "table" and not role(element)
-    lines = sorted(_html_lines(element) if is_html else _role_lines(element), key=lambda line: line.part)
+    lines = sorted(_html_lines(element) if is_html else _role_lines(element), key=lambda line: line[0])
     # In a part of its own, a head is above and a foot below, wherever it is written.
-    grid = list(zip(lines, _merged(lines), strict=False))
+    grid = [(part, row) for (part, _), row in zip(lines, _merged(lines), strict=False)]
     while grid and not any(cell and cell.text for cell in grid[-1][1]):
         grid.pop()
     begin = next((at for at, (_, row) in enumerate(grid) if any(cell and cell.text for cell in row)), 0)
     grid = grid[begin:]
-    caption = _caption(element)
     # Lines over all columns name the table.
     titles: list[str] = []
-    while len(grid) > 1 and _is_line(grid[0][1]) and not grid[0][0].part:
+    while len(grid) > 1 and _is_line(grid[0][1]) and not grid[0][0]:
         titles += [cell.text for cell in grid.pop(0)[1][:1] if cell]
-    caption = caption or ". ".join(titles)
+    label = " ".join((element.get("aria-label") or "").split())
+    said = (text for one in element.iter("caption") if (text := text_of(one)))
+    caption = next(said, label) or ". ".join(titles)
     head = 0
-    while head < len(grid) and (grid[head][0].part == HEAD or _all_headers(grid[head][1])):
+    while head < len(grid) and (grid[head][0] == HEAD or _all_headers(grid[head][1])):
         head += 1
     # Fields by which rows are filtered.
     while 0 < head < len(grid) and not any(cell and cell.text for cell in grid[head][1]):
@@ -231,8 +236,10 @@ def _read(element: Element) -> _Part | None:
         caption,
         tuple(row for _, row in grid[:head]),
         tuple(rows),
-        sum(line.part == FOOT for line, _ in grid[head:]),
-        weak=not head and (nested or len(rows) < 2) and not _has_headers(rows),  # noqa: PLR2004
+        sum(part == FOOT for part, _ in grid[head:]),
+        weak=not head
+        and (nested or len(rows) < 2)  # noqa: PLR2004
+        and not any(cell and cell.is_header for row in rows for cell in row),
     )
 
 
@@ -249,27 +256,29 @@ def _table(part: _Part) -> Table | None:
     foot = 0
     for at, row in enumerate(part.rows):
         in_foot = at >= len(part.rows) - part.foot
-        blank = not any(cell and cell.text for cell in row)
-        if (in_foot and blank) or (part.head and _repeats(row, last, in_foot=in_foot)):
+        # A row that says the headers again has no other text.
+        filled = [(number, cell) for number, cell in enumerate(row) if cell and cell.text]
+        repeats = all((in_foot or cell.is_header) and cell.text == last[n] for n, cell in filled)
+        if (in_foot and not filled) or (part.head and filled and repeats):
             continue
         rows.append((row[0], *(None for _ in row[1:])) if _is_line(row) else row)
         foot += in_foot
     # Columns of buttons and the like have neither a name nor a text.
-    filled = {at for row in rows for at, cell in enumerate(row) if cell and cell.text}
-    kept = [at for at in range(part.width) if names[at] or at in filled]
+    used = {at for row in rows for at, cell in enumerate(row) if cell and cell.text}
+    kept = [at for at in range(part.width) if names[at] or at in used]
     if not rows:
         return None
     element = part.element
-    count, columns = (_said(element, name) for name in ("aria-rowcount", "aria-colcount"))
-    count = count - len(part.head) if count is not None else None
+    count = (_said(element, "aria-rowcount") or 0) - len(part.head)
+    columns = _said(element, "aria-colcount") or 0
     return Table(
         element,
         part.caption,
         tuple(names[at] for at in kept) if part.head else (),
         tuple(tuple(row[at] if at < len(row) else None for at in kept) for row in rows),
         foot,
-        count if count is not None and count > len(rows) else None,
-        columns if columns is not None and columns > part.width else None,
+        count if count > len(rows) else None,
+        columns if columns > part.width else None,
         more=any(below.get(MORE) is not None for below in elements(element)),
         note=_note(element, part.caption),
     )
@@ -278,12 +287,6 @@ def _table(part: _Part) -> Table | None:
 def _is_line(row: Row) -> bool:
     """Whether it is one cell over all columns."""
     return len({id(cell) for cell in row}) == 1 < len(row)
-
-
-def _repeats(row: Row, names: list[str], *, in_foot: bool) -> bool:
-    """Whether a row says the headers again."""
-    filled = [(at, cell) for at, cell in enumerate(row) if cell and cell.text]
-    return bool(filled) and all((in_foot or cell.is_header) and cell.text == names[at] for at, cell in filled)
 
 
 def _said(element: Element, name: str) -> int | None:
@@ -308,42 +311,16 @@ def _all_headers(row: Row) -> bool:
     return len(filled) > 1 and all(cell.is_header for cell in filled.values())
 
 
-def _has_headers(rows: Iterable[Row]) -> bool:
-    return any(cell and cell.is_header for row in rows for cell in row)
-
-
 def _joined(cells: Iterable[Cell | None]) -> str:
     return " / ".join(dict.fromkeys(cell.text for cell in cells if cell and cell.text))
-
-
-def _caption(element: Element) -> str:
-    for caption in element.iter("caption"):
-        if text := text_of(caption):
-            return text
-    return " ".join((element.get("aria-label") or "").split())
 
 
 HEAD, BODY, FOOT = range(3)
 """The parts of a table, from above."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A cell as it is written: how many columns and rows it spans, in which column it says to begin."""
-
-    element: Element
-    is_header: bool
-    across: int
-    down: int
-    column: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A row as it is written."""
-
-    part: int
-    cells: list[_Place]
+_Line = tuple[int, list[Cell]]
+"""A row as it is written: its part of the table, and its cells."""
 
 
 def _own(element: Element) -> Iterator[Element]:
@@ -360,7 +337,7 @@ def _own(element: Element) -> Iterator[Element]:
 def _html_lines(element: Element) -> Iterator[_Line]:
     for row in _own(element):
         if row.tag == "tr":
-            yield _Line(_part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")])
+            yield _part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")]
 
 
 def _part_of(row: Element) -> int:
@@ -368,13 +345,15 @@ def _part_of(row: Element) -> int:
     return {"thead": HEAD, "tfoot": FOOT}.get(str(parent.tag) if parent is not None else "", BODY)
 
 
-def _place(cell: Element) -> _Place:
+def _place(cell: Element) -> Cell:
     """A cell, by its role or its tag."""
     given = role(cell)
+    # Of a box to check without a text: how it is checked.
+    checked = {"true": "[x]", "false": "[ ]"}.get(cell.get("aria-checked") or "", "")
     is_header = given in _HEADERS if given in _CELLS else cell.tag == "th"
     across = _span(cell, "aria-colspan" if cell.get("aria-colspan") else "colspan")
     down = _span(cell, "aria-rowspan" if cell.get("aria-rowspan") else "rowspan")
-    return _Place(cell, is_header, across, down, _said(cell, "aria-colindex"))
+    return Cell(cell, text_of(cell) or checked, is_header, across, down, _said(cell, "aria-colindex"))
 
 
 def _role_lines(element: Element) -> list[_Line]:
@@ -382,7 +361,7 @@ def _role_lines(element: Element) -> list[_Line]:
 
     Cells go into the columns that they name: one may be missing, and not all columns need be in the page.
     """
-    rows: dict[object, list[_Place]] = {}
+    rows: dict[object, list[Cell]] = {}
     parts: dict[object, int] = {}
     for row in _own(element):
         if role(row) == "row" or (row.tag == "tr" and not role(row)):
@@ -391,10 +370,8 @@ def _role_lines(element: Element) -> list[_Line]:
             rows.setdefault(key, []).extend(cells)
             parts[key] = max(parts.get(key, HEAD), _part_of(row))
     begins = {cell.column for cells in rows.values() for cell in cells}
-    at = {
-        column: number
-        for number, column in enumerate(sorted(column for column in begins if column is not None))
-    }
+    said = sorted(column for column in begins if column is not None)
+    at = {column: number for number, column in enumerate(said)}
     lines: list[_Line] = []
     above = True
     for key in sorted(rows, key=lambda key: int(key) if isinstance(key, str) and key.isdecimal() else 0):
@@ -404,7 +381,7 @@ def _role_lines(element: Element) -> list[_Line]:
         else:
             cells = [replace(cell, column=None) for cell in cells]
         above = above and all(role(cell.element) == "columnheader" for cell in cells)
-        lines.append(_Line(HEAD if above and cells else parts[key], cells))
+        lines.append((HEAD if above and cells else parts[key], cells))
     return lines
 
 
@@ -413,7 +390,7 @@ def _is_cell(element: Element) -> bool:
     return given in _CELLS or (element.tag in ("td", "th") and not given)
 
 
-def _placed(cell: _Place, at: dict[int, int]) -> _Place:
+def _placed(cell: Cell, at: dict[int, int]) -> Cell:
     """A cell by the number of its column among those in the page."""
     begin = cell.column or 0
     across = sum(begin <= column < begin + cell.across for column in at)
@@ -430,31 +407,24 @@ def _merged(lines: Iterable[_Line]) -> list[Row]:
     reaching: dict[int, tuple[Cell, int]] = {}  # By column: a cell from above, and for how many rows more
     size = 0
     part = HEAD
-    for line in lines:
-        if line.part != part:
+    for own_part, cells in lines:
+        if own_part != part:
             # No cell reaches out of its part.
-            reaching, part = {}, line.part
+            reaching, part = {}, own_part
         row: dict[int, Cell] = {column: cell for column, (cell, _) in reaching.items()}
         reaching = {column: (cell, more - 1) for column, (cell, more) in reaching.items() if more > 1}
         column = 0
-        for place in line.cells:
-            column = place.column if place.column is not None else column
+        for cell in cells:
+            column = cell.column if cell.column is not None else column
             while column in row:
                 column += 1
-            cell = Cell(place.element, _cell_text(place.element), place.is_header)
-            for _ in range(place.across):
+            for _ in range(cell.across):
                 row[column] = cell
-                if place.down > 1:
-                    reaching[column] = (cell, place.down - 1)
+                if cell.down > 1:
+                    reaching[column] = (cell, cell.down - 1)
                 column += 1
         size += len(row)
         if size > MOST_CELLS:
             break
         grid.append(tuple(row.get(at) for at in range(max(row, default=-1) + 1)))
     return grid
-
-
-def _cell_text(cell: Element) -> str:
-    """The text of a cell; of one that is a box to check, how it is checked."""
-    checked = cell.get("aria-checked")
-    return text_of(cell) or ({"true": "[x]", "false": "[ ]"}.get(checked, "") if checked else "")

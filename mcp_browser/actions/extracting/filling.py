@@ -1,17 +1,22 @@
-"""Fill a JSON schema from a page, by the exact names of its properties."""
+"""Fill a JSON schema from a page: by the exact names of its properties, then by a task's model.
+
+Of what a model gives, only text of the page is accepted.
+"""
 
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import dropwhile, islice, takewhile
 from typing import Any, cast
 
 from jsonschema.validators import validator_for
 from referencing import Registry
 
-from mcp_browser.actions.answer_schema import Schema
+from mcp_browser.actions.answer_schema import AnswerSchema, Schema
 from mcp_browser.actions.extracting.machine_data import (
     ABOUT_THE_SITE,
     MOST_DEEP,
@@ -93,23 +98,6 @@ Thing = dict[str, list[Any]]
 """The properties of one thing, by plain names: JSON values and elements."""
 
 
-@dataclass
-class Filled:
-    """The data for a schema, by paths such as `products[].price`.
-
-    `found` says where a property comes from, `missing` why one is left out.
-    """
-
-    data: Any = None
-    found: dict[str, str] = field(default_factory=dict[str, str])
-    missing: dict[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def lacking(self) -> int:
-        """The number of properties that are missing everywhere."""
-        return sum(not why.startswith(IN_SOME) for why in self.missing.values())
-
-
 @dataclass(frozen=True, slots=True)
 class _Source:
     """Things of one kind, its name, and the plain names of their properties.
@@ -122,18 +110,6 @@ class _Source:
     names: frozenset[str]
     things: Sequence[Thing]
     weak: bool
-
-
-def fill_schema(schema: Schema, page: str) -> Filled:
-    """Fill a schema, without references, from the detailed HTML of a page."""
-    root = parse(page)
-    filling = _Filling([*_data(root), *_tables(root)])
-    schema = plain_schema(schema)
-    if schema.get("type") == "array":
-        data: Any = filling.fill_list(schema, "(the list)", ()) or []
-    else:
-        data = filling.fill_page(schema, labels(root))
-    return Filled(data, filling.found, filling.missing)
 
 
 def plain_schema(schema: Any) -> Schema:
@@ -158,15 +134,30 @@ class _Unfit(Exception):
     """A value does not fit the schema; the message says why."""
 
 
-class _Filling:
-    """A schema being filled."""
+class Filled:
+    """The data for a schema, by paths such as `products[].price`.
 
-    def __init__(self, sources: Sequence[_Source]) -> None:
-        self._sources = sources
+    `found` says where a property comes from, `missing` why one is left out.
+    """
+
+    def __init__(self, schema: Schema, page: str) -> None:
+        """Fill a schema, without references, from the detailed HTML of a page."""
+        root = parse(page)
+        self._sources = [*_data(root), *_tables(root)]
         self.found: dict[str, str] = {}
         self.missing: dict[str, str] = {}
+        schema = plain_schema(schema)
+        if schema.get("type") == "array":
+            self.data: Any = self._fill_list(schema, "(the list)", ()) or []
+        else:
+            self.data = self._fill_page(schema, labels(root))
 
-    def fill_page(self, schema: Schema, labels: Thing) -> dict[str, Any]:
+    @property
+    def lacking(self) -> int:
+        """The number of properties that are missing everywhere."""
+        return sum(not why.startswith(IN_SOME) for why in self.missing.values())
+
+    def _fill_page(self, schema: Schema, labels: Thing) -> dict[str, Any]:
         """Fill an object from data about single things, labels, and weak sources with most properties."""
         properties = _properties(schema)
         likely = len(properties) > 1
@@ -183,7 +174,7 @@ class _Filling:
             has = ((where, thing[one]) for where, thing in said for one in names if one in thing)
             where, values = next(has, NOTHING)
             if not values and plain_schema(part).get("type") == "array":
-                value = self.fill_list(plain_schema(part), name, names)
+                value = self._fill_list(plain_schema(part), name, names)
             else:
                 value = self._fill(part, values, name, where)
             if value is not None:
@@ -191,7 +182,7 @@ class _Filling:
                 self.found.setdefault(name, where)
         return filled
 
-    def fill_list(self, schema: Schema, path: str, names: Sequence[str]) -> list[Any] | None:
+    def _fill_list(self, schema: Schema, path: str, names: Sequence[str]) -> list[Any] | None:
         """Fill a list from the source with most of the properties; of several, from that of its name."""
         items = plain_schema(schema.get("items"))
         ranked = [(_share(items, source), source.name in names, source) for source in self._sources]
@@ -392,3 +383,96 @@ def _labels_of(element: Element) -> Iterable[Element]:
         return (before,)
     are_pair = len(parent) == 2 and parent.tag in (*_BLOCKS, "span", "tr") and element.tag != "th"  # noqa: PLR2004
     return (before,) if are_pair and not (parent.text or "").strip() and is_leaf(before) else ()
+
+
+FillByModel = Callable[[Schema, str], Awaitable[Any]]
+"""Gives data for a schema from the text of a page; None where the model gives none."""
+
+task_model: ContextVar[FillByModel | None] = ContextVar("task_model", default=None)
+
+
+@contextmanager
+def filling_by(model: FillByModel) -> Generator[None]:
+    """Let actions ask this model for what the page does not name."""
+    before = task_model.set(model)
+    try:
+        yield
+    finally:
+        task_model.reset(before)
+
+
+SAID = "read by the model"
+
+
+async def fill_rest(schema: Schema, filled: Filled, content: str) -> bool:
+    """Add what the task's model reads in the page; return whether it has read it.
+
+    Args:
+        schema: of the whole data, without references.
+        filled: what was found under the exact names.
+        content: the text of the page.
+    """
+    model = task_model.get()
+    rest = _missing(schema, filled)
+    if model is None or rest is None:
+        return False
+    given = _Page(content).grounded(await model(rest, content))
+    if isinstance(filled.data, list):
+        if given and not AnswerSchema(schema).problems(given):
+            filled.data = given
+            filled.found["(the list)"] = SAID
+            filled.missing.clear()
+        return given is not None
+    for name, part in cast("dict[str, Any]", rest["properties"]).items():
+        value = entries(given).get(name)
+        if value is not None and not AnswerSchema(part).problems(value):
+            filled.data[name] = value
+            filled.found[name] = SAID
+            inside = (f"{name}.", f"{name}[")
+            filled.missing = {
+                path: why
+                for path, why in filled.missing.items()
+                if path != name and not path.startswith(inside)
+            }
+    return given is not None
+
+
+def _missing(schema: Schema, filled: Filled) -> Schema | None:
+    """A schema of what is missing: the list, or properties of the object."""
+    schema = plain_schema(schema)
+    if schema.get("type") == "array":
+        return schema if filled.data == [] else None
+    properties = cast("dict[str, Any]", schema.get("properties", {}))
+    missed = {name: part for name, part in properties.items() if name not in filled.data}
+    return {"type": "object", "properties": missed} if missed else None
+
+
+class _Page:
+    """The text of a page, to check a model's data against."""
+
+    def __init__(self, text: str) -> None:
+        self._text = _folded(text)
+        self._numbers = frozenset(numbers_in(text))
+
+    def grounded(self, value: Any) -> Any:
+        """The value with only what stands in the page, or None; truth values do not."""
+        match value:
+            case bool():
+                return None
+            case str():
+                return value if _folded(value) and _folded(value) in self._text else None
+            case int() | float():
+                return value if value in self._numbers else None
+            case list():
+                parts = [self.grounded(one) for one in cast("list[Any]", value)]
+                return [one for one in parts if one is not None] or None
+            case dict():
+                given = cast("dict[str, Any]", value)
+                own = {name: self.grounded(one) for name, one in given.items()}
+                return {name: one for name, one in own.items() if one is not None} or None
+            case _:
+                return None
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
