@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -254,6 +254,7 @@ def no_view(_request: Context, _session: BrowserSession) -> str | None:
 
 LONGEST_NOTE = 2_000
 DONE, COULD_NOT = "Done", "Could not"
+IT_IS_DONE = "The user says that it is done."
 
 _SCHEMA = {
     "type": "object",
@@ -270,21 +271,9 @@ _SCHEMA = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Handover:
-    """How a person has answered when asked to act in the browser; `note` is in their words."""
-
-    outcome: Literal["done", "could not", "declined", "no answer"]
-    note: str = ""
-
-    def __str__(self) -> str:
-        said = {
-            "done": "The user says that it is done.",
-            "could not": "The user could not do it.",
-            "declined": "The user declined.",
-            "no answer": "The user has not answered.",
-        }[self.outcome]
-        return f"{said} They say: {self.note}" if self.note else said
+def noted(sentence: str, note: str) -> str:
+    """What a person has answered, with their own words."""
+    return f"{sentence} They say: {note}" if note else sentence
 
 
 def where_to_act(session: BrowserSession, link: str | None) -> str:
@@ -311,27 +300,24 @@ def handover_request(
     )
 
 
-def handover_of(response: object) -> Handover:
-    """What a client has answered to such a question."""
-    if not isinstance(response, types.ElicitResult):
-        return Handover("no answer")
-    if response.action != "accept":
-        return Handover("declined" if response.action == "decline" else "no answer")
-    content = response.content or {}
-    note = cut(str(content.get("note") or "").strip(), LONGEST_NOTE)
-    return Handover("could not" if content.get("outcome") == COULD_NOT else "done", note)
-
-
-async def hand_over(mailbox: Mailbox, asked: types.ElicitRequest | None) -> Handover:
-    """Ask the person to act in the browser, and return their answer.
+async def hand_over(mailbox: Mailbox, asked: types.ElicitRequest | None) -> str | None:
+    """Ask the person to act in the browser, and return what they have answered; None: nothing.
 
     Never returns once they have gone to the live view, nor without `asked`, where only the view asks them:
     the caller waits for the browser to be given back.
     """
     if asked is not None:
-        answer = handover_of(await mailbox.ask(asked))
-        if answer.outcome != "done" or isinstance(asked.params, types.ElicitRequestFormParams):
-            return answer
+        answer = await mailbox.ask(asked)
+        if not isinstance(answer, types.ElicitResult) or answer.action == "cancel":
+            return None
+        if answer.action == "decline":
+            return "The user declined."
+        content = answer.content or {}
+        note = cut(str(content.get("note") or "").strip(), LONGEST_NOTE)
+        if content.get("outcome") == COULD_NOT:
+            return noted("The user could not do it.", note)
+        if isinstance(asked.params, types.ElicitRequestFormParams):
+            return noted(IT_IS_DONE, note)
     return await asyncio.get_running_loop().create_future()
 
 
@@ -359,8 +345,8 @@ class SecretForm:
     question: str
     site: str
     task: str
+    token: str
     url: str = ""
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES))
     expires: float = field(default_factory=lambda: time.monotonic() + FORM_SECONDS)
     answer: asyncio.Future[SecretStr] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
@@ -376,8 +362,7 @@ class SecretForms:
 
     def open(self, question: str, site: str, task: str) -> SecretForm:
         """A new form."""
-        form = SecretForm(question, site, task)
-        form.token = self._replica + form.token
+        form = SecretForm(question, site, task, token=self._replica + secrets.token_urlsafe(TOKEN_BYTES))
         self._forms[form.token] = form
         return form
 

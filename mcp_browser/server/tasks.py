@@ -232,7 +232,10 @@ class TaskExtension:
             # Earlier revisions had tasks of another kind, which this server never has offered.
             raise MCPError(types.METHOD_NOT_FOUND, "Method not found")
         require_tasks(ctx)
-        _check_header(ctx, params.task_id)
+        headers = getattr(ctx.request, "headers", None)
+        # Intermediaries route by it.
+        if headers is not None and decode_header_value(headers.get(MCP_NAME_HEADER)) != params.task_id:
+            raise MCPError(types.HEADER_MISMATCH, f"The header {MCP_NAME_HEADER} does not name this task.")
         call = await self._find(params.task_id, principal_of_request(ctx))
         if call is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no task {params.task_id[:100]!r}.")
@@ -285,10 +288,3 @@ def require_tasks(ctx: Context) -> None:
             f"Declare the extension {EXTENSION} with this request.",
             data.model_dump(mode="json", by_alias=True, exclude_none=True),
         )
-
-
-def _check_header(ctx: Context, task: str) -> None:
-    """Check that the header by which intermediaries route names the task of the request."""
-    headers = getattr(ctx.request, "headers", None)
-    if headers is not None and decode_header_value(headers.get(MCP_NAME_HEADER)) != task:
-        raise MCPError(types.HEADER_MISMATCH, f"The header {MCP_NAME_HEADER} does not name this task.")

@@ -141,17 +141,28 @@ class Tools:
             return await self._answer(call, own)
         started = time.monotonic()
         outcome: CallOutcome = "cancelled"
+        caller = Caller(call.principal.name, client_of(call.request), name)
         if self._audit is not None:
-            CALLER.set(Caller(call.principal.name, client_of(call.request), name))
+            CALLER.set(caller)
         try:
             answer = await self._answer(call, own)
             outcome = _outcome(answer)
             return answer
         finally:
+            seconds = time.monotonic() - started
             if self._on_call is not None:
-                self._on_call(name, outcome, time.monotonic() - started)
+                self._on_call(name, outcome, seconds)
             if self._audit is not None:
-                self._write_down(call, outcome, time.monotonic() - started)
+                model = (own or self._controller.registry[name]).param_model
+                arguments = {key: value for key, value in call.arguments.items() if key != SESSION}
+                self._audit.write(
+                    "call",
+                    session=caller.session,
+                    arguments=redacted(arguments, model, all_hidden()),
+                    outcome=outcome,
+                    consent=caller.consent,
+                    seconds=round(seconds, 3),
+                )
 
     async def _answer(self, call: Call, own: ServerTool | None) -> Answer:
         """The answer of the tool; a failure as a result. Errors of the protocol go through."""
@@ -160,7 +171,7 @@ class Tools:
         try:
             async with AsyncExitStack() as stack:
                 try:
-                    if self._sessions.has_handles and (own is None or own.takes_session):
+                    if self._sessions.has_handles and (own is None or own.has_handle):
                         call = _without_handle(call)
                     if own is None or own.in_session:
                         source = self._sessions.lease(call.request, call.principal, call.handle)
@@ -168,7 +179,7 @@ class Tools:
                         call = replace(call, lease=lease)
                         if (caller := CALLER.get()) is not None:
                             caller.session = name_of(lease.session)
-                    answer = await (self._act(call, lease) if own is None else _own_answer(own, call))
+                    answer = await (self._act(call) if own is None else _own_answer(own, call))
                 except (NeedInput, MCPError):
                     raise
                 except ActionError as error:
@@ -177,7 +188,10 @@ class Tools:
                     answer = failed(render_error(error, secrets=secrets))
                 except Exception:
                     logger.exception("Internal error in %s", call.params.name)
-                    answer = _internal_error(call.params.name)
+                    answer = failed(
+                        f"{_INTERNAL} {call.params.name}. The browser session goes on; "
+                        "the server's log has the details."
+                    )
                 if isinstance(answer, types.CallToolResult):
                     if lease is not None and self._sessions.is_remote and _is_untouched(lease.session):
                         lease = replace(lease, notes=(*lease.notes, _NO_PAGE))
@@ -192,35 +206,18 @@ class Tools:
             return _without_paths(self._paths, answer, call)
         return answer
 
-    def _write_down(self, call: Call, outcome: CallOutcome, seconds: float) -> None:
-        assert self._audit is not None
-        name = call.params.name
-        own = self._own.get(name)
-        model = own.param_model if own is not None else self._controller.registry[name].param_model
-        arguments = {key: value for key, value in call.arguments.items() if key != SESSION}
-        caller = CALLER.get()
-        self._audit.write(
-            "call",
-            session=caller.session if caller is not None else None,
-            arguments=redacted(arguments, model, all_hidden()),
-            outcome=outcome,
-            consent=caller.consent if caller is not None else None,
-            seconds=round(seconds, 3),
-        )
-
     def _with_handle(self, tool: types.Tool) -> types.Tool:
         own = self._own.get(tool.name)
-        if own is not None and not own.takes_session:
+        if own is not None and not own.has_handle:
             return tool
         if SESSION in tool.input_schema["properties"]:
             raise ValueError(f"{tool.name} has an argument {SESSION!r}, which names the browser session here")
         properties = {**tool.input_schema["properties"], SESSION: _SESSION_SCHEMA}
         return tool.model_copy(update={"input_schema": {**tool.input_schema, "properties": properties}})
 
-    async def _act(self, call: Call, lease: SessionLease | None) -> types.CallToolResult:
+    async def _act(self, call: Call) -> types.CallToolResult:
         """Carry out an action; ask the caller's person where the policy wants that."""
-        assert lease is not None
-        name, session = call.params.name, lease.session
+        name, session = call.params.name, call.session
         with progress(call, session):
             if self._controller.rules.policy is not None:
                 result = await self._act_with_consent(call)
@@ -367,7 +364,7 @@ def _outcome(answer: Answer) -> CallOutcome:
 
 def list_tools(registry: Registry) -> list[types.Tool]:
     """Every action of the registry as a tool, in the registry's order."""
-    return [_tool(action) for action in registry]
+    return [_tool(action, reads=action.effect == "read", where=_where(action)) for action in registry]
 
 
 def call_result(
@@ -386,18 +383,20 @@ def failed(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def _tool(action: RegisteredAction) -> types.Tool:
-    reads = action.effect == "read"
+def _tool(
+    tool: RegisteredAction | ServerTool, *, reads: bool, where: str = "", meta: dict[str, Any] | None = None
+) -> types.Tool:
     annotations = types.ToolAnnotations(
         read_only_hint=reads,
-        destructive_hint=None if reads else action.destructive,
-        open_world_hint=action.open_world,
+        destructive_hint=None if reads else tool.destructive,
+        open_world_hint=tool.open_world,
     )
     return types.Tool(
-        name=action.name,
-        description=f"{action.description}{_where(action)}",
-        input_schema=tool_schema(action.param_model),
+        name=tool.name,
+        description=f"{tool.description}{where}",
+        input_schema=tool_schema(tool.param_model),
         annotations=annotations,
+        _meta=meta,
     )
 
 
@@ -409,18 +408,12 @@ def _where(action: RegisteredAction) -> str:
 
 
 def _own_tool(tool: ServerTool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool_schema(tool.param_model),
-        annotations=tool.annotations,
-        _meta=None if tool.ui is None else _ui_meta(tool.ui),
-    )
-
-
-def _ui_meta(ui: Mapping[str, Any]) -> dict[str, Any]:
-    # Clients from before 2026 know the page's address by the second name.
-    return {"ui": dict(ui)} | ({"ui/resourceUri": ui["resourceUri"]} if "resourceUri" in ui else {})
+    meta: dict[str, Any] | None = None
+    if tool.ui is not None:
+        # Clients from before 2026 know the page's address by the second name.
+        address = {"ui/resourceUri": tool.ui["resourceUri"]} if "resourceUri" in tool.ui else {}
+        meta = {"ui": dict(tool.ui), **address}
+    return _tool(tool, reads=tool.read_only, meta=meta)
 
 
 def _without_handle(call: Call) -> Call:
@@ -452,7 +445,3 @@ def _content(part: ResultPart) -> types.ContentBlock:
             return types.ImageContent(data=base64.b64encode(part.data).decode(), mime_type=part.mime_type)
         case LinkPart():
             return types.ResourceLink(name=part.name, uri=part.uri, mime_type=part.mime_type, size=part.size)
-
-
-def _internal_error(name: str) -> types.CallToolResult:
-    return failed(f"{_INTERNAL} {name}. The browser session goes on; the server's log has the details.")

@@ -20,12 +20,12 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
 from mcp_browser.server.app import registry_of
-from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
-from mcp_browser.server.elicitation import NeedInput
+from mcp_browser.server.calls import Answer, Call, ServerTool
+from mcp_browser.server.elicitation import Context, NeedInput
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.serving import http_middleware, listen
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
+from mcp_browser.server.resources.catalog import Changed, Contents
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tasks import LongCall, require_tasks, takes_tasks
@@ -399,8 +399,8 @@ HANDLERS: Sequence[tuple[Callable[[Call, Any], Awaitable[Answer]], type[BaseMode
 
 def fixture_tools() -> list[ServerTool]:
     """The suite's tools."""
-    tools = [server_tool(handler, param_model=model, in_session=False) for handler, model in HANDLERS]
-    jobs = [server_tool(handler, param_model=model, in_session=False) for handler, model in JOB_HANDLERS]
+    tools = [ServerTool(handler, param_model=model, in_session=False) for handler, model in HANDLERS]
+    jobs = [ServerTool(handler, param_model=model, in_session=False) for handler, model in JOB_HANDLERS]
     return [*(replace(tool, name=f"test_{tool.name}") for tool in tools), *jobs]
 
 
@@ -416,7 +416,7 @@ class FixtureResources:
         ),
     )
 
-    def listed(self, caller: ResourceCaller) -> list[types.Resource]:
+    def listed(self, caller: Context) -> list[types.Resource]:
         """What there is."""
         return [
             types.Resource(
@@ -428,7 +428,7 @@ class FixtureResources:
             types.Resource(uri="test://watched-resource", name="watched", description="Watched."),
         ]
 
-    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
+    async def read(self, caller: Context, uri: str) -> Contents | None:
         """One of them."""
         if uri == "test://static-text":
             said = "This is the content of the static text resource."
@@ -443,7 +443,7 @@ class FixtureResources:
             return types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(data))
         return None
 
-    def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
+    def listen(self, caller: Context, changed: Changed) -> Callable[[], None]:
         """Nothing ever changes."""
         return lambda: None
 

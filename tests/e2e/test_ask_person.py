@@ -138,7 +138,7 @@ async def test_a_person_is_led_to_the_view_and_hands_back_there(site: Site, era:
     manager = BrowserManager(settings)
     controller = Controller(default_registry().only({"core"}), settings)
     person = PersonTools(controller, lambda _request, _session: "http://127.0.0.1:1/view#x")
-    server = server_of(controller, Sessions(manager), person.tools(settings))
+    server = server_of(controller, Sessions(manager), [person.tool()])
     try:
         async with Client(server, mode=era, elicitation_callback=elicit) as client:
             page = site.page("<button onclick=\"document.body.append(' Thank you')\">Pay</button>")

@@ -100,20 +100,13 @@ async def test_a_client_without_one_does_not(server: RemoteServer, path: str) ->
 async def test_every_path_but_health_asks_who_it_is(http: httpx2.AsyncClient) -> None:
     assert (await http.get("/healthz")).status_code == 200
     assert (await http.get("/readyz")).status_code == 200
-    for method, path in (
-        ("POST", "/mcp"),
-        ("GET", "/mcp"),
-        ("DELETE", "/mcp"),
-        ("GET", "/sse"),
-        ("POST", f"/messages?session_id={'0' * 32}"),
-        ("GET", "/metrics"),
-        ("GET", "/"),
-        ("GET", "/nothing"),
-        ("OPTIONS", "/mcp"),
+    for asked in (
+        *("POST /mcp", "GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /sse", "GET /metrics", "GET /"),
+        *("GET /nothing", f"POST /messages?session_id={'0' * 32}"),
     ):
         for headers in ({}, VERSION):
-            answer = await http.request(method, path, headers=headers)
-            assert answer.status_code == 401, (method, path)
+            answer = await http.request(*asked.split(), headers=headers)
+            assert answer.status_code == 401, asked
             assert answer.headers["www-authenticate"].startswith("Bearer ")
 
 
@@ -164,8 +157,7 @@ async def test_a_handle_of_another_principal_names_no_session(server: RemoteServ
         assert stolen.is_error
         assert made_up.is_error
         assert not (await alice.call_tool("get_state", {"session": handle})).is_error
-        for tool in ("close_session",):
-            assert (await bob.call_tool(tool, {"session": handle})).is_error
+        assert (await bob.call_tool("close_session", {"session": handle})).is_error
         assert not (await alice.call_tool("get_state", {"session": handle})).is_error
 
 

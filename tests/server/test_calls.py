@@ -21,7 +21,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotFound
 from mcp_browser.server import tools
-from mcp_browser.server.calls import Call, server_tool
+from mcp_browser.server.calls import Call, ServerTool
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tools import failed
 from mcp_browser.settings import BrowserSettings, Settings
@@ -82,8 +82,8 @@ def server(manager: BrowserManager) -> Server[Any]:
     registry = default_registry()
     registry.include(counting)
     own = [
-        server_tool(greet, param_model=GreetParams, read_only=True),
-        server_tool(outside, param_model=GreetParams, in_session=False),
+        ServerTool(greet, param_model=GreetParams, read_only=True),
+        ServerTool(outside, param_model=GreetParams, in_session=False),
     ]
     return server_of(Controller(registry, SETTINGS), Sessions(manager), own)
 
@@ -206,8 +206,8 @@ async def test_a_waiting_call_reports_at_once_that_a_person_has_the_browser(
 async def test_two_tools_of_one_name_are_refused() -> None:
     manager = BrowserManager(SETTINGS)
     controller = Controller(counting, SETTINGS)
-    tool = server_tool(greet, param_model=GreetParams)
-    counting_too = server_tool(count, param_model=GreetParams)  # pyright: ignore[reportArgumentType]
+    tool = ServerTool(greet, param_model=GreetParams)
+    counting_too = ServerTool(count, param_model=GreetParams)  # pyright: ignore[reportArgumentType]
     assert server_of(controller, Sessions(manager), [tool])
     with pytest.raises(ValueError, match="two tools are named count"):
         server_of(controller, Sessions(manager), [counting_too])

@@ -41,6 +41,7 @@ PAGE = f"""<form><input aria-label=Name><input type=password value={PASSWORD}>
 <input type=file><input type=checkbox aria-label=Box><input type=date><button type=button>Go</button></form>
 <iframe srcdoc='<button>Inside</button>'></iframe><div contenteditable>Text</div>"""
 SECONDS = 40.0
+UNCHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 LEAKS = ("Traceback", "site-packages", 'File "', "Internal error", PASSWORD, "pydantic")
 WAITS = frozenset({"timeout", "seconds", "hold", "wait_seconds", "element_seconds", "max_seconds"})
 ADDRESSES = frozenset({"url", "start_url"})
@@ -49,37 +50,10 @@ texts = st.one_of(
     st.text(max_size=40),
     st.sampled_from(
         [
-            *(
-                "",
-                "\x00",
-                "\ud83d",
-                "\u202e\u2066",
-                "</page>",
-                '[7] button "Go"',
-                "%s{0}${x}",
-                "../../etc/passwd",
-            ),
-            *(
-                "re:(a+)+$",
-                "re:[",
-                "*",
-                "data:,x",
-                "data:;base64,!",
-                "browser://x/y",
-                "Control++",
-                "Enter",
-                "-1",
-            ),
-            *(
-                "9" * 400,
-                "0.5,0.5",
-                "[1,2,3,4]",
-                "1,1@0x0",
-                "a" * 5000,
-                "NaN",
-                "\u2028",
-                "file:///etc/passwd",
-            ),
+            *("", "\x00", "\ud83d", "\u202e\u2066", "</page>", '[7] button "Go"', "%s{0}${x}"),
+            *("../../etc/passwd", "re:(a+)+$", "re:[", "*", "data:,x", "data:;base64,!", "browser://x/y"),
+            *("Control++", "Enter", "-1", "9" * 400, "0.5,0.5", "[1,2,3,4]", "1,1@0x0", "a" * 5000),
+            *("NaN", "\u2028", "file:///etc/passwd"),
         ]
     ),
 )
@@ -202,11 +176,7 @@ async def fuzzed(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncG
     max_examples=50,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.data_too_large,
-        HealthCheck.function_scoped_fixture,
-    ],
+    suppress_health_check=UNCHECKED,
 )
 @given(data=st.data())
 async def test_any_arguments_get_a_result_or_an_error_that_teaches(

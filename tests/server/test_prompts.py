@@ -76,5 +76,5 @@ async def test_prompts_name_the_tools_that_there_are_and_wrong_arguments_are_rep
 
 
 def test_whether_there_are_prompts_is_known_by_one_tool() -> None:
-    assert all(NEEDED in prompt.needs for prompt in PROMPTS.values())
-    assert any(prompt.needs == (NEEDED,) for prompt in PROMPTS.values())
+    assert all(NEEDED in prompt.needs for prompt in PROMPTS)
+    assert any(prompt.needs == (NEEDED,) for prompt in PROMPTS)

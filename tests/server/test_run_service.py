@@ -11,8 +11,8 @@ from mcp_browser.agent.task import Task
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.llm.scripted import ScriptedModel
 from mcp_browser.server.runs.client import run_models
-from mcp_browser.server.runs.params import RunTaskParams
 from mcp_browser.server.runs.service import RunService
+from mcp_browser.server.runs.tools import RunTaskParams
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
 
 NOTHING = cast("Any", None)
@@ -22,7 +22,7 @@ NOTHING = cast("Any", None)
 def service(tmp_path: Path) -> RunService:
     """One that writes below a folder of its own."""
     settings = Settings(agent=AgentSettings(tasks_dir=tmp_path))
-    return RunService(settings, NOTHING, default_registry(), wrote=lambda _run, _name: None)
+    return RunService(settings, NOTHING, default_registry(), lambda _run, _name: None, NOTHING, NOTHING)
 
 
 def test_a_task_is_offered_the_actions_that_it_names_and_no_others() -> None:

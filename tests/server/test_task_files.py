@@ -1,7 +1,6 @@
 """The files of tasks as resources: for the client that has started the task, and for no other."""
 
 import json
-from typing import Any
 
 import anyio
 import mcp_types as types
@@ -12,11 +11,11 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from mcp_browser.errors import NotFound
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.resources.catalog import ResourceCaller
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, data, done, output, text
 from tests.support.client import ERAS, Era
+from tests.support.principals import request_of
 
 pytestmark = pytest.mark.slow
 
@@ -76,8 +75,7 @@ async def test_another_client_neither_sees_nor_reads_them(room: TaskRoom) -> Non
         task = data(await ran(client))["task_id"]
         room.source.owned = False
         assert (await client.list_resources()).resources == [], "it is another connection's"
-    nothing: Any = None
-    other = ResourceCaller(nothing, Principal(name="alice", id="alice"))
+    other = request_of(Principal(name="alice", id="alice"))
     assert room.agent.files.listed(other) == []
     with pytest.raises(NotFound):
         await room.agent.files.read(other, f"browser://tasks/{task}/history.json")

@@ -49,7 +49,6 @@ from mcp_browser.server.elicitation import (
     capabilities,
     hand_over,
     handover_request,
-    no_view,
     takes_forms,
     takes_urls,
     url_params,
@@ -70,9 +69,7 @@ Answer with one JSON object and nothing else: no words around it. It must fit th
 class ClientWatcher:
     """The watcher of a run whose person is behind an MCP client."""
 
-    def __init__(
-        self, run: Run, request: Context, open_form: OpenForm | None = None, view_link: ViewLink = no_view
-    ) -> None:
+    def __init__(self, run: Run, request: Context, open_form: OpenForm | None, view_link: ViewLink) -> None:
         self._run = run
         self._request = request
         self._open_form = open_form
@@ -89,24 +86,25 @@ class ClientWatcher:
         The client asks them, and the page of the live view if one is open: the first answer counts. They fill
         in one field; or act in the browser, and say whether they could.
         """
+        session, mailbox = self._run.agent.session, self._run.mailbox
         acts = not choices and DONE_IN_BROWSER.search(question) is not None
-        card = await self._run.agent.session.plugin(TaskCard)
-        asked = self._handover(question) if acts else self._form(question, choices)
-        beside = self._ask_client(asked, acts=acts) if asked is not None and self._run.attended else None
-        return await card.ask(question, (DONE, COULD_NOT) if acts else choices, beside, limit=PERSON_SECONDS)
-
-    async def _ask_client(self, asked: types.ElicitRequest, *, acts: bool) -> str | None:
         if acts:
-            handover = await hand_over(self._run.mailbox, asked)
-            return None if handover.outcome == "no answer" else str(handover)
-        response = await self._run.mailbox.ask(asked)
-        if not isinstance(response, types.ElicitResult) or response.action != "accept":
-            return None
-        return str((response.content or {}).get("answer", ""))
+            link = self._view_link(self._request, session)
+            asked = handover_request(self._request, question, session, link)
+        else:
+            asked = self._form(question, choices)
 
-    def _handover(self, question: str) -> types.ElicitRequest | None:
-        session = self._run.agent.session
-        return handover_request(self._request, question, session, self._view_link(self._request, session))
+        async def ask_client() -> str | None:
+            if acts:
+                return await hand_over(mailbox, asked)
+            response = await mailbox.ask(asked) if asked is not None else None
+            if not isinstance(response, types.ElicitResult) or response.action != "accept":
+                return None
+            return str((response.content or {}).get("answer", ""))
+
+        card = await session.plugin(TaskCard)
+        beside = ask_client() if asked is not None and self._run.attended else None
+        return await card.ask(question, (DONE, COULD_NOT) if acts else choices, beside, limit=PERSON_SECONDS)
 
     def _form(self, question: str, choices: tuple[str, ...]) -> types.ElicitRequest | None:
         if not takes_forms(self._request):
@@ -154,8 +152,8 @@ class ClientWatcher:
 class ClientModel:
     """Asks the client's model, which the client chooses. Sampling counts no tokens: usage is an estimate."""
 
-    def __init__(self, mailbox: Mailbox, *, takes_tools: bool) -> None:
-        self.mailbox = mailbox
+    def __init__(self, *, takes_tools: bool) -> None:
+        self.mailbox = Mailbox()
         self._takes_tools = takes_tools
         self.info = ModelInfo(name="client:sampling")
 
@@ -258,30 +256,22 @@ async def run_models(
         raise InvalidArguments("A scripted model can only be set up where the server is started.")
     allowed = settings.allowed_models
     name = name or settings.model
-    if name is not None and name != settings.model and not _matches(name, allowed):
+    is_own = name in (None, settings.model)
+    if not is_own and allowed and not any(fnmatch.fnmatchcase(str(name), pattern) for pattern in allowed):
         hint = f"Models that may be named: {', '.join(allowed)}. Or leave `model` out."
-        raise InvalidArguments(f"The model {name[:100]!r} may not be used here.", hint=hint)
+        raise InvalidArguments(f"The model {str(name)[:100]!r} may not be used here.", hint=hint)
     try:
         if name is not None:
             model = await chat_model(name, settings)
+        elif (sampling := capabilities(request).sampling) is None:
+            raise ModelError(HOW_TO_SET_UP)
+        elif not attended:
+            raise ModelError(
+                "The client's own model can only be asked while a call waits.",
+                hint="Use run_task with wait=true; with its task_id to go on with a task.",
+            )
         else:
-            model = _clients_model(request, attended=attended)
+            model = ClientModel(takes_tools=sampling.tools is not None)
         return await with_settings_models(model, settings)
     except (ModelError, SettingsError) as error:
         raise NotActionable(str(error)) from error
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _clients_model(request: Context, *, attended: bool) -> ClientModel:
-    sampling = capabilities(request).sampling
-    if sampling is None:
-        raise ModelError(HOW_TO_SET_UP)
-    if not attended:
-        raise ModelError(
-            "The client's own model can only be asked while a call waits.",
-            hint="Use run_task with wait=true; with its task_id to go on with a task.",
-        )
-    return ClientModel(Mailbox(), takes_tools=sampling.tools is not None)

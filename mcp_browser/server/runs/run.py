@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,11 +17,8 @@ from mcp_browser.server.calls import SessionLease
 from mcp_browser.server.elicitation import Mailbox
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.runs.saved import FolderLock
-from mcp_browser.server.tasks import KEPT_SECONDS
 
 logger = logging.getLogger(__name__)
-
-MOST_RUNS = 100  # How many runs are kept; the oldest ended ones go first
 
 
 @dataclass(kw_only=True, eq=False)
@@ -172,40 +169,3 @@ class SessionTurn:
                 yield
             finally:
                 self.holder, self._last = None, run.id
-
-
-class Runs:
-    """The runs of a server, by their identifiers."""
-
-    def __init__(self) -> None:
-        self._runs: dict[str, Run] = {}
-
-    def add(self, run: Run) -> None:
-        """Keep a run, in the place of an earlier one of its identifier."""
-        self._forget_old()
-        self._runs[run.id] = run
-
-    def find(self, identifier: str, principal: Principal) -> Run | None:
-        """The run of that identifier; None where this caller has none."""
-        run = self._runs.get(identifier)
-        return run if run is not None and run.principal == principal else None
-
-    def __iter__(self) -> Iterator[Run]:
-        return iter(list(self._runs.values()))
-
-    async def close(self) -> None:
-        """Break off working runs; another server can go on with them."""
-        for run in self:
-            run.agent.control.closing = True
-        await asyncio.gather(*(run.cancel() for run in self))
-        await asyncio.gather(*(run.written() for run in self))
-        for run in self:
-            run.lock.release()
-
-    def _forget_old(self) -> None:
-        now = datetime.now(UTC)
-        ended = [run for run in self if not run.is_working]
-        for run in ended:
-            if (now - run.updated).total_seconds() > KEPT_SECONDS or len(self._runs) >= MOST_RUNS:
-                run.lock.release()
-                del self._runs[run.id]

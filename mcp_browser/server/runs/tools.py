@@ -1,26 +1,18 @@
 """run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mcp_browser.actions.registry import Registry
-from mcp_browser.server.calls import Answer, Call, Handler, ServerTool, server_tool
+from mcp_browser.server.calls import Answer, Call, Handler, ServerTool
 from mcp_browser.server.elicitation import APP_URI, OpenForm, ViewLink, no_view
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.params import (
-    GetTaskParams,
-    InstructParams,
-    ReplayTaskParams,
-    RunTaskParams,
-    TaskParams,
-)
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import LongCall
 from mcp_browser.server.tool_groups import RUN_TASK, agent_tools, view_tools
@@ -29,6 +21,68 @@ from mcp_browser.settings import Settings
 if TYPE_CHECKING:
     from mcp_browser.server.runs.run import Run
     from mcp_browser.server.runs.service import RunService
+
+
+class Params(BaseModel):
+    """Base of the parameter models: unknown arguments are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class RunTaskParams(Params):
+    task: str = Field(min_length=1, repr=False, description="what to do and report")
+    task_id: str | None = Field(None, description="continue this task with `task`")
+    start_url: str | None = Field(None, description="opened first")
+    context: str | None = Field(None, repr=False, description="background")
+    max_steps: int | None = Field(None, ge=1)
+    max_seconds: float | None = Field(None, gt=0, description="of work")
+    max_tokens: int | None = Field(None, gt=0, description="in and out")
+    max_cost: float | None = Field(None, gt=0, description="USD")
+    vision: bool | None = Field(None, description="send pictures")
+    style: Literal["structured", "gui"] = Field("structured", description="gui: by pictures")
+    model: str | None = Field(None, description="provider:name")
+    allowed_domains: list[str] = Field([], description="host globs")
+    allowed_actions: list[str] = Field([], description="default: all")
+    secrets: list[str] = Field([], description="names it may use")
+    output_schema: dict[str, Any] | None = Field(None, description="JSON schema")
+    planner_interval: int = Field(0, ge=0, description="steps between plans")
+    judge: bool | None = Field(None, description="false: unconfirmed")
+    wait: bool = Field(True, description="false: only start")
+    if_busy: Literal["wait", "refuse", "own_tabs"] = Field("wait", description="where another task runs")
+    example: str | None = Field(None, repr=False, description="recording: path or URI")
+
+
+class TaskParams(Params):
+    """Arguments of tools about one task."""
+
+    task_id: str = Field(description="from run_task")
+
+
+class GetTaskParams(TaskParams):
+    wait_seconds: float = Field(0, ge=0, le=600, description="for its end, at most")
+
+
+class InstructParams(TaskParams):
+    """Arguments of add_instructions."""
+
+    text: str = Field(min_length=1, repr=False, description="what to change, or the answer to its question")
+
+
+class ReplayTaskParams(Params):
+    task_id: str | None = Field(None, description="which to do again")
+    history: str | None = Field(
+        None, repr=False, description="or its history.json: path, browser:// or data: URI"
+    )
+    variables: dict[str, str] = Field({}, description="new values by field or old value")
+    secrets: list[str] = Field([], description="names of those it types")
+    element_seconds: float = Field(10, ge=0, le=120, description="for an element to appear")
+    wait: bool = Field(True, description="false: only start it")
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if (self.task_id is None) == (self.history is None):
+            raise ValueError("give either task_id or history")
+        return self
 
 
 _TOOLS: dict[str, tuple[type[BaseModel], str]] = {
@@ -45,33 +99,33 @@ _TOOLS: dict[str, tuple[type[BaseModel], str]] = {
 _IN_SESSION = frozenset({"run_task", "resume_task", "replay_task"})
 
 
-@dataclass(eq=False)
 class RunTools:
     """The tools of the built-in agent, for callers with the same settings.
 
     Agents use the actions of `registry`; what they write is listed by `files`.
     """
 
-    settings: Settings
-    sessions: Sessions
-    registry: Registry
-    files: TaskFiles
-    open_form: OpenForm | None = None
-    view_link: ViewLink = no_view
+    def __init__(  # noqa: PLR0913 - the parts of a server
+        self,
+        settings: Settings,
+        sessions: Sessions,
+        registry: Registry,
+        files: TaskFiles,
+        *,
+        open_form: OpenForm | None = None,
+        view_link: ViewLink = no_view,
+    ) -> None:
+        self.settings = settings
+        self.files = files
+        self._parts = settings, sessions, registry, files.written, open_form, view_link
+        files.follow(self._runs, self._folder_for)
 
-    def __post_init__(self) -> None:
-        self.files.follow(self._runs, self._folder_for)
-
-    def tools(self) -> Sequence[ServerTool]:
-        """Those that the settings offer."""
-        offered = agent_tools(self.settings)
-        return tuple(tool for tool in self.all_tools() if tool.name in offered)
-
-    def all_tools(self) -> Sequence[ServerTool]:
-        """All there are; clients that show MCP Apps show the card of a task."""
+    def tools(self, offered: Collection[str] | None = None) -> list[ServerTool]:
+        """Those that the settings offer, or the ones `offered`; clients show a task's card as an MCP App."""
+        names = agent_tools(self.settings) if offered is None else offered
         ui = {"resourceUri": APP_URI} if view_tools(self.settings) else None
         return [
-            server_tool(
+            ServerTool(
                 self._handler(name, text),
                 param_model=model,
                 in_session=False,
@@ -80,6 +134,7 @@ class RunTools:
                 ui=ui if name == RUN_TASK else None,
             )
             for name, (model, text) in _TOOLS.items()
+            if name in names
         ]
 
     def _handler(self, name: str, description: str) -> Handler[Any]:
@@ -92,12 +147,12 @@ class RunTools:
 
     async def find_call(self, identifier: str, principal: Principal) -> LongCall | None:
         """Return the long call of that identifier; None where this caller has none."""
-        return await self._service.calls.find(identifier, principal)
+        return await self._service.runs.find_call(identifier, principal)
 
     async def close(self) -> None:
         """End what still runs."""
         if self._is_used:
-            await self._service.close()
+            await self._service.runs.close()
 
     def _runs(self) -> "list[Run]":
         return list(self._service.runs) if self._is_used else []
@@ -112,7 +167,5 @@ class RunTools:
     @cached_property
     def _service(self) -> "RunService":
         module = import_module("mcp_browser.server.runs.service")
-        made: RunService = module.RunService(
-            self.settings, self.sessions, self.registry, self.files.written, self.open_form, self.view_link
-        )
+        made: RunService = module.RunService(*self._parts)
         return made

@@ -19,7 +19,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
 from mcp_browser.server.elicitation import Context
-from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
+from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
 from mcp_browser.server.sessions.sessions import ANEW, LONGEST_TICK, HeldSession, Sessions, in_words, logged
 from mcp_browser.settings import SessionSettings
@@ -88,10 +88,10 @@ class RemoteSessions(Sessions):
             )
         return held, notes, is_new
 
-    def owns(self, request: Context, principal: Principal, session: BrowserSession, /) -> bool:
+    def owns(self, request: Context, session: BrowserSession, /) -> bool:
         """Whether the caller is known to have this session; see `of`."""
         held = self._holder_of(session)
-        return held is not None and _is_of(held, principal, connection_of(request))
+        return held is not None and _is_of(held, principal_of_request(request), connection_of(request))
 
     def may_read(self, principal: Principal, session: BrowserSession, /) -> bool:
         """Whether the session is the caller's; anonymous callers read what they know the address of."""

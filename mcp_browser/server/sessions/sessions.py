@@ -141,7 +141,7 @@ class Sessions:
         note = f'Its browser session is "{held.handle}"; close_session ends it.'
         return self._lease(held, (note,), is_new=True)
 
-    def owns(self, _request: Context, _principal: Principal, _session: BrowserSession, /) -> bool:
+    def owns(self, _request: Context, _session: BrowserSession, /) -> bool:
         """Whether a session is this client's own, and no other one's: its files are listed for it."""
         return True
 
