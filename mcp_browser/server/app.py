@@ -189,7 +189,7 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
         from mcp.server.apps import EXTENSION_ID  # noqa: PLC0415
 
         server.extensions[EXTENSION_ID] = {}
-    TaskExtension(offers.find_call, server.resources.listen).install(server)
+    TaskExtension(server, offers.find_call, server.resources.listen)
     # What a client returns between the rounds of a call is sealed: it names a run of the agent.
     server.middleware.append(
         RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="mcp-browser")

@@ -85,19 +85,17 @@ def shows_apps(request: Context) -> bool:
 # -- a person consents to an action
 
 CONSENT = "consent"  # The key of the question
-_ALLOW = "allow"
+
+
+def form_of(message: str, required: str, **fields: Any) -> types.ElicitRequest:
+    """A form with these fields, by their JSON schemas."""
+    schema = {"type": "object", "properties": fields, "required": [required]}
+    return types.ElicitRequest(params=types.ElicitRequestFormParams(message=message, requested_schema=schema))
 
 
 def consent_form(question: str) -> types.ElicitRequest:
     """The form in which a person says yes or no."""
-    schema = {
-        "type": "object",
-        "properties": {_ALLOW: {"type": "boolean", "title": "Allow it", "default": False}},
-        "required": [_ALLOW],
-    }
-    return types.ElicitRequest(
-        params=types.ElicitRequestFormParams(message=question, requested_schema=schema)
-    )
+    return form_of(question, "allow", allow={"type": "boolean", "title": "Allow it", "default": False})
 
 
 def is_yes(response: Any) -> bool:
@@ -106,7 +104,7 @@ def is_yes(response: Any) -> bool:
     return (
         isinstance(answer, types.ElicitResult)
         and answer.action == "accept"
-        and (answer.content or {}).get(_ALLOW) is True
+        and (answer.content or {}).get("allow") is True
     )
 
 
@@ -256,18 +254,14 @@ LONGEST_NOTE = 2_000
 DONE, COULD_NOT = "Done", "Could not"
 IT_IS_DONE = "The user says that it is done."
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "outcome": {"type": "string", "title": "Is it done?", "enum": [DONE, COULD_NOT]},
-        "note": {
-            "type": "string",
-            "title": "Your answer, or a note",
-            "description": "The model reads it: no passwords.",
-            "maxLength": LONGEST_NOTE,
-        },
+_FIELDS = {
+    "outcome": {"type": "string", "title": "Is it done?", "enum": [DONE, COULD_NOT]},
+    "note": {
+        "type": "string",
+        "title": "Your answer, or a note",
+        "description": "The model reads it: no passwords.",
+        "maxLength": LONGEST_NOTE,
     },
-    "required": ["outcome"],
 }
 
 
@@ -295,9 +289,7 @@ def handover_request(
     if not takes_forms(request):
         return None
     message = "\n\n".join(filter(None, (reason, where_to_act(session, link))))
-    return types.ElicitRequest(
-        params=types.ElicitRequestFormParams(message=message, requested_schema=_SCHEMA)
-    )
+    return form_of(message, "outcome", **_FIELDS)
 
 
 async def hand_over(mailbox: Mailbox, asked: types.ElicitRequest | None) -> str | None:

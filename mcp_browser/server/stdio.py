@@ -108,9 +108,12 @@ class StdioWire:
 
     # -- the methods of a file that the SDK's transport calls
 
-    def __aiter__(self) -> AsyncGenerator[str]:
+    async def __aiter__(self) -> AsyncGenerator[str]:
         """The lines for the SDK, from the first one; to be read once."""
-        return self._lines()
+        from anyio import to_thread  # noqa: PLC0415 - after the first answers
+
+        while (line := await to_thread.run_sync(self._unread.get, abandon_on_cancel=True)) is not None:
+            yield line
 
     async def write(self, text: str) -> None:
         """Send a line, unless it answers what has been answered already."""
@@ -124,12 +127,6 @@ class StdioWire:
         """Nothing is held back."""
 
     # -- reading
-
-    async def _lines(self) -> AsyncGenerator[str]:
-        from anyio import to_thread  # noqa: PLC0415 - after the first answers
-
-        while (line := await to_thread.run_sync(self._unread.get, abandon_on_cancel=True)) is not None:
-            yield line
 
     def _read(self) -> None:
         """Read to the end, in a thread."""

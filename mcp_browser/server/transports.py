@@ -93,10 +93,7 @@ class _Line:
         self._reader = reader
         self._writer = writer
 
-    def __aiter__(self) -> AsyncGenerator[str]:
-        return self._lines()
-
-    async def _lines(self) -> AsyncGenerator[str]:
+    async def __aiter__(self) -> AsyncGenerator[str]:
         while line := await self._reader.readline():
             yield line.decode(errors="replace")
 

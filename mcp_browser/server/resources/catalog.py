@@ -79,7 +79,10 @@ class Resources:
     async def list(self, ctx: Context, params: types.PaginatedRequestParams) -> types.ListResourcesResult:
         """One page of the caller's resources."""
         found = [resource for provider in self._providers for resource in provider.listed(ctx)]
-        start = _start(params.cursor)
+        cursor = "0" if params.cursor is None else params.cursor
+        if not cursor.isascii() or not cursor.isdigit():
+            raise MCPError(types.INVALID_PARAMS, "The cursor is none that this server has given.")
+        start = int(cursor)
         rest = start + PAGE < len(found)
         return types.ListResourcesResult(
             resources=found[start : start + PAGE], next_cursor=str(start + PAGE) if rest else None
@@ -237,11 +240,3 @@ _FOLLOWER = "mcp_browser.follower"
 def _connection(ctx: Context) -> Connection:
     # The SDK gives each request a proxy, and no public access to the state of the connection.
     return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
-
-
-def _start(cursor: str | None) -> int:
-    if cursor is None:
-        return 0
-    if not cursor.isascii() or not cursor.isdigit():
-        raise MCPError(types.INVALID_PARAMS, "The cursor is none that this server has given.")
-    return int(cursor)

@@ -47,6 +47,7 @@ from mcp_browser.server.elicitation import (
     SecretForm,
     ViewLink,
     capabilities,
+    form_of,
     hand_over,
     handover_request,
     takes_forms,
@@ -91,8 +92,13 @@ class ClientWatcher:
         if acts:
             link = self._view_link(self._request, session)
             asked = handover_request(self._request, question, session, link)
+        elif takes_forms(self._request):
+            field: dict[str, Any] = {"type": "string", "title": "Answer"}
+            if choices:
+                field["enum"] = list(choices)
+            asked = form_of(question, "answer", answer=field)
         else:
-            asked = self._form(question, choices)
+            asked = None
 
         async def ask_client() -> str | None:
             if acts:
@@ -105,16 +111,6 @@ class ClientWatcher:
         card = await session.plugin(TaskCard)
         beside = ask_client() if asked is not None and self._run.attended else None
         return await card.ask(question, (DONE, COULD_NOT) if acts else choices, beside, limit=PERSON_SECONDS)
-
-    def _form(self, question: str, choices: tuple[str, ...]) -> types.ElicitRequest | None:
-        if not takes_forms(self._request):
-            return None
-        answer: dict[str, Any] = {"type": "string", "title": "Answer"}
-        if choices:
-            answer["enum"] = list(choices)
-        schema = {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
-        params = types.ElicitRequestFormParams(message=question, requested_schema=schema)
-        return types.ElicitRequest(params=params)
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
         """Return the person's answer on a page of this server's; None where none can be asked."""

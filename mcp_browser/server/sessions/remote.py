@@ -119,12 +119,12 @@ class RemoteSessions(Sessions):
     def find(self, handle: str, principal: Principal) -> HeldSession:
         """The session of that handle. Raises UnknownSession: the caller has none of that handle."""
         held = self._held.get(handle)
-        if held is not None and held.owner.id == principal.id and (why := self._why_over(held)):
-            begin(logged(self.end(held, why)))
-            raise UnknownSession(why, hint=ANEW)
         if held is None or held.owner.id != principal.id:
             # To all others it is as if it had never been.
             why = self._ended.get(f"{principal.id} {handle}", "There is no such session.")
+            raise UnknownSession(why, hint=ANEW)
+        if why := self._why_over(held):
+            begin(logged(self.end(held, why)))
             raise UnknownSession(why, hint=ANEW)
         return held
 
