@@ -1,8 +1,6 @@
 """The person is asked by a tool: to act in the browser, or to answer."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import mcp_types as types
@@ -15,12 +13,11 @@ from mcp_browser.controller import Controller
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import BrowserSettings, Settings
-from tests.support.client import ERAS, Browser, Era, browsing
-from tests.support.remote import RemoteBrowser, client_of, serving
+from tests.support.client import ERAS, Era, browsing
+from tests.support.remote import reached
 from tests.support.servers import server_of
 from tests.support.site import Reply, Site
 
-Connect = Callable[..., AbstractAsyncContextManager[Browser]]
 GROUPS = ("--tools", "core,person", "--takeover-wait", "0.1")
 CAPTCHA = """
 <h1>Are you human?</h1><script>setInterval(async () => {
@@ -30,19 +27,6 @@ CAPTCHA = """
     await fetch("SEEN");
   }
 }, 100)</script>"""
-
-
-@asynccontextmanager
-async def over_stdio(era: Era, **options: Any) -> AsyncGenerator[Browser]:
-    async with browsing(era, *GROUPS, **options) as browser:
-        yield browser
-
-
-@asynccontextmanager
-async def over_http(era: Era, **options: Any) -> AsyncGenerator[Browser]:
-    async with serving(*GROUPS) as server, client_of(server.url, era, **options) as client:
-        await client.list_tools()
-        yield RemoteBrowser(client)
 
 
 class Person:
@@ -69,11 +53,11 @@ class Person:
         return types.ElicitResult(action="accept", content={"outcome": "Done", "note": "It was a duck."})
 
 
-@pytest.mark.parametrize("connect", [over_stdio, over_http])
+@pytest.mark.parametrize("way", ["stdio", "http"])
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_person_solves_what_only_they_can(site: Site, era: Era, connect: Connect) -> None:
+async def test_a_person_solves_what_only_they_can(site: Site, era: Era, way: str) -> None:
     person = Person(site)
-    async with connect(era, elicitation_callback=person.elicit) as browser:
+    async with reached(way, era, *GROUPS, elicitation_callback=person.elicit) as browser:
         await browser.open(person.page())
         asking = asyncio.create_task(browser.call("ask_person", reason="Please solve the captcha."))
         async with asyncio.timeout(60):

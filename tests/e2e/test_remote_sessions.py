@@ -66,23 +66,18 @@ async def test_a_legacy_client_that_connects_anew_learns_why_its_page_is_empty(
         assert "a client that connects anew for each call" in (await browser.call("get_state")).text
 
 
-async def test_an_unknown_handle_is_an_error_that_says_how_to_start_anew(
-    server: RemoteServer,
+async def test_a_session_that_is_unknown_or_closed_is_an_error_that_says_so(
+    server: RemoteServer, site: Site
 ) -> None:
     async with connected(server.url) as browser:
-        browser.session = "made-up"
-        result = await browser.call("get_state")
-        assert result.is_error
-        assert result.text.startswith("There is no such session. Start anew")
-
-
-async def test_a_closed_session_is_over_for_its_caller(server: RemoteServer, site: Site) -> None:
-    async with connected(server.url) as browser:
+        unknown = await browser.call("get_state", session="made-up")
+        assert unknown.is_error
+        assert unknown.text.startswith("There is no such session. Start anew")
         await browser.open(site.page("<h1>One</h1>"))
         await browser.do("close_session")
-        result = await browser.call("get_state")
-        assert result.is_error
-        assert "closed by close_session" in result.text
+        closed = await browser.call("get_state")
+        assert closed.is_error
+        assert "closed by close_session" in closed.text
 
 
 async def test_a_legacy_client_can_have_more_sessions_than_its_own(server: RemoteServer, site: Site) -> None:
