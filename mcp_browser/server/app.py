@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult
-from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.models import InitializationOptions
+from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -140,22 +139,14 @@ class BrowserServer(Server[Any]):
             await self.resources.notified(ctx)
         return result
 
-    def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-    ) -> InitializationOptions:
-        """What the server declares to clients of the handshake era."""
-        options = notification_options or NotificationOptions(resources_changed=True)
-        return super().create_initialization_options(options, experimental_capabilities, extensions)
-
     def get_capabilities(self, *args: Any, **options: Any) -> types.ServerCapabilities:
-        """What the server declares to clients of either era: the SDK says of all lists that they change."""
+        """What the server declares: of its lists, that of the resources alone changes."""
         capabilities = super().get_capabilities(*args, **options)
         for listed in (capabilities.tools, capabilities.prompts):
             if listed is not None:
                 listed.list_changed = False
+        if capabilities.resources is not None:
+            capabilities.resources.list_changed = True
         return capabilities
 
 
@@ -166,13 +157,9 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
         return types.ListToolsResult(tools=offers(principal_of_request(ctx)).tools.listed_for(ctx))
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Answer:
-        call = Call(
-            request=ctx,
-            params=params,
-            arguments=params.arguments or {},
-            principal=principal_of_request(ctx),
-        )
-        return await offers(call.principal).tools.call(call)
+        caller, arguments = principal_of_request(ctx), params.arguments or {}
+        call = Call(request=ctx, params=params, arguments=arguments, principal=caller)
+        return await offers(caller).tools.call(call)
 
     prompts = Prompts(offers.names, has_sessions=sessions.has_handles).handlers
     server = BrowserServer(

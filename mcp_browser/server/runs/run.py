@@ -12,7 +12,7 @@ from mcp_browser.agent.control import Progress
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.browser.concurrency import begin
-from mcp_browser.errors import ActionError, NotActionable
+from mcp_browser.errors import ActionError
 from mcp_browser.server.calls import SessionLease
 from mcp_browser.server.elicitation import Mailbox
 from mcp_browser.server.principals import Principal
@@ -67,7 +67,6 @@ class Run:
         self.turn += 1
         self._writing = None
         self._task = asyncio.create_task(self._work(hold_session))
-        self._task.add_done_callback(lambda _: self._let_go())
 
     async def _work(self, hold_session: Callable[[], AbstractAsyncContextManager[object]]) -> None:
         try:
@@ -88,12 +87,10 @@ class Run:
                 self._write_up()
             if self.status.is_final:
                 self.lock.release()
+                if self.lease.ephemeral:
+                    # They were there for the run only; should it go on, it opens its page again.
+                    begin(self.agent.session.rest("The tabs of the task were closed as it ended."))
             self.notify()
-
-    def _let_go(self) -> None:
-        """Close the tabs that were there for the run only; should it go on, it opens its page again."""
-        if self.lease.ephemeral and self.status.is_final:
-            begin(self.agent.session.rest("The tabs of the task were closed as it ended."))
 
     def _write_up(self) -> asyncio.Task[None]:
         self._writing = asyncio.create_task(self.agent.write_up())
@@ -138,15 +135,6 @@ class SessionTurn:
         self._lock = asyncio.Lock()
         self._last: str | None = None
         self.holder: str | None = None
-
-    def check_free(self) -> None:
-        """Refuse where a run works in the session. Raises NotActionable: one does; the message names it."""
-        if self.holder is not None:
-            raise NotActionable(
-                f"Task {self.holder} works in this session.",
-                hint="Wait for it with get_task, or end it with stop_task; if_busy='wait' waits, "
-                "if_busy='own_tabs' works beside it.",
-            )
 
     @asynccontextmanager
     async def take(self, run: Run) -> AsyncGenerator[None]:

@@ -164,8 +164,12 @@ class RunService:
         await self._tidy()
         async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             turn = self._turn_in(lease.session)
-            if params.if_busy == "refuse":
-                turn.check_free()
+            if params.if_busy == "refuse" and turn.holder is not None:
+                raise NotActionable(
+                    f"Task {turn.holder} works in this session.",
+                    hint="Wait for it with get_task, or end it with stop_task; if_busy='wait' waits, "
+                    "if_busy='own_tabs' works beside it.",
+                )
             if params.if_busy == "own_tabs" and turn.holder is not None:
                 fork = await self.sessions.fork(call.principal, lease.session)
                 lease = replace(fork, notes=(IN_OWN_TABS, *fork.notes))  # noqa: PLW2901
