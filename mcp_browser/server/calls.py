@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import mcp_types as types
 from pydantic import BaseModel
@@ -18,8 +18,7 @@ from mcp_browser.server.tasks import TaskHandle
 Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
 """The answer to a call: a result, questions to the caller, who then calls again, or a handle."""
 
-ParamsT = TypeVar("ParamsT", bound=BaseModel)
-Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
+Handler = Callable[["Call", Any], Awaitable[Answer]]
 
 CallOutcome = Literal["ok", "error", "internal_error", "input_required", "cancelled"]
 """How a call ended: a result, an error that the caller can mend, one of ours, questions, or not at all."""
@@ -78,7 +77,7 @@ class ServerTool:
     clients that show MCP Apps (`_meta.ui`); `apps_only` hides it from other clients.
     """
 
-    handler: Handler[Any]
+    handler: Handler
     _: KW_ONLY
     param_model: type[BaseModel]
     in_session: bool = True

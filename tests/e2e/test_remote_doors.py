@@ -14,7 +14,6 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client
-from mcp.shared.exceptions import MCPError
 
 from tests.server.http.conftest import free_listener
 from tests.server.http.issuer import AUDIENCE, Issuer
@@ -88,13 +87,6 @@ async def test_a_change_is_told_before_the_answer_to_what_made_it(http: httpx2.A
             handshake, change, answer = [json.loads(await anext(events)) for _ in range(3)]
         assert change["method"] == "notifications/resources/list_changed"
         assert (handshake["id"], answer["id"]) == (1, 2)
-
-
-@pytest.mark.parametrize("path", ["/mcp", "/sse"])
-async def test_a_client_without_one_does_not(server: RemoteServer, path: str) -> None:
-    with pytest.raises((httpx2.HTTPStatusError, MCPError, ExceptionGroup)):
-        async with client_of(server.base + path, "legacy", headers=bearer("wrong-token-0123456789")):
-            pass
 
 
 async def test_every_path_but_health_asks_who_it_is(http: httpx2.AsyncClient) -> None:

@@ -62,12 +62,6 @@ async def test_standard_error_tells_the_configuration_for_a_client(server: Remot
     }
 
 
-async def test_a_name_that_is_not_this_machines_is_refused(server: RemoteServer) -> None:
-    for path in ("/mcp", "/sse"):
-        status, _ = await asyncio.to_thread(server.get, path, headers={"Host": "evil.example"})
-        assert status in (403, 421)
-
-
 @pytest.mark.slow
 async def test_a_port_in_use_ends_the_program_with_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from typing import Any, Literal
+from typing import Any
 
 import mcp_types as types
 import pytest
@@ -16,10 +16,8 @@ from mcp_browser.server.app import INSTRUCTIONS
 from mcp_browser.server.runs.tools import GetTaskParams, InstructParams, ReplayTaskParams, RunTaskParams
 from mcp_browser.server.tools import list_tools
 from tests.support.agents import text
+from tests.support.client import Era, both_eras
 from tests.support.site import Site
-
-both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])
-Era = Literal["auto", "legacy"]
 
 
 def test_the_default_tools_take_less_than_13000_characters() -> None:

@@ -26,6 +26,7 @@ from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tools import failed
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.support.agents import text as text_of
+from tests.support.client import both_eras
 from tests.support.servers import server_of
 from tests.support.site import Site
 
@@ -88,7 +89,7 @@ def server(manager: BrowserManager) -> Server[Any]:
     return server_of(Controller(registry, SETTINGS), Sessions(manager), own)
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@both_eras
 async def test_a_tool_of_the_server_is_listed_and_called_like_an_action(
     server: Server[Any], era: Any
 ) -> None:
@@ -158,7 +159,7 @@ async def test_the_whole_page_reaches_a_client_that_prefers_structured_content(
         assert expected in seen
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@both_eras
 async def test_a_long_wait_reports_progress(
     server: Server[Any], era: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +181,7 @@ async def test_a_long_wait_reports_progress(
     assert told[0] == "wait_for: 0 s"
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@both_eras
 async def test_a_waiting_call_reports_at_once_that_a_person_has_the_browser(
     manager: BrowserManager, server: Server[Any], era: Any
 ) -> None:

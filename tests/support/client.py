@@ -25,6 +25,8 @@ Era = Literal["auto", "legacy"]
 T = TypeVar("T")
 ERAS: tuple[Era, ...] = ("auto", "legacy")
 
+both_eras = pytest.mark.parametrize("era", ERAS)
+
 MODERN_FIRST = [pytest.param(era, marks=[pytest.mark.slow] if era == "legacy" else []) for era in ERAS]
 """Both; the older one is left to the slow tests where it has no part in what is tested."""
 

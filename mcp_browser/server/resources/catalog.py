@@ -103,14 +103,12 @@ class Resources:
                 contents = await provider.read(ctx, params.uri)
             except ActionError as error:
                 raise MCPError(types.INVALID_PARAMS, str(error), {"uri": params.uri}) from error
-            except OSError as error:
-                logger.exception("A resource could not be read")
-                raise MCPError(types.INTERNAL_ERROR, "The file could not be read.") from error
             except MCPError:
                 raise
             except Exception as error:
                 logger.exception("A resource could not be read")
-                raise MCPError(types.INTERNAL_ERROR, "The resource could not be read.") from error
+                what = "file" if isinstance(error, OSError) else "resource"
+                raise MCPError(types.INTERNAL_ERROR, f"The {what} could not be read.") from error
             if contents is not None:
                 return types.ReadResourceResult(contents=[contents])
         raise MCPError(types.INVALID_PARAMS, f"There is no resource {params.uri[:300]}.", {"uri": params.uri})

@@ -137,9 +137,9 @@ class RunTools:
             if name in names
         ]
 
-    def _handler(self, name: str, description: str) -> Handler[Any]:
+    def _handler(self, name: str, description: str) -> Handler:
         async def handler(call: Call, params: Any) -> Answer:
-            work: Handler[Any] = getattr(self._service, name)
+            work: Handler = getattr(self._service, name)
             return await work(call, params)
 
         handler.__name__, handler.__doc__ = name, description

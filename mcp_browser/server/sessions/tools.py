@@ -162,7 +162,7 @@ def local_session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
 
 
 def _tools(
-    new: Handler[Any], list_: Handler[Any], close: Handler[Any], new_params: type[ContextParams]
+    new: Handler, list_: Handler, close: Handler, new_params: type[ContextParams]
 ) -> tuple[ServerTool, ...]:
     tool = partial(ServerTool, in_session=False, open_world=False)
     return (
