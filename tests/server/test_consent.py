@@ -14,7 +14,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.elicitation import is_yes
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom
-from tests.support.agents import Desk, data, done, output
+from tests.support.agents import Desk, data, done, output, refused
 from tests.support.agents import text as text_of
 from tests.support.client import MODERN_FIRST
 from tests.support.site import Site
@@ -64,9 +64,7 @@ async def test_a_person_is_asked_and_their_answer_holds(room: Room, site: Site, 
             types.ElicitResult(action="accept", content={"allow": False}),
         ):
             room.answer = answer
-            refused = await client.call_tool("click_element", click)
-            assert refused.is_error
-            assert "has not said yes; nothing was done" in text_of(refused)
+            assert "has not said yes; nothing was done" in await refused(client, "click_element", click)
         room.answer = types.ElicitResult(action="accept", content={"allow": True})
         clicked = await client.call_tool("click_element", click)
         assert not clicked.is_error, text_of(clicked)

@@ -5,7 +5,7 @@ from mcp import Client
 
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
-from tests.support.agents import FIND, WAIT, data, done, output, text
+from tests.support.agents import FIND, WAIT, data, done, output, refused, text
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
@@ -18,9 +18,8 @@ async def test_a_second_task_waits_for_the_first_or_is_refused(room: TaskRoom, s
     begun = {"task": "Look.", "start_url": site.page("<h1>First</h1>"), "wait": False}
     async with Client(room.server) as client:
         first = data(await client.call_tool("run_task", begun))["task_id"]
-        refused = await client.call_tool("run_task", {"task": "Look.", "if_busy": "refuse"})
-        assert refused.is_error
-        assert f"Task {first} works in this session." in text(refused)
+        told = await refused(client, "run_task", {"task": "Look.", "if_busy": "refuse"})
+        assert f"Task {first} works in this session." in told
         room.desk.follow(FIND, done("Seen."))
         url = site.page("<h1>Second</h1><button>More</button>")
         second = await client.call_tool("run_task", {"task": "Look.", "start_url": url, "wait": False})

@@ -121,6 +121,12 @@ class Browser:
             raise ToolError(f"{tool}({arguments}): {result.text}")
         return result.text
 
+    async def refused(self, tool: str, **arguments: Any) -> str:
+        """Call a tool that has to fail, and tell its text."""
+        result = await self.call(tool, **arguments)
+        assert result.is_error, result.text
+        return result.text
+
     async def open(self, url: str) -> str:
         return await self.do("go_to_url", url=url)
 
