@@ -12,6 +12,7 @@ import pytest_asyncio
 from tests.support.apps import Django, JupyterLab
 from tests.support.bookshop import Bookshop
 from tests.support.client import Browser, browsing
+from tests.support.packages import npm_packages
 from tests.support.site import Reply, Request, Site
 
 pytestmark = pytest.mark.apps
@@ -304,3 +305,140 @@ async def test_details_open_and_show_their_text(browser: Browser, order_page: st
     assert not browser.shows("No returns of opened tins")
     opened = await browser.click("button", "Small print")
     assert "No returns of opened tins" in opened
+
+
+async def test_a_request_of_swagger_ui_is_found_read_mocked_blocked_and_waited_for(
+    site: Site, swagger_files: str
+) -> None:
+    shop = Bookshop(site, swagger_files)
+    async with browsing("auto", "--tools", "core,network") as browser:
+        await _try_out(browser, shop, "GET /books List books")
+        await browser.click("button", "Execute")
+
+        came = await browser.do("wait_for_response", url="/books?*", method="GET", status="200")
+        number = int(re.findall(r"^(\d+) GET 200 fetch", came, re.MULTILINE)[0])
+        found = await browser.do("get_network_requests", type="fetch", url="/books")
+        shown = await browser.do("get_network_request", id=number)
+
+        await browser.do("mock_route", url="/books?*", body='[{"title": "The Made-up Book"}]', times=1)
+        mocked = await browser.click("button", "Execute")
+        asked = len(shop.requests)
+        await browser.do("block_route", url="/books?*")
+        await browser.click("button", "Execute")
+        failed = await browser.do("get_network_requests", status="failed")
+        await browser.do("remove_route")
+        freed = await browser.click("button", "Execute")
+        archived = await browser.do("export_har", url="/books")
+
+    assert f"{number} GET 200 fetch /bookshop/books?" in found
+    assert re.search(r"Request headers:\n(  .*\n)*  accept: ", shown, re.IGNORECASE)
+    assert "Persuasion" in shown
+    assert "The Made-up Book" in mocked
+    assert len(shop.requests) == asked + 1
+    assert "failed:ERR_BLOCKED_BY_CLIENT" in failed
+    assert "Persuasion" in freed or "Persuasion" in browser.page
+    assert re.search(r"Saved [4-9] requests as \S+network\.har", archived)
+
+
+async def test_a_login_of_django_is_saved_and_holds_in_a_fresh_session(
+    django_admin: Django, tmp_path: Path
+) -> None:
+    django_admin.reset()
+    arguments = ("--tools", "core,storage", "--output-dir", str(tmp_path))
+    async with browsing("auto", *arguments) as browser:
+        await browser.open(f"{django_admin.url}/admin/")
+        await browser.fill("textbox", "Username:", django_admin.user)
+        await browser.fill("textbox", "Password:", django_admin.password)
+        await browser.click("button", "Log in")
+        assert browser.shows("Site administration")
+        cookies = await browser.do("get_cookies")
+        saved = await browser.do("save_storage_state", name="boss")
+    async with browsing("legacy", *arguments) as browser:
+        await browser.open(f"{django_admin.url}/admin/")
+        assert browser.shows("Username:")
+        loaded = await browser.do("load_storage_state", file=str(tmp_path / "boss.json"))
+        welcome = await browser.open(f"{django_admin.url}/admin/")
+        await browser.do("clear_site_data")
+        left = await browser.open(f"{django_admin.url}/admin/")
+
+    assert "sessionid=[redacted]" in cookies
+    assert "csrftoken=[redacted]" in cookies
+    assert "Saved 2 cookies" in saved
+    assert "Loaded 2 cookies" in loaded
+    assert "Site administration" in welcome
+    assert "Username:" in left
+
+
+DROPZONE = """
+<script src="{files}/dropzone/dist/min/dropzone.min.js"></script>
+<form action="{upload}" class="dropzone" id="zone"></form>"""
+
+FILEPOND = """
+<link rel="stylesheet" href="{files}/filepond/dist/filepond.min.css">
+<script src="{files}/filepond/dist/filepond.min.js"></script>
+<input type="file" name="file" multiple>
+<script>FilePond.create(document.querySelector('input'), {{server: '{upload}'}})</script>"""
+
+
+class Uploads:
+    """What pages have sent."""
+
+    def __init__(self, site: Site) -> None:
+        self.bodies: list[bytes] = []
+        self.url = site.route("/take", self._take)
+
+    def _take(self, request: Request) -> Reply:
+        self.bodies.append(request.body)
+        return Reply(b"1", "text/plain")
+
+    def has(self, *texts: str) -> bool:
+        together = b"".join(self.bodies)
+        return all(text.encode() in together for text in texts)
+
+
+async def until_sent(browser: Browser, uploads: Uploads, *texts: str) -> None:
+    for _ in range(40):
+        if uploads.has(*texts):
+            return
+        await browser.do("wait_for", seconds=0.25)
+    raise AssertionError(f"{texts} did not arrive: {uploads.bodies}")
+
+
+@pytest.mark.parametrize(("library", "page"), [("dropzone", DROPZONE), ("filepond", FILEPOND)])
+async def test_files_dropped_on_a_library_are_sent(site: Site, library: str, page: str) -> None:
+    modules = npm_packages("dropping", "dropzone@5.9.3", "filepond@4.32.7")
+    files = site.mount("/dropping", modules)
+    uploads = Uploads(site)
+    async with browsing("auto", "--tools", "core,files") as browser:
+        await browser.open(site.page(page.format(files=files, upload=uploads.url)))
+        told = await browser.do("find_elements", selector=".dz-message, .filepond--drop-label label")
+        index = int(re.findall(r"\[(\d+)\]", told)[0])
+        dropped = ["data:text/plain;name=one.txt,first", "data:text/plain;name=two.txt,second"]
+        await browser.do("drop_files", index=index, paths=dropped)
+        await until_sent(browser, uploads, "one.txt", "first", "two.txt", "second")
+
+
+async def test_files_are_uploaded_to_jupyterlab_dropped_on_it_and_downloaded_again(
+    jupyter: JupyterLab,
+) -> None:
+    async with browsing("auto", "--tools", "core,files") as browser:
+        await browser.open(f"{jupyter.url}/lab?reset")
+        await browser.wait_until("Launcher")
+        index = await browser.look_for("button", re.compile("Upload Files"))
+        await browser.do("upload_file", index=index, paths=["data:;name=uploaded.txt,by%20chooser"])
+        await browser.wait_until("uploaded.txt")
+        assert (jupyter.folder / "uploaded.txt").read_text() == "by chooser"
+
+        told = await browser.do("find_elements", selector=".jp-DirListing-content")
+        listing = int(re.findall(r"\[(\d+)\]", told)[0])
+        await browser.do("drop_files", index=listing, paths=["data:;name=dropped.txt,by%20drop"])
+        await browser.wait_until("dropped.txt")
+        assert (jupyter.folder / "dropped.txt").read_text() == "by drop"
+
+        told = await browser.do("find_elements", selector=".jp-DirListing-item >> text=dropped.txt")
+        await browser.do("click_element", index=int(re.findall(r"\[(\d+)\]", told)[0]), button="right")
+        told = await browser.click("menuitem", re.compile("^Download"))
+        if "Downloaded" not in told:
+            told = await browser.do("wait_for_download")
+        assert 'Downloaded "dropped.txt"' in told
+        assert "by drop" in await browser.do("read_file", file="dropped.txt")

@@ -166,7 +166,18 @@ class ClientModel:
                 "The client's model did not answer: sampling was declined, or the client has gone.",
                 hint="Allow it there, or set --model and the provider's key.",
             )
-        return self._reply(response, messages, form)
+        content = response.content if isinstance(response.content, list) else [response.content]
+        text = "\n".join(part.text for part in content if isinstance(part, types.TextContent))
+        used = next((part for part in content if isinstance(part, types.ToolUseContent)), None)
+        call = OutputCall(id=used.id, name=used.name, arguments=used.input) if used is not None else None
+        usage = Usage(
+            input_tokens=tokens.of_messages(messages, form),
+            output_tokens=tokens.of_message(assistant(text, call=call)),
+            requests=1,
+            estimated=True,
+        )
+        finish = "length" if response.stop_reason == "maxTokens" else "stop"
+        return Reply(text=text, call=call, usage=usage, model=response.model, finish=finish)
 
     def _params(
         self, messages: Sequence[Message], form: OutputForm | None
@@ -184,30 +195,6 @@ class ClientModel:
             system_prompt=rules or None,
             max_tokens=MOST_TOKENS,
             **options,
-        )
-
-    def _reply(
-        self,
-        response: types.CreateMessageResult | types.CreateMessageResultWithTools,
-        messages: Sequence[Message],
-        form: OutputForm | None,
-    ) -> Reply:
-        content = response.content if isinstance(response.content, list) else [response.content]
-        text = "\n".join(part.text for part in content if isinstance(part, types.TextContent))
-        used = next((part for part in content if isinstance(part, types.ToolUseContent)), None)
-        call = OutputCall(id=used.id, name=used.name, arguments=used.input) if used is not None else None
-        usage = Usage(
-            input_tokens=tokens.of_messages(messages, form),
-            output_tokens=tokens.of_message(assistant(text, call=call)),
-            requests=1,
-            estimated=True,
-        )
-        return Reply(
-            text=text,
-            call=call,
-            usage=usage,
-            model=response.model,
-            finish="length" if response.stop_reason == "maxTokens" else "stop",
         )
 
 

@@ -149,6 +149,9 @@ class RemoteSessions(Sessions):
         options = dict(context_options or {})
         if profile is not None and profile.state is not None:
             options["storage_state"] = profile.state
+        folder, is_anonymous = self._client_folder(principal), principal == ANONYMOUS
+        # The browser of such a client's sessions, with its clipboard, may be that of others, too.
+        shares = is_anonymous or self._settings_of.default.browser.cdp_endpoint is not None
         session = await self._manager.open_session(
             isolated=isolated,
             settings=self._settings_of(principal),
@@ -158,10 +161,11 @@ class RemoteSessions(Sessions):
                 why_no_tab=lambda tabs: self._why_no_tab(principal, tabs),
                 find_file=lambda uri: self._file_of(principal, uri),
                 logins=self.profiles_of(principal),
-                output_dir=self._output_dir(principal),
+                # The anonymous have a folder for each session.
+                output_dir=folder / secrets.token_hex(8) if folder and is_anonymous else folder,
                 disk=self._disk_of(principal),
                 tenant=principal.id,
-                clipboard=Clipboard() if self._shares_clipboard(principal) else None,
+                clipboard=Clipboard() if shares else None,
             ),
         )
         handle = f"{self.replica}{secrets.token_urlsafe(HANDLE_BYTES)}"
@@ -252,16 +256,8 @@ class RemoteSessions(Sessions):
         why = self._ended.pop(f"{principal.id} {connection}", None)
         return held, ((f"{why} This is a new one, with an empty browser.",) if why else ())
 
-    def _shares_clipboard(self, principal: Principal) -> bool:
-        """Whether the browser of a client's sessions, with its clipboard, may be that of others, too."""
-        return principal == ANONYMOUS or self._settings_of.default.browser.cdp_endpoint is not None
-
-    def _output_dir(self, principal: Principal) -> Path | None:
-        """A caller's own folder for files that stay; the anonymous have one for each session."""
-        folder = self._client_folder(principal)
-        return folder / secrets.token_hex(8) if folder is not None and principal == ANONYMOUS else folder
-
     def _client_folder(self, principal: Principal) -> Path | None:
+        """A caller's own folder for files that stay."""
         output_dir = self._settings_of(principal).files.output_dir
         if output_dir is None or principal == ANONYMOUS:
             return output_dir / ANONYMOUS.name if output_dir is not None else None
