@@ -16,19 +16,9 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, NotActionable, NotFound
+from mcp_browser.server import elicitation
 from mcp_browser.server.calls import Answer, Call, ServerTool
-from mcp_browser.server.elicitation import (
-    IT_IS_DONE,
-    PERSON_SECONDS,
-    Mailbox,
-    ViewLink,
-    hand_over,
-    handover_request,
-    no_view,
-    noted,
-    shows_apps,
-    where_to_act,
-)
+from mcp_browser.server.elicitation import PERSON_SECONDS, Mailbox, ViewLink, hand_over, no_view, where_to_act
 from mcp_browser.server.tool_groups import view_tools
 from mcp_browser.server.tools import call_result, progress
 
@@ -96,8 +86,8 @@ class PersonTools:
     def _ask(self, call: Call, reason: str) -> tuple[str, _OpenQuestion]:
         session = call.session
         link = self._view_link(call.request, session)
-        request = handover_request(call.request, reason, session, link)
-        if request is None and not (view_tools(session.settings) and shows_apps(call.request)):
+        request = elicitation.handover_request(call.request, reason, session, link)
+        if request is None and not (view_tools(session.settings) and elicitation.shows_apps(call.request)):
             where = where_to_act(session, link) or "They cannot see this browser; ask what you need to know."
             raise NotActionable(
                 "This client cannot ask its user (it has no elicitation).",
@@ -144,7 +134,9 @@ async def _ask(
         async with asyncio.timeout(PERSON_SECONDS), session.takeover.asking("the user", reason) as back:
             asking = asyncio.create_task(hand_over(mailbox, request))
             await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
-            return noted(IT_IS_DONE, back.result()) if back.done() else asking.result()
+            if not back.done():
+                return asking.result()
+            return elicitation.noted(elicitation.IT_IS_DONE, back.result())
     except TimeoutError:
         return None
     finally:

@@ -16,6 +16,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from mcp_browser import rendering
 from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arguments
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
@@ -26,29 +27,9 @@ from mcp_browser.consent import ConsentNeeded, Paused, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 from mcp_browser.privacy.hiding import all_hidden
-from mcp_browser.rendering import (
-    NO_SECRETS,
-    ImagePart,
-    LinkPart,
-    ResultPart,
-    TextPart,
-    render_error,
-    render_result,
-    structured,
-)
+from mcp_browser.server import elicitation
 from mcp_browser.server.calls import Answer, Call, CallOutcome, OnCall, ServerTool, SessionLease
-from mcp_browser.server.elicitation import (
-    CONSENT,
-    Context,
-    NeedInput,
-    ask_for_consent,
-    client_of,
-    consent_form,
-    is_modern,
-    is_yes,
-    shows_apps,
-    takes_forms,
-)
+from mcp_browser.server.elicitation import CONSENT, Context, NeedInput
 from mcp_browser.server.limits import SHORT_TEXT, fit
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import TaskHandle
@@ -111,7 +92,7 @@ class Tools:
 
     def listed_for(self, request: Context) -> list[types.Tool]:
         """The tools as this client sees them: one that shows MCP Apps also sees which have an app."""
-        return self._all if self.has_apps and shows_apps(request) else self.listed
+        return self._all if self.has_apps and elicitation.shows_apps(request) else self.listed
 
     @property
     def has_apps(self) -> bool:
@@ -141,7 +122,7 @@ class Tools:
             return await self._answer(call, own)
         started = time.monotonic()
         outcome: CallOutcome = "cancelled"
-        caller = Caller(call.principal.name, client_of(call.request), name)
+        caller = Caller(call.principal.name, elicitation.client_of(call.request), name)
         if self._audit is not None:
             CALLER.set(caller)
         try:
@@ -184,8 +165,8 @@ class Tools:
                     raise
                 except ActionError as error:
                     call.failures.append(error)
-                    secrets = NO_SECRETS if lease is None else lease.session.hidden
-                    answer = failed(render_error(error, secrets=secrets))
+                    secrets = rendering.NO_SECRETS if lease is None else lease.session.hidden
+                    answer = failed(rendering.render_error(error, secrets=secrets))
                 except Exception:
                     logger.exception("Internal error in %s", call.params.name)
                     answer = failed(
@@ -236,13 +217,13 @@ class Tools:
                 paused=paused,
             )
 
-        if not is_modern(call.request):
+        if not elicitation.is_modern(call.request):
 
             async def ask(question: str) -> bool | None:
-                return _noted(await ask_for_consent(call.request, question))
+                return _noted(await elicitation.ask_for_consent(call.request, question))
 
             return await with_consent(act, ask)
-        if not takes_forms(call.request):
+        if not elicitation.takes_forms(call.request):
             return await act(None, None)
         granted, paused = self._answered(call)
         try:
@@ -254,7 +235,7 @@ class Tools:
                 while len(self._paused) > MOST_PAUSED:
                     del self._paused[next(iter(self._paused))]
             state = json.dumps([name, *granted, *need.wanted.keys])
-            asked: dict[str, Any] = {CONSENT: consent_form(need.wanted.question)}
+            asked: dict[str, Any] = {CONSENT: elicitation.consent_form(need.wanted.question)}
             raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
 
     def _answered(self, call: Call) -> tuple[list[str], Paused | None]:
@@ -270,7 +251,7 @@ class Tools:
         paused = self._paused.pop(name, None)
         if name and paused is None:
             raise NotFound("This list of actions has gone on already.", hint="Look with get_state.")
-        if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
+        if not _noted(elicitation.is_yes((call.params.input_responses or {}).get(CONSENT))):
             if paused is None:
                 raise refused()
             paused.refused = True
@@ -366,9 +347,10 @@ def call_result(
     result: ActionResult, *, settings: Settings, secrets: Mapping[str, str]
 ) -> types.CallToolResult:
     """The result of an action as the result of a call."""
+    parts = rendering.render_result(result, settings=settings, secrets=secrets)
     return types.CallToolResult(
-        content=[_content(part) for part in render_result(result, settings=settings, secrets=secrets)],
-        structured_content=structured(result, settings=settings, secrets=secrets),
+        content=[_content(part) for part in parts],
+        structured_content=rendering.structured(result, settings=settings, secrets=secrets),
         is_error=result.error is not None,
     )
 
@@ -432,11 +414,11 @@ def _with_notes(lease: SessionLease, result: types.CallToolResult) -> types.Call
     return result.model_copy(update={"content": content, "structured_content": structured, "meta": meta})
 
 
-def _content(part: ResultPart) -> types.ContentBlock:
+def _content(part: rendering.ResultPart) -> types.ContentBlock:
     match part:
-        case TextPart():
+        case rendering.TextPart():
             return types.TextContent(text=part.text)
-        case ImagePart():
+        case rendering.ImagePart():
             return types.ImageContent(data=base64.b64encode(part.data).decode(), mime_type=part.mime_type)
-        case LinkPart():
+        case rendering.LinkPart():
             return types.ResourceLink(name=part.name, uri=part.uri, mime_type=part.mime_type, size=part.size)

@@ -36,23 +36,15 @@ from mcp_browser.llm.messages import (
     as_json,
     assistant,
 )
+from mcp_browser.server import elicitation
 from mcp_browser.server.elicitation import (
     COULD_NOT,
     DONE,
-    FORM_SECONDS,
     PERSON_SECONDS,
     Context,
     Mailbox,
     OpenForm,
-    SecretForm,
     ViewLink,
-    capabilities,
-    form_of,
-    hand_over,
-    handover_request,
-    takes_forms,
-    takes_urls,
-    url_params,
 )
 from mcp_browser.server.runs.run import Run
 from mcp_browser.server.view.card import TaskCard
@@ -91,18 +83,18 @@ class ClientWatcher:
         acts = not choices and DONE_IN_BROWSER.search(question) is not None
         if acts:
             link = self._view_link(self._request, session)
-            asked = handover_request(self._request, question, session, link)
-        elif takes_forms(self._request):
+            asked = elicitation.handover_request(self._request, question, session, link)
+        elif elicitation.takes_forms(self._request):
             field: dict[str, Any] = {"type": "string", "title": "Answer"}
             if choices:
                 field["enum"] = list(choices)
-            asked = form_of(question, "answer", answer=field)
+            asked = elicitation.form_of(question, "answer", answer=field)
         else:
             asked = None
 
         async def ask_client() -> str | None:
             if acts:
-                return await hand_over(mailbox, asked)
+                return await elicitation.hand_over(mailbox, asked)
             response = await mailbox.ask(asked) if asked is not None else None
             if not isinstance(response, types.ElicitResult) or response.action != "accept":
                 return None
@@ -114,10 +106,10 @@ class ClientWatcher:
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
         """Return the person's answer on a page of this server's; None where none can be asked."""
-        if self._open_form is None or not takes_urls(self._request) or not self._run.attended:
+        if self._open_form is None or not elicitation.takes_urls(self._request) or not self._run.attended:
             return None
         async with self._open_form(self._request, question, site, self._run.agent.task.text) as form:
-            params = url_params(self._request, question, form.url)
+            params = elicitation.url_params(self._request, question, form.url)
             answer = await self._filled_in(form, types.ElicitRequest(params=params))
             identifier = params.elicitation_id
             if answer is not None and identifier is not None:
@@ -128,11 +120,11 @@ class ClientWatcher:
                     await self._request.session.send_elicit_complete(identifier, self._request.request_id)
             return answer
 
-    async def _filled_in(self, form: SecretForm, request: types.ElicitRequest) -> SecretStr | None:
+    async def _filled_in(self, form: elicitation.SecretForm, asked: types.ElicitRequest) -> SecretStr | None:
         """Return the answer in a form; the client may agree to show it before or after that."""
-        asking = asyncio.create_task(self._run.mailbox.ask(request))
+        asking = asyncio.create_task(self._run.mailbox.ask(asked))
         try:
-            async with asyncio.timeout(FORM_SECONDS):
+            async with asyncio.timeout(elicitation.FORM_SECONDS):
                 await asyncio.wait({asking, form.answer}, return_when=asyncio.FIRST_COMPLETED)
                 if not form.answer.done():
                     response = asking.result()
@@ -246,7 +238,7 @@ async def run_models(
     try:
         if name is not None:
             model = await chat_model(name, settings)
-        elif (sampling := capabilities(request).sampling) is None:
+        elif (sampling := elicitation.capabilities(request).sampling) is None:
             raise ModelError(HOW_TO_SET_UP)
         elif not attended:
             raise ModelError(

@@ -15,15 +15,9 @@ from pydantic import ValidationError
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.agent import assembly
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.assembly import (
-    RunModels,
-    actions_of,
-    agent_run,
-    check_budget,
-    check_not_ended,
-    check_start,
-)
+from mcp_browser.agent.assembly import RunModels
 from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder, new_task_id
 from mcp_browser.agent.record.variables import Variables, example_of
 from mcp_browser.agent.replay import Replay
@@ -205,7 +199,7 @@ class RunService:
                 raise NotActionable(f"The replay has ended ({run.status.value}).", hint=AGAIN)
         if run is None or not await self._has_its_session(call, run):
             run = await self._from_folder(call, identifier, attended=attended)
-        check_not_ended(run.status)
+        assembly.check_not_ended(run.status)
         if run.asks_client and not run.is_working and not attended:
             raise NotActionable(
                 "This task asks the client's own model, which is only there while a call waits.",
@@ -244,7 +238,7 @@ class RunService:
         saved = self.saved.find(identifier, call.principal)
         if saved.history.replay_of is not None:
             raise NotActionable("A replay that was broken off does not go on.", hint=AGAIN)
-        check_not_ended(saved.history.status)
+        assembly.check_not_ended(saved.history.status)
         models = await run_models(self.settings.agent, call.request, saved.record.model, attended=attended)
         async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             state: AgentState = TaskFolder(saved.folder).state(AgentState)
@@ -330,8 +324,8 @@ class RunService:
         )
         same = params.model_dump(include=Task.model_fields.keys() & RunTaskParams.model_fields.keys())
         task = Task.model_validate({**same, "text": params.task, "budget": budget})
-        check_budget(budget, models.model.info)
-        check_start(task, self.settings)
+        assembly.check_budget(budget, models.model.info)
+        assembly.check_start(task, self.settings)
         history = AgentHistory(id=new_task_id(), task=task, model=models.model.info.name)
         run = self._by_agent(call, lease, models, history, AgentState())
         self.saved.write_record(history.id, call.principal, model=params.model)
@@ -347,7 +341,9 @@ class RunService:
             history=AgentHistory(
                 id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id
             ),
-            controller=Controller(actions_of(recorded, self.registry, self.settings.tools), self.settings),
+            controller=Controller(
+                assembly.actions_of(recorded, self.registry, self.settings.tools), self.settings
+            ),
             session=lease.session,
             variables=Variables(recorded, params.variables),
             secrets=self._secrets_of(call).only(params.secrets),
@@ -368,7 +364,7 @@ class RunService:
         *,
         taken_up: bool = False,
     ) -> Run:
-        agent = agent_run(
+        agent = assembly.agent_run(
             history,
             models,
             self.registry,
