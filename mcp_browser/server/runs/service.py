@@ -336,14 +336,12 @@ class RunService:
     ) -> Run:
         """Make a run that does a recorded one again, in the session lent; raises InvalidArguments."""
         task = recorded.task.model_copy(update={"secrets": tuple(params.secrets)})
+        history = AgentHistory(id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id)
+        actions = assembly.actions_of(recorded, self.registry, self.settings.tools)
         replay = Replay(
             recorded=recorded,
-            history=AgentHistory(
-                id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id
-            ),
-            controller=Controller(
-                assembly.actions_of(recorded, self.registry, self.settings.tools), self.settings
-            ),
+            history=history,
+            controller=Controller(actions, self.settings),
             session=lease.session,
             variables=Variables(recorded, params.variables),
             secrets=self._secrets_of(call).only(params.secrets),
