@@ -220,13 +220,10 @@ class _CallersChanges:
                 listener(ResourcesListChanged())
             listener(ResourceUpdated(uri))
 
-        ends = [provider.listen(self._caller, changed) for provider in self._providers]
-
-        def stop() -> None:
-            for end in ends:
-                end()
-
-        return stop
+        ends = contextlib.ExitStack()
+        for provider in self._providers:
+            ends.callback(provider.listen(self._caller, changed))
+        return ends.close
 
     async def publish(self, event: ServerEvent) -> None:
         raise NotImplementedError
