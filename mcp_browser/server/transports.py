@@ -134,12 +134,7 @@ async def _serving(
             view = await stack.enter_async_context(open_view(settings, manager, source))
             stack.push_async_callback(view[1].close)
         offers = offers_of(
-            SettingsOf(settings),
-            manager,
-            source,
-            session_tools=session_tools,
-            open_form=open_form,
-            view=view,
+            SettingsOf(settings), manager, source, session_tools=session_tools, open_form=open_form, view=view
         )
         stack.push_async_callback(offers.close)
         server = create_server(offers, source)

@@ -39,10 +39,7 @@ SCHEMA: dict[str, Any] = {
         **dict.fromkeys(("telephone", "manager", "password", "token", "key"), TEXT),
         "lamps": {
             "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"name": TEXT, "price": {"type": "number"}},
-            },
+            "items": {"type": "object", "properties": {"name": TEXT, "price": {"type": "number"}}},
         },
     },
     "required": ["telephone", "lamps"],

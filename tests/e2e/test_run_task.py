@@ -80,11 +80,7 @@ async def test_a_secret_that_a_task_has_typed_is_in_no_result(client: Client, de
     arguments = {"task": "Type it.", "start_url": url, "secrets": ["login"]}
     ran = await client.call_tool("run_task", arguments)
     assert not ran.is_error, text(ran)
-    for tool, given in {
-        "get_state": {},
-        "find_elements": {"role": "textbox"},
-        "extract_content": {},
-    }.items():
+    for tool, given in {"get_state": {}, "find_elements": {"role": "textbox"}, "extract_content": {}}.items():
         result = await client.call_tool(tool, given)
         assert "login" in text(result), "its name stands there"
         assert VALUE not in result.model_dump_json()

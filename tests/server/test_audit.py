@@ -86,10 +86,7 @@ def test_arguments_are_told_by_the_models_names_alone() -> None:
     told = redacted(
         {"fields": [{"index": 3, "value": "x" * 9, "extra": "y"}], "other": "z"}, FillFormParams, {}
     )
-    assert told == {
-        "fields": [{"index": 3, "value": "(9 characters)", "(unknown)": 1}],
-        "(unknown)": 1,
-    }
+    assert told == {"fields": [{"index": 3, "value": "(9 characters)", "(unknown)": 1}], "(unknown)": 1}
 
 
 def test_what_is_typed_and_what_a_model_leaves_out_of_its_repr_is_withheld() -> None:

@@ -70,10 +70,7 @@ async def test_who_has_a_session_hears_that_its_files_end_with_it() -> None:
     heard: list[tuple[str, str, bool]] = []
 
     def hear(principal: Principal) -> None:
-        files.listen(
-            request_of(principal),
-            lambda uri, listed: heard.append((principal.name, uri, listed)),
-        )
+        files.listen(request_of(principal), lambda uri, listed: heard.append((principal.name, uri, listed)))
 
     hear(ALICE)
     hear(BOB)

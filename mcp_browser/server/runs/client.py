@@ -183,10 +183,7 @@ class ClientModel:
         elif form is not None:
             rules += "\n\n" + AS_JSON.format(schema=json.dumps(form.json_schema, ensure_ascii=False))
         return types.CreateMessageRequestParams(
-            messages=_as_turns(others),
-            system_prompt=rules or None,
-            max_tokens=MOST_TOKENS,
-            **options,
+            messages=_as_turns(others), system_prompt=rules or None, max_tokens=MOST_TOKENS, **options
         )
 
 
