@@ -64,8 +64,8 @@ class Terminal:
 
     async def begin(self, *words: str, **options: Any) -> asyncio.subprocess.Process:
         command = (sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated")
-        pipe = asyncio.subprocess.PIPE
-        given = {"stdin": asyncio.subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options}
+        pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+        given: dict[str, Any] = {"stdin": null, "stdout": pipe, "stderr": pipe, **options}
         return await asyncio.create_subprocess_exec(*command, **given, env=self._environment)
 
     async def run(self, *words: str) -> tuple[int, str, str]:
