@@ -23,7 +23,7 @@ from mcp_browser.server.prompts import PROMPTS
 from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.tools import session_tools
-from mcp_browser.server.tool_groups import PERSON, SESSIONS
+from mcp_browser.server.tool_groups import AGENT_TOOLS, PERSON, SESSIONS
 from mcp_browser.settings import Settings, all_options, group_titles
 from mcp_browser.settings.options import Option
 from scripts.counterparts import counterpart_tables
@@ -84,7 +84,7 @@ def _filled(path: Path, **parts: str) -> str:
 
 def _prompt_table() -> str:
     lines = ["| Prompt | What it is for | Arguments | Offered with |", "|---|---|---|---|"]
-    for prompt in PROMPTS.values():
+    for prompt in PROMPTS:
         arguments = "<br>".join(
             (f"`{one.name}`" if one.required else f"*`{one.name}`*") + f": {_cell(one.description or '')}"
             for one in prompt.arguments
@@ -151,8 +151,8 @@ def _own_tools() -> dict[str, list[ServerTool]]:
     nothing: Any = None
     agent = RunTools(Settings(), nothing, default_registry(), TaskFiles(nothing))
     return {
-        "agent": list(agent.all_tools()),
-        PERSON: list(PersonTools(nothing).all_tools()),
+        "agent": agent.tools(AGENT_TOOLS),
+        PERSON: [PersonTools(nothing).tool()],
         SESSIONS: list(session_tools(nothing)),
     }
 

@@ -1,7 +1,7 @@
 """The MCP server: what it offers each caller, and how a call reaches its tool."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult
-from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.models import InitializationOptions
+from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -22,7 +21,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.policy import load_policy
 from mcp_browser.server.calls import Answer, Call, OnCall, ServerTool
-from mcp_browser.server.elicitation import Context, OpenForm, ViewLink, no_view
+from mcp_browser.server.elicitation import APP_URI, Context, OpenForm, ViewLink, no_view
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
@@ -32,7 +31,7 @@ from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import FindCall, LongCall, TaskExtension
-from mcp_browser.server.tool_groups import load_actions
+from mcp_browser.server.tool_groups import load_actions, person_tools, view_tools
 from mcp_browser.server.tools import Tools
 from mcp_browser.settings import Settings
 
@@ -62,29 +61,29 @@ If a call fails, its message says why and what to try; the browser stays open.""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What callers with the same settings are offered; `runs` and `person` have work that outlives calls."""
+    """What callers with the same settings are offered; `ends` end their work that outlives calls."""
 
     tools: Tools
-    runs: RunTools | None = None
-    person: PersonTools | None = None
-
-    async def close(self) -> None:
-        """End that work."""
-        for part in (self.person, self.runs):
-            if part is not None:
-                await part.close()
+    find_call: FindCall | None = None
+    ends: tuple[Callable[[], Awaitable[None]], ...] = ()
 
 
 class Offers:
-    """The offer of each caller, by the settings that hold for it."""
+    """The offer of each caller, by the settings that hold for it; `resources` are for all."""
 
-    def __init__(self, make: Callable[[Settings], Offer], settings_of: SettingsOf | None = None) -> None:
+    def __init__(
+        self,
+        make: Callable[[Settings], Offer],
+        settings_of: SettingsOf | None = None,
+        resources: Iterable[ResourceProvider] = (),
+    ) -> None:
         """Make the offers of all variants of the settings, so that what cannot be offered is reported now.
 
         Raises:
             SettingsError: actions that the settings name cannot be offered.
             ValueError: two tools have one name, or an action has an argument `session` of its own.
         """
+        self.resources = resources
         self._make = make
         self._settings_of = settings_of or SettingsOf(Settings())
         self._made: dict[int, Offer] = {}
@@ -110,13 +109,14 @@ class Offers:
 
     async def find_call(self, identifier: str, principal: Principal) -> LongCall | None:
         """Return the long call of that identifier; None where this caller has none."""
-        runs = self(principal).runs
-        return await runs.find_call(identifier, principal) if runs is not None else None
+        find = self(principal).find_call
+        return await find(identifier, principal) if find is not None else None
 
     async def close(self) -> None:
         """End the work that outlives calls."""
         for offer in self._made.values():
-            await offer.close()
+            for end in offer.ends:
+                await end()
 
     def _of(self, settings: Settings) -> Offer:
         # `SettingsOf` keeps the settings, so that their identity stays theirs.
@@ -128,9 +128,8 @@ class BrowserServer(Server[Any]):
     """A server whose list of resources changes."""
 
     def __init__(self, resources: Resources, **options: Any) -> None:
-        super().__init__("mcp-browser", version=__version__, title="Browser", **options)
+        super().__init__("mcp-browser", version=__version__, title="Browser", **resources.handlers, **options)
         self.resources = resources
-        resources.install(self)
         self.middleware.append(self._notify_first)
 
     async def _notify_first(self, ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -140,64 +139,44 @@ class BrowserServer(Server[Any]):
             await self.resources.notified(ctx)
         return result
 
-    def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-    ) -> InitializationOptions:
-        """What the server declares to clients of the handshake era."""
-        options = notification_options or NotificationOptions(resources_changed=True)
-        return super().create_initialization_options(options, experimental_capabilities, extensions)
-
     def get_capabilities(self, *args: Any, **options: Any) -> types.ServerCapabilities:
-        """What the server declares to clients of either era: the SDK says of all lists that they change."""
+        """What the server declares: of its lists, that of the resources alone changes."""
         capabilities = super().get_capabilities(*args, **options)
         for listed in (capabilities.tools, capabilities.prompts):
             if listed is not None:
                 listed.list_changed = False
+        if capabilities.resources is not None:
+            capabilities.resources.list_changed = True
         return capabilities
 
 
-def create_server(
-    offers: Offers,
-    sessions: Sessions,
-    resources: Iterable[ResourceProvider] = (),
-    *,
-    find_call: FindCall | None = None,
-) -> BrowserServer:
-    """Make a server that offers each caller its tools; `find_call` finds the calls of the tasks extension."""
+def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
+    """Make a server that offers each caller its tools."""
 
-    async def list_tools(ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(ctx: Context, _params: types.PaginatedRequestParams) -> types.ListToolsResult:
         return types.ListToolsResult(tools=offers(principal_of_request(ctx)).tools.listed_for(ctx))
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Answer:
-        call = Call(
-            request=ctx,
-            params=params,
-            arguments=params.arguments or {},
-            principal=principal_of_request(ctx),
-        )
-        return await offers(call.principal).tools.call(call)
+        caller, arguments = principal_of_request(ctx), params.arguments or {}
+        call = Call(request=ctx, params=params, arguments=arguments, principal=caller)
+        return await offers(caller).tools.call(call)
 
+    prompts = Prompts(offers.names, has_sessions=sessions.has_handles).handlers
     server = BrowserServer(
-        Resources(resources),
+        Resources(offers.resources),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
+        on_call_tool=call_tool,
         cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope=offers.cached_for)},
         get_tool_input_schema=offers.schema_of,
+        **(prompts if NEEDED in offers.all_names else {}),
     )
-    # Not by the constructor, which knows no handles of long calls.
-    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    if NEEDED in offers.all_names:
-        Prompts(offers.names, has_sessions=sessions.has_handles).install(server)
     if offers.has_apps:
         # Imported late: most servers have none.
         from mcp.server.apps import EXTENSION_ID  # noqa: PLC0415
 
         server.extensions[EXTENSION_ID] = {}
-    if find_call is not None:
-        TaskExtension(find_call, server.resources.listen).install(server)
+    TaskExtension(server, offers.find_call, server.resources.listen)
     # What a client returns between the rounds of a call is sealed: it names a run of the agent.
     server.middleware.append(
         RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="mcp-browser")
@@ -214,27 +193,29 @@ def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
     open_form: OpenForm | None = None,
     view: "tuple[ViewLink, ViewApp] | None" = None,
     on_call: OnCall | None = None,
-) -> tuple[Offers, list[ResourceProvider]]:
-    """Make the offers of a server, and the resources that go with them. Raises as `Offers` does."""
+) -> Offers:
+    """Make the offers of a server. Raises as `Offers` does."""
     files = TaskFiles(sessions)
     view_link, app = view or (no_view, None)
 
     def make(settings: Settings) -> Offer:
         registry = registry_of(settings)
         controller = Controller(registry, settings)
-        runs = RunTools(settings, sessions, registry, files=files, open_form=open_form, view_link=view_link)
+        runs = RunTools(settings, sessions, registry, files, open_form=open_form, view_link=view_link)
         person = PersonTools(controller, view_link)
-        own: Iterable[ServerTool] = (
-            *session_tools,
-            *runs.tools(),
-            *person.tools(settings),
-            *(app.tools(settings) if app is not None else ()),
+        own = [*session_tools, *runs.tools()]
+        if person_tools(settings):
+            own.append(person.tool({"resourceUri": APP_URI} if view_tools(settings) else None))
+        if app is not None:
+            own += app.tools(settings)
+        return Offer(
+            tools=Tools(controller, sessions, own, on_call=on_call),
+            find_call=runs.find_call,
+            ends=(person.close, runs.close),
         )
-        tools = Tools(controller, sessions, own, on_call=on_call)
-        return Offer(tools=tools, runs=runs, person=person)
 
     resources: list[ResourceProvider] = [SessionFiles(manager, sessions), files]
-    return Offers(make, settings_of), [*resources, app] if app is not None else resources
+    return Offers(make, settings_of, resources if app is None else [*resources, app])
 
 
 def registry_of(settings: Settings) -> Registry:

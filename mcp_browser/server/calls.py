@@ -2,8 +2,8 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Literal
 
 import mcp_types as types
 from pydantic import BaseModel
@@ -18,8 +18,7 @@ from mcp_browser.server.tasks import TaskHandle
 Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
 """The answer to a call: a result, questions to the caller, who then calls again, or a handle."""
 
-ParamsT = TypeVar("ParamsT", bound=BaseModel)
-Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
+Handler = Callable[["Call", Any], Awaitable[Answer]]
 
 CallOutcome = Literal["ok", "error", "internal_error", "input_required", "cancelled"]
 """How a call ended: a result, an error that the caller can mend, one of ours, questions, or not at all."""
@@ -68,58 +67,41 @@ class Call:
         return self.lease.session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ServerTool:
-    """A tool that is not an action of a page, such as one that opens a session. Made by `server_tool`.
+    """A tool that is not an action of a page, such as one that opens a session.
 
-    `ui` describes it to clients that show MCP Apps (`_meta.ui`); `apps_only` hides it from other clients;
-    `for_page` marks a tool that a page calls, not a model.
+    Its name is the handler's, whose docstring is the description for the model. Errors of the handler are
+    answered as those of an action; it may raise `NeedInput` to ask the client. With `in_session` there is
+    `Call.session`; with `takes_session` the handler leases one by `Call.handle`. `ui` describes the tool to
+    clients that show MCP Apps (`_meta.ui`); `apps_only` hides it from other clients.
     """
 
-    name: str
-    description: str
+    handler: Handler
+    _: KW_ONLY
     param_model: type[BaseModel]
-    handler: Handler[Any]
-    annotations: types.ToolAnnotations
-    in_session: bool
-    takes_session: bool
+    in_session: bool = True
+    takes_session: bool = False
+    read_only: bool = False
+    destructive: bool = False
+    open_world: bool = True
     ui: Mapping[str, Any] | None = None
     apps_only: bool = False
 
     @property
+    def name(self) -> str:
+        return getattr(self.handler, "__name__", "")
+
+    @property
+    def description(self) -> str:
+        return " ".join((inspect.getdoc(self.handler) or "").partition("\n\n")[0].split())
+
+    @property
+    def has_handle(self) -> bool:
+        """Whether its calls may name a browser session."""
+        return self.in_session or self.takes_session
+
+    @property
     def for_page(self) -> bool:
+        """Whether a page calls it, not a model."""
         return self.ui is not None and self.ui.get("visibility") == ["app"]
-
-
-def server_tool(  # noqa: PLR0913 - options, all by keyword
-    handler: Handler[ParamsT],
-    *,
-    param_model: type[ParamsT],
-    in_session: bool = True,
-    takes_session: bool = False,
-    read_only: bool = False,
-    destructive: bool | None = False,
-    open_world: bool = True,
-    ui: Mapping[str, Any] | None = None,
-    apps_only: bool = False,
-) -> ServerTool:
-    """Make a tool of a handler, with its name; its docstring is the description for the model.
-
-    Errors of the handler are answered as those of an action; it may raise `NeedInput` to ask the client. With
-    `in_session` there is `Call.session`; with `takes_session` the handler leases one by `Call.handle`.
-    """
-    return ServerTool(
-        name=getattr(handler, "__name__", ""),
-        description=" ".join((inspect.getdoc(handler) or "").partition("\n\n")[0].split()),
-        param_model=param_model,
-        handler=handler,
-        annotations=types.ToolAnnotations(
-            read_only_hint=read_only,
-            destructive_hint=None if read_only else destructive,
-            open_world_hint=open_world,
-        ),
-        in_session=in_session,
-        takes_session=in_session or takes_session,
-        ui=ui,
-        apps_only=apps_only,
-    )

@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -85,19 +85,17 @@ def shows_apps(request: Context) -> bool:
 # -- a person consents to an action
 
 CONSENT = "consent"  # The key of the question
-_ALLOW = "allow"
+
+
+def form_of(message: str, required: str, **fields: Any) -> types.ElicitRequest:
+    """A form with these fields, by their JSON schemas."""
+    schema = {"type": "object", "properties": fields, "required": [required]}
+    return types.ElicitRequest(params=types.ElicitRequestFormParams(message=message, requested_schema=schema))
 
 
 def consent_form(question: str) -> types.ElicitRequest:
     """The form in which a person says yes or no."""
-    schema = {
-        "type": "object",
-        "properties": {_ALLOW: {"type": "boolean", "title": "Allow it", "default": False}},
-        "required": [_ALLOW],
-    }
-    return types.ElicitRequest(
-        params=types.ElicitRequestFormParams(message=question, requested_schema=schema)
-    )
+    return form_of(question, "allow", allow={"type": "boolean", "title": "Allow it", "default": False})
 
 
 def is_yes(response: Any) -> bool:
@@ -106,7 +104,7 @@ def is_yes(response: Any) -> bool:
     return (
         isinstance(answer, types.ElicitResult)
         and answer.action == "accept"
-        and (answer.content or {}).get(_ALLOW) is True
+        and (answer.content or {}).get("allow") is True
     )
 
 
@@ -254,37 +252,22 @@ def no_view(_request: Context, _session: BrowserSession) -> str | None:
 
 LONGEST_NOTE = 2_000
 DONE, COULD_NOT = "Done", "Could not"
+IT_IS_DONE = "The user says that it is done."
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "outcome": {"type": "string", "title": "Is it done?", "enum": [DONE, COULD_NOT]},
-        "note": {
-            "type": "string",
-            "title": "Your answer, or a note",
-            "description": "The model reads it: no passwords.",
-            "maxLength": LONGEST_NOTE,
-        },
+_FIELDS = {
+    "outcome": {"type": "string", "title": "Is it done?", "enum": [DONE, COULD_NOT]},
+    "note": {
+        "type": "string",
+        "title": "Your answer, or a note",
+        "description": "The model reads it: no passwords.",
+        "maxLength": LONGEST_NOTE,
     },
-    "required": ["outcome"],
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Handover:
-    """How a person has answered when asked to act in the browser; `note` is in their words."""
-
-    outcome: Literal["done", "could not", "declined", "no answer"]
-    note: str = ""
-
-    def __str__(self) -> str:
-        said = {
-            "done": "The user says that it is done.",
-            "could not": "The user could not do it.",
-            "declined": "The user declined.",
-            "no answer": "The user has not answered.",
-        }[self.outcome]
-        return f"{said} They say: {self.note}" if self.note else said
+def noted(sentence: str, note: str) -> str:
+    """What a person has answered, with their own words."""
+    return f"{sentence} They say: {note}" if note else sentence
 
 
 def where_to_act(session: BrowserSession, link: str | None) -> str:
@@ -306,32 +289,27 @@ def handover_request(
     if not takes_forms(request):
         return None
     message = "\n\n".join(filter(None, (reason, where_to_act(session, link))))
-    return types.ElicitRequest(
-        params=types.ElicitRequestFormParams(message=message, requested_schema=_SCHEMA)
-    )
+    return form_of(message, "outcome", **_FIELDS)
 
 
-def handover_of(response: object) -> Handover:
-    """What a client has answered to such a question."""
-    if not isinstance(response, types.ElicitResult):
-        return Handover("no answer")
-    if response.action != "accept":
-        return Handover("declined" if response.action == "decline" else "no answer")
-    content = response.content or {}
-    note = cut(str(content.get("note") or "").strip(), LONGEST_NOTE)
-    return Handover("could not" if content.get("outcome") == COULD_NOT else "done", note)
-
-
-async def hand_over(mailbox: Mailbox, asked: types.ElicitRequest | None) -> Handover:
-    """Ask the person to act in the browser, and return their answer.
+async def hand_over(mailbox: Mailbox, asked: types.ElicitRequest | None) -> str | None:
+    """Ask the person to act in the browser, and return what they have answered; None: nothing.
 
     Never returns once they have gone to the live view, nor without `asked`, where only the view asks them:
     the caller waits for the browser to be given back.
     """
     if asked is not None:
-        answer = handover_of(await mailbox.ask(asked))
-        if answer.outcome != "done" or isinstance(asked.params, types.ElicitRequestFormParams):
-            return answer
+        answer = await mailbox.ask(asked)
+        if not isinstance(answer, types.ElicitResult) or answer.action == "cancel":
+            return None
+        if answer.action == "decline":
+            return "The user declined."
+        content = answer.content or {}
+        note = cut(str(content.get("note") or "").strip(), LONGEST_NOTE)
+        if content.get("outcome") == COULD_NOT:
+            return noted("The user could not do it.", note)
+        if isinstance(asked.params, types.ElicitRequestFormParams):
+            return noted(IT_IS_DONE, note)
     return await asyncio.get_running_loop().create_future()
 
 
@@ -359,8 +337,8 @@ class SecretForm:
     question: str
     site: str
     task: str
+    token: str
     url: str = ""
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES))
     expires: float = field(default_factory=lambda: time.monotonic() + FORM_SECONDS)
     answer: asyncio.Future[SecretStr] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
@@ -376,8 +354,7 @@ class SecretForms:
 
     def open(self, question: str, site: str, task: str) -> SecretForm:
         """A new form."""
-        form = SecretForm(question, site, task)
-        form.token = self._replica + form.token
+        form = SecretForm(question, site, task, token=self._replica + secrets.token_urlsafe(TOKEN_BYTES))
         self._forms[form.token] = form
         return form
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,22 +15,11 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import ActionScope
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, NotActionable, NotFound
-from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
-from mcp_browser.server.elicitation import (
-    APP_URI,
-    PERSON_SECONDS,
-    Handover,
-    Mailbox,
-    ViewLink,
-    hand_over,
-    handover_request,
-    no_view,
-    shows_apps,
-    where_to_act,
-)
-from mcp_browser.server.tool_groups import person_tools, view_tools
+from mcp_browser.server import elicitation
+from mcp_browser.server.calls import Answer, Call, ServerTool
+from mcp_browser.server.elicitation import PERSON_SECONDS, Mailbox, ViewLink, hand_over, no_view, where_to_act
+from mcp_browser.server.tool_groups import view_tools
 from mcp_browser.server.tools import call_result, progress
-from mcp_browser.settings import Settings
 
 
 class AskPersonParams(ActionParams):
@@ -50,7 +39,7 @@ class _OpenQuestion:
 
     session: BrowserSession
     mailbox: Mailbox
-    work: asyncio.Task[Handover]
+    work: asyncio.Task[str | None]
 
 
 class PersonTools:
@@ -62,15 +51,9 @@ class PersonTools:
         self._view_link = view_link
         self._questions: dict[str, _OpenQuestion] = {}
 
-    def tools(self, settings: Settings) -> Sequence[ServerTool]:
-        """Those that the settings offer."""
-        offered = person_tools(settings)
-        ui = {"resourceUri": APP_URI} if view_tools(settings) else None
-        return tuple(tool for tool in self.all_tools(ui) if tool.name in offered)
-
-    def all_tools(self, ui: Mapping[str, Any] | None = None) -> Sequence[ServerTool]:
-        """All there are; `ui` names their app to clients that show MCP Apps."""
-        return (server_tool(self.ask_person, param_model=AskPersonParams, ui=ui),)
+    def tool(self, ui: Mapping[str, Any] | None = None) -> ServerTool:
+        """The tool; `ui` names its app to clients that show MCP Apps."""
+        return ServerTool(self.ask_person, param_model=AskPersonParams, ui=ui)
 
     async def ask_person(self, call: Call, params: AskPersonParams) -> Answer:
         """Ask the user to do what only they can (a captcha, a login, a payment), and wait for them."""
@@ -92,7 +75,7 @@ class PersonTools:
             except asyncio.CancelledError:
                 question.work.cancel()
                 raise
-        return await self._result(call, question.work.result())
+        return await self._result(call, question.work.result() or "The user has not answered.")
 
     async def close(self) -> None:
         """Ask nobody any more."""
@@ -102,8 +85,8 @@ class PersonTools:
     def _ask(self, call: Call, reason: str) -> tuple[str, _OpenQuestion]:
         session = call.session
         link = self._view_link(call.request, session)
-        request = handover_request(call.request, reason, session, link)
-        if request is None and not (view_tools(session.settings) and shows_apps(call.request)):
+        request = elicitation.handover_request(call.request, reason, session, link)
+        if request is None and not (view_tools(session.settings) and elicitation.shows_apps(call.request)):
             where = where_to_act(session, link) or "They cannot see this browser; ask what you need to know."
             raise NotActionable(
                 "This client cannot ask its user (it has no elicitation).",
@@ -112,7 +95,7 @@ class PersonTools:
         name, mailbox = secrets.token_urlsafe(16), Mailbox()
         work = asyncio.create_task(_ask(session, reason, mailbox, request))
 
-        def ended(work: asyncio.Task[Handover]) -> None:
+        def ended(work: asyncio.Task[str | None]) -> None:
             self._questions.pop(name, None)
             mailbox.news.wake()
             if not work.cancelled():
@@ -122,7 +105,7 @@ class PersonTools:
         question = self._questions[name] = _OpenQuestion(session, mailbox, work)
         return name, question
 
-    async def _result(self, call: Call, handover: Handover) -> types.CallToolResult:
+    async def _result(self, call: Call, answer: str) -> types.CallToolResult:
         """The answer, and what the person has changed in the browser."""
         controller, session = self._controller, call.session
 
@@ -132,27 +115,29 @@ class PersonTools:
 
         try:
             changed = (await controller.look("get_state", {}, look, session)).observation
-            result = ActionResult(extracted_content=str(handover), observation=changed)
+            result = ActionResult(extracted_content=answer, observation=changed)
         except ActionError as error:
-            result = ActionResult(extracted_content=f"{handover}\n{error}")
+            result = ActionResult(extracted_content=f"{answer}\n{error}")
         return call_result(result, settings=controller.settings, secrets=session.hidden)
 
 
 async def _ask(
     session: BrowserSession, reason: str, mailbox: Mailbox, request: types.ElicitRequest | None
-) -> Handover:
+) -> str | None:
     """Ask, and wait until the person answers, or has taken the browser over and given it back.
 
     Without a `request` only the live view asks them, which their client shows.
     """
-    asking: asyncio.Task[Handover] | None = None
+    asking: asyncio.Task[str | None] | None = None
     try:
         async with asyncio.timeout(PERSON_SECONDS), session.takeover.asking("the user", reason) as back:
             asking = asyncio.create_task(hand_over(mailbox, request))
             await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
-            return Handover("done", back.result()) if back.done() else asking.result()
+            if not back.done():
+                return asking.result()
+            return elicitation.noted(elicitation.IT_IS_DONE, back.result())
     except TimeoutError:
-        return Handover("no answer")
+        return None
     finally:
         if asking is not None:
             asking.cancel()

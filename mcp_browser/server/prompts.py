@@ -1,11 +1,10 @@
 """The prompts of a server; they name only tools that are offered."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import mcp_types as types
-from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from mcp_browser.errors import InvalidArguments
@@ -28,24 +27,14 @@ class Prompts:
         self._tools = tools
         self._has_sessions = has_sessions
 
-    def install(self, server: Server[Any]) -> None:
-        """Register the handlers of requests about prompts."""
-        server.add_request_handler("prompts/list", types.PaginatedRequestParams, self.list)
-        server.add_request_handler("prompts/get", types.GetPromptRequestParams, self.get)
+    @property
+    def handlers(self) -> dict[str, Any]:
+        """The handlers of requests about prompts, as the SDK's server takes them."""
+        return {"on_list_prompts": self.list, "on_get_prompt": self.get}
 
     async def list(self, ctx: Context, _params: types.PaginatedRequestParams) -> types.ListPromptsResult:
         """The prompts of the caller."""
-        return types.ListPromptsResult(
-            prompts=[
-                types.Prompt(
-                    name=prompt.name,
-                    title=prompt.title,
-                    description=prompt.description,
-                    arguments=self._arguments(prompt),
-                )
-                for prompt in self._offered(ctx).values()
-            ]
-        )
+        return types.ListPromptsResult(prompts=[prompt.listed for prompt in self._offered(ctx).values()])
 
     async def get(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """What a prompt says. Raises MCPError -32602: no such prompt, or an argument is missing or wrong."""
@@ -56,7 +45,7 @@ class Prompts:
                 types.INVALID_PARAMS, f"There is no prompt {params.name[:60]!r}. There are: {there}."
             )
         try:
-            given = _checked(prompt, self._arguments(prompt), params.arguments or {})
+            given = _checked(prompt, params.arguments or {})
         except InvalidArguments as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         text = prompt.text(PromptInput(given, frozenset(self._tools(principal_of_request(ctx)))))
@@ -65,10 +54,12 @@ class Prompts:
 
     def _offered(self, ctx: Context) -> "dict[str, PromptText]":
         tools = set(self._tools(principal_of_request(ctx)))
-        return {name: prompt for name, prompt in PROMPTS.items() if set(prompt.needs) <= tools}
-
-    def _arguments(self, prompt: "PromptText") -> "list[types.PromptArgument]":
-        return [*prompt.arguments, _SESSION] if self._has_sessions else [*prompt.arguments]
+        more = (_SESSION,) if self._has_sessions else ()
+        return {
+            prompt.name: replace(prompt, arguments=(*prompt.arguments, *more))
+            for prompt in PROMPTS
+            if set(prompt.needs) <= tools
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +87,12 @@ class PromptText:
     steps: Callable[[PromptInput], list[str]]
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
+    @property
+    def listed(self) -> types.Prompt:
+        return types.Prompt(
+            name=self.name, title=self.title, description=self.description, arguments=[*self.arguments]
+        )
+
     def text(self, of: PromptInput) -> str:
         """The message for the model."""
         head, *steps, end = [line for line in self.steps(of) if line]
@@ -105,11 +102,9 @@ class PromptText:
         return text
 
 
-def _checked(
-    prompt: PromptText, arguments: list[types.PromptArgument], given: Mapping[str, str]
-) -> dict[str, str]:
+def _checked(prompt: PromptText, given: Mapping[str, str]) -> dict[str, str]:
     """The arguments that are given and not empty; raises InvalidArguments."""
-    known = {argument.name: argument for argument in arguments}
+    known = {argument.name: argument for argument in prompt.arguments}
     if unknown := [name for name in given if name not in known]:
         raise InvalidArguments(
             f"The prompt {prompt.name} has no argument {unknown[0][:60]!r}.",
@@ -246,7 +241,7 @@ def _extract_table(of: PromptInput) -> list[str]:
     ]
 
 
-_ALL = (
+PROMPTS = (
     PromptText(
         name="fill_form",
         title="Fill a form",
@@ -286,4 +281,3 @@ _ALL = (
         steps=_extract_table,
     ),
 )
-PROMPTS = {prompt.name: prompt for prompt in _ALL}

@@ -173,13 +173,13 @@ def takes_tasks(request: Context) -> bool:
 class TaskExtension:
     """Serves the extension's methods for the long calls of a server."""
 
-    def __init__(self, find: FindCall, listen: Listen) -> None:
-        """Serve the calls that `find` returns, and add their changes to the streams that `listen` serves."""
+    def __init__(self, server: Server[Any], find: FindCall, listen: Listen) -> None:
+        """Declare the extension on a server, and register its methods, for the calls that `find` returns.
+
+        Their changes are added to the streams that `listen` serves.
+        """
         self._find = find
         self._listen = listen
-
-    def install(self, server: Server[Any]) -> None:
-        """Declare the extension and register its methods."""
         server.extensions[EXTENSION] = {}
         server.add_request_handler("tasks/get", TaskRequestParams, self.get)
         server.add_request_handler("tasks/update", UpdateTaskParams, self.update)
@@ -232,7 +232,10 @@ class TaskExtension:
             # Earlier revisions had tasks of another kind, which this server never has offered.
             raise MCPError(types.METHOD_NOT_FOUND, "Method not found")
         require_tasks(ctx)
-        _check_header(ctx, params.task_id)
+        headers = getattr(ctx.request, "headers", None)
+        # Intermediaries route by it.
+        if headers is not None and decode_header_value(headers.get(MCP_NAME_HEADER)) != params.task_id:
+            raise MCPError(types.HEADER_MISMATCH, f"The header {MCP_NAME_HEADER} does not name this task.")
         call = await self._find(params.task_id, principal_of_request(ctx))
         if call is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no task {params.task_id[:100]!r}.")
@@ -285,10 +288,3 @@ def require_tasks(ctx: Context) -> None:
             f"Declare the extension {EXTENSION} with this request.",
             data.model_dump(mode="json", by_alias=True, exclude_none=True),
         )
-
-
-def _check_header(ctx: Context, task: str) -> None:
-    """Check that the header by which intermediaries route names the task of the request."""
-    headers = getattr(ctx.request, "headers", None)
-    if headers is not None and decode_header_value(headers.get(MCP_NAME_HEADER)) != task:
-        raise MCPError(types.HEADER_MISMATCH, f"The header {MCP_NAME_HEADER} does not name this task.")

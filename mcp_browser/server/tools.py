@@ -16,6 +16,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from mcp_browser import rendering
 from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arguments
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
@@ -26,29 +27,9 @@ from mcp_browser.consent import ConsentNeeded, Paused, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 from mcp_browser.privacy.hiding import all_hidden
-from mcp_browser.rendering import (
-    NO_SECRETS,
-    ImagePart,
-    LinkPart,
-    ResultPart,
-    TextPart,
-    render_error,
-    render_result,
-    structured,
-)
+from mcp_browser.server import elicitation
 from mcp_browser.server.calls import Answer, Call, CallOutcome, OnCall, ServerTool, SessionLease
-from mcp_browser.server.elicitation import (
-    CONSENT,
-    Context,
-    NeedInput,
-    ask_for_consent,
-    client_of,
-    consent_form,
-    is_modern,
-    is_yes,
-    shows_apps,
-    takes_forms,
-)
+from mcp_browser.server.elicitation import CONSENT, Context, NeedInput
 from mcp_browser.server.limits import SHORT_TEXT, fit
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import TaskHandle
@@ -111,7 +92,7 @@ class Tools:
 
     def listed_for(self, request: Context) -> list[types.Tool]:
         """The tools as this client sees them: one that shows MCP Apps also sees which have an app."""
-        return self._all if self.has_apps and shows_apps(request) else self.listed
+        return self._all if self.has_apps and elicitation.shows_apps(request) else self.listed
 
     @property
     def has_apps(self) -> bool:
@@ -141,17 +122,28 @@ class Tools:
             return await self._answer(call, own)
         started = time.monotonic()
         outcome: CallOutcome = "cancelled"
+        caller = Caller(call.principal.name, elicitation.client_of(call.request), name)
         if self._audit is not None:
-            CALLER.set(Caller(call.principal.name, client_of(call.request), name))
+            CALLER.set(caller)
         try:
             answer = await self._answer(call, own)
             outcome = _outcome(answer)
             return answer
         finally:
+            seconds = time.monotonic() - started
             if self._on_call is not None:
-                self._on_call(name, outcome, time.monotonic() - started)
+                self._on_call(name, outcome, seconds)
             if self._audit is not None:
-                self._write_down(call, outcome, time.monotonic() - started)
+                model = (own or self._controller.registry[name]).param_model
+                arguments = {key: value for key, value in call.arguments.items() if key != SESSION}
+                self._audit.write(
+                    "call",
+                    session=caller.session,
+                    arguments=redacted(arguments, model, all_hidden()),
+                    outcome=outcome,
+                    consent=caller.consent,
+                    seconds=round(seconds, 3),
+                )
 
     async def _answer(self, call: Call, own: ServerTool | None) -> Answer:
         """The answer of the tool; a failure as a result. Errors of the protocol go through."""
@@ -160,7 +152,7 @@ class Tools:
         try:
             async with AsyncExitStack() as stack:
                 try:
-                    if self._sessions.has_handles and (own is None or own.takes_session):
+                    if self._sessions.has_handles and (own is None or own.has_handle):
                         call = _without_handle(call)
                     if own is None or own.in_session:
                         source = self._sessions.lease(call.request, call.principal, call.handle)
@@ -168,16 +160,19 @@ class Tools:
                         call = replace(call, lease=lease)
                         if (caller := CALLER.get()) is not None:
                             caller.session = name_of(lease.session)
-                    answer = await (self._act(call, lease) if own is None else _own_answer(own, call))
+                    answer = await (self._act(call) if own is None else _own_answer(own, call))
                 except (NeedInput, MCPError):
                     raise
                 except ActionError as error:
                     call.failures.append(error)
-                    secrets = NO_SECRETS if lease is None else lease.session.hidden
-                    answer = failed(render_error(error, secrets=secrets))
+                    secrets = rendering.NO_SECRETS if lease is None else lease.session.hidden
+                    answer = failed(rendering.render_error(error, secrets=secrets))
                 except Exception:
                     logger.exception("Internal error in %s", call.params.name)
-                    answer = _internal_error(call.params.name)
+                    answer = failed(
+                        f"{_INTERNAL} {call.params.name}. The browser session goes on; "
+                        "the server's log has the details."
+                    )
                 if isinstance(answer, types.CallToolResult):
                     if lease is not None and self._sessions.is_remote and _is_untouched(lease.session):
                         lease = replace(lease, notes=(*lease.notes, _NO_PAGE))
@@ -192,35 +187,18 @@ class Tools:
             return _without_paths(self._paths, answer, call)
         return answer
 
-    def _write_down(self, call: Call, outcome: CallOutcome, seconds: float) -> None:
-        assert self._audit is not None
-        name = call.params.name
-        own = self._own.get(name)
-        model = own.param_model if own is not None else self._controller.registry[name].param_model
-        arguments = {key: value for key, value in call.arguments.items() if key != SESSION}
-        caller = CALLER.get()
-        self._audit.write(
-            "call",
-            session=caller.session if caller is not None else None,
-            arguments=redacted(arguments, model, all_hidden()),
-            outcome=outcome,
-            consent=caller.consent if caller is not None else None,
-            seconds=round(seconds, 3),
-        )
-
     def _with_handle(self, tool: types.Tool) -> types.Tool:
         own = self._own.get(tool.name)
-        if own is not None and not own.takes_session:
+        if own is not None and not own.has_handle:
             return tool
         if SESSION in tool.input_schema["properties"]:
             raise ValueError(f"{tool.name} has an argument {SESSION!r}, which names the browser session here")
         properties = {**tool.input_schema["properties"], SESSION: _SESSION_SCHEMA}
         return tool.model_copy(update={"input_schema": {**tool.input_schema, "properties": properties}})
 
-    async def _act(self, call: Call, lease: SessionLease | None) -> types.CallToolResult:
+    async def _act(self, call: Call) -> types.CallToolResult:
         """Carry out an action; ask the caller's person where the policy wants that."""
-        assert lease is not None
-        name, session = call.params.name, lease.session
+        name, session = call.params.name, call.session
         with progress(call, session):
             if self._controller.rules.policy is not None:
                 result = await self._act_with_consent(call)
@@ -239,13 +217,13 @@ class Tools:
                 paused=paused,
             )
 
-        if not is_modern(call.request):
+        if not elicitation.is_modern(call.request):
 
             async def ask(question: str) -> bool | None:
-                return _noted(await ask_for_consent(call.request, question))
+                return _noted(await elicitation.ask_for_consent(call.request, question))
 
             return await with_consent(act, ask)
-        if not takes_forms(call.request):
+        if not elicitation.takes_forms(call.request):
             return await act(None, None)
         granted, paused = self._answered(call)
         try:
@@ -257,7 +235,7 @@ class Tools:
                 while len(self._paused) > MOST_PAUSED:
                     del self._paused[next(iter(self._paused))]
             state = json.dumps([name, *granted, *need.wanted.keys])
-            asked: dict[str, Any] = {CONSENT: consent_form(need.wanted.question)}
+            asked: dict[str, Any] = {CONSENT: elicitation.consent_form(need.wanted.question)}
             raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
 
     def _answered(self, call: Call) -> tuple[list[str], Paused | None]:
@@ -273,7 +251,7 @@ class Tools:
         paused = self._paused.pop(name, None)
         if name and paused is None:
             raise NotFound("This list of actions has gone on already.", hint="Look with get_state.")
-        if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
+        if not _noted(elicitation.is_yes((call.params.input_responses or {}).get(CONSENT))):
             if paused is None:
                 raise refused()
             paused.refused = True
@@ -286,12 +264,7 @@ async def _own_answer(own: ServerTool, call: Call) -> Answer:
         params = own.param_model.model_validate(dict(call.arguments))
     except ValidationError as error:
         raise InvalidArguments(explain_arguments(own.name, own.param_model, error)) from error
-    answer = await own.handler(call, params)
-    if own.in_session and isinstance(answer, types.InputRequiredResult):
-        raise NeedInput(answer)
-    if own.in_session and isinstance(answer, TaskHandle):
-        raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
-    return answer
+    return await own.handler(call, params)
 
 
 def _is_untouched(session: BrowserSession) -> bool:
@@ -367,16 +340,17 @@ def _outcome(answer: Answer) -> CallOutcome:
 
 def list_tools(registry: Registry) -> list[types.Tool]:
     """Every action of the registry as a tool, in the registry's order."""
-    return [_tool(action) for action in registry]
+    return [_tool(action, reads=action.effect == "read", where=_where(action)) for action in registry]
 
 
 def call_result(
     result: ActionResult, *, settings: Settings, secrets: Mapping[str, str]
 ) -> types.CallToolResult:
     """The result of an action as the result of a call."""
+    parts = rendering.render_result(result, settings=settings, secrets=secrets)
     return types.CallToolResult(
-        content=[_content(part) for part in render_result(result, settings=settings, secrets=secrets)],
-        structured_content=structured(result, settings=settings, secrets=secrets),
+        content=[_content(part) for part in parts],
+        structured_content=rendering.structured(result, settings=settings, secrets=secrets),
         is_error=result.error is not None,
     )
 
@@ -386,18 +360,20 @@ def failed(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def _tool(action: RegisteredAction) -> types.Tool:
-    reads = action.effect == "read"
+def _tool(
+    tool: RegisteredAction | ServerTool, *, reads: bool, where: str = "", meta: dict[str, Any] | None = None
+) -> types.Tool:
     annotations = types.ToolAnnotations(
         read_only_hint=reads,
-        destructive_hint=None if reads else action.destructive,
-        open_world_hint=action.open_world,
+        destructive_hint=None if reads else tool.destructive,
+        open_world_hint=tool.open_world,
     )
     return types.Tool(
-        name=action.name,
-        description=f"{action.description}{_where(action)}",
-        input_schema=tool_schema(action.param_model),
+        name=tool.name,
+        description=f"{tool.description}{where}",
+        input_schema=tool_schema(tool.param_model),
         annotations=annotations,
+        _meta=meta,
     )
 
 
@@ -409,18 +385,12 @@ def _where(action: RegisteredAction) -> str:
 
 
 def _own_tool(tool: ServerTool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool_schema(tool.param_model),
-        annotations=tool.annotations,
-        _meta=None if tool.ui is None else _ui_meta(tool.ui),
-    )
-
-
-def _ui_meta(ui: Mapping[str, Any]) -> dict[str, Any]:
-    # Clients from before 2026 know the page's address by the second name.
-    return {"ui": dict(ui)} | ({"ui/resourceUri": ui["resourceUri"]} if "resourceUri" in ui else {})
+    meta: dict[str, Any] | None = None
+    if tool.ui is not None:
+        # Clients from before 2026 know the page's address by the second name.
+        address = {"ui/resourceUri": tool.ui["resourceUri"]} if "resourceUri" in tool.ui else {}
+        meta = {"ui": dict(tool.ui), **address}
+    return _tool(tool, reads=tool.read_only, meta=meta)
 
 
 def _without_handle(call: Call) -> Call:
@@ -444,15 +414,11 @@ def _with_notes(lease: SessionLease, result: types.CallToolResult) -> types.Call
     return result.model_copy(update={"content": content, "structured_content": structured, "meta": meta})
 
 
-def _content(part: ResultPart) -> types.ContentBlock:
+def _content(part: rendering.ResultPart) -> types.ContentBlock:
     match part:
-        case TextPart():
+        case rendering.TextPart():
             return types.TextContent(text=part.text)
-        case ImagePart():
+        case rendering.ImagePart():
             return types.ImageContent(data=base64.b64encode(part.data).decode(), mime_type=part.mime_type)
-        case LinkPart():
+        case rendering.LinkPart():
             return types.ResourceLink(name=part.name, uri=part.uri, mime_type=part.mime_type, size=part.size)
-
-
-def _internal_error(name: str) -> types.CallToolResult:
-    return failed(f"{_INTERNAL} {name}. The browser session goes on; the server's log has the details.")

@@ -11,7 +11,6 @@ from mcp.server.stdio import stdio_server
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.server.app import BrowserServer, Offers, create_server, offers_of
-from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.elicitation import OpenForm, ViewLink
 from mcp_browser.server.principals import ANONYMOUS, SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
@@ -22,6 +21,7 @@ from mcp_browser.settings import Settings
 if TYPE_CHECKING:
     import anyio
 
+    from mcp_browser.server.calls import ServerTool
     from mcp_browser.server.view.app import ViewApp
 
 
@@ -93,10 +93,7 @@ class _Line:
         self._reader = reader
         self._writer = writer
 
-    def __aiter__(self) -> AsyncGenerator[str]:
-        return self._lines()
-
-    async def _lines(self) -> AsyncGenerator[str]:
+    async def __aiter__(self) -> AsyncGenerator[str]:
         while line := await self._reader.readline():
             yield line.decode(errors="replace")
 
@@ -113,7 +110,17 @@ async def _serving(
     settings: Settings, manager: BrowserManager, open_form: OpenForm, open_view: OpenView | None
 ) -> AsyncGenerator[tuple[BrowserServer, Offers, Sessions]]:
     """Yield the server of one client, its offers and sessions, while it is served."""
-    source, session_tools = _sessions(settings, manager)
+    session_tools: tuple[ServerTool, ...] = ()
+    if SESSIONS in settings.tools.tools:
+        # Imported late: few clients over stdio want several.
+        from mcp_browser.server.sessions.tools import local_session_tools  # noqa: PLC0415
+
+        source = Sessions(manager, has_handles=True)
+        session_tools = local_session_tools(source)
+    else:
+        # Clients that drive the browser by the one tool know it as one that ends by itself.
+        idles = "browser_action" in settings.tools.tools
+        source = Sessions(manager, idle_seconds=settings.sessions.idle_timeout if idles else None)
     if settings.sessions.profiles is not None:
         # Imported late: most servers for one client keep no named profiles.
         from mcp_browser.server.sessions.profiles import Profiles  # noqa: PLC0415
@@ -126,29 +133,11 @@ async def _serving(
         if open_view is not None:
             view = await stack.enter_async_context(open_view(settings, manager, source))
             stack.push_async_callback(view[1].close)
-        offers, resources = offers_of(
-            SettingsOf(settings),
-            manager,
-            source,
-            session_tools=session_tools,
-            open_form=open_form,
-            view=view,
+        offers = offers_of(
+            SettingsOf(settings), manager, source, session_tools=session_tools, open_form=open_form, view=view
         )
         stack.push_async_callback(offers.close)
-        server = create_server(offers, source, resources, find_call=offers.find_call)
+        server = create_server(offers, source)
         watching = asyncio.create_task(source.watch())
         stack.callback(watching.cancel)
         yield server, offers, source
-
-
-def _sessions(settings: Settings, manager: BrowserManager) -> tuple[Sessions, tuple[ServerTool, ...]]:
-    """The sessions of calls, and the tools for them."""
-    if SESSIONS not in settings.tools.tools:
-        # Clients that drive the browser by the one tool know it as one that ends by itself.
-        idles = "browser_action" in settings.tools.tools
-        return Sessions(manager, idle_seconds=settings.sessions.idle_timeout if idles else None), ()
-    # Imported late: few clients over stdio want several.
-    from mcp_browser.server.sessions.tools import local_session_tools  # noqa: PLC0415
-
-    sessions = Sessions(manager, has_handles=True)
-    return sessions, local_session_tools(sessions)

@@ -21,12 +21,12 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
 from mcp_browser.server.app import registry_of
-from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
-from mcp_browser.server.elicitation import NeedInput
+from mcp_browser.server.calls import Answer, Call, ServerTool
+from mcp_browser.server.elicitation import Context, NeedInput
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.serving import http_middleware, listen
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
+from mcp_browser.server.resources.catalog import Changed, Contents
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tasks import LongCall, require_tasks, takes_tasks
@@ -375,7 +375,7 @@ def fixture_tools() -> list[ServerTool]:
 
     def tool(handler: Handler) -> ServerTool:
         _, model, *_ = get_type_hints(handler).values()
-        return server_tool(handler, param_model=model, in_session=False)
+        return ServerTool(handler, param_model=model, in_session=False)
 
     return [*(replace(one, name=f"test_{one.name}") for one in map(tool, HANDLERS)), *map(tool, JOB_HANDLERS)]
 
@@ -403,14 +403,14 @@ class FixtureResources:
         ),
     )
 
-    def listed(self, caller: ResourceCaller) -> list[types.Resource]:
+    def listed(self, caller: Context) -> list[types.Resource]:
         """What there is."""
         return [
             types.Resource(uri=uri, name=uri.split("-")[-1], description="Fixed.", mime_type=one.mime_type)
             for uri, one in FIXED.items()
         ]
 
-    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
+    async def read(self, caller: Context, uri: str) -> Contents | None:
         """One of them."""
         if uri.startswith("test://template/") and uri.endswith("/data"):
             number = uri.split("/")[3]
@@ -418,7 +418,7 @@ class FixtureResources:
             return types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(data))
         return FIXED.get(uri)
 
-    def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
+    def listen(self, caller: Context, changed: Changed) -> Callable[[], None]:
         """Nothing ever changes."""
         return lambda: None
 

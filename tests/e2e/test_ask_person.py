@@ -1,8 +1,6 @@
 """The person is asked by a tool: to act in the browser, or to answer."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import mcp_types as types
@@ -15,12 +13,11 @@ from mcp_browser.controller import Controller
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import BrowserSettings, Settings
-from tests.support.client import ERAS, Browser, Era, browsing
-from tests.support.remote import RemoteBrowser, client_of, serving
+from tests.support.client import ERAS, Era, browsing
+from tests.support.remote import reached
 from tests.support.servers import server_of
 from tests.support.site import Reply, Site
 
-Connect = Callable[..., AbstractAsyncContextManager[Browser]]
 GROUPS = ("--tools", "core,person", "--takeover-wait", "0.1")
 CAPTCHA = """
 <h1>Are you human?</h1><script>setInterval(async () => {
@@ -30,19 +27,6 @@ CAPTCHA = """
     await fetch("SEEN");
   }
 }, 100)</script>"""
-
-
-@asynccontextmanager
-async def over_stdio(era: Era, **options: Any) -> AsyncGenerator[Browser]:
-    async with browsing(era, *GROUPS, **options) as browser:
-        yield browser
-
-
-@asynccontextmanager
-async def over_http(era: Era, **options: Any) -> AsyncGenerator[Browser]:
-    async with serving(*GROUPS) as server, client_of(server.url, era, **options) as client:
-        await client.list_tools()
-        yield RemoteBrowser(client)
 
 
 class Person:
@@ -69,19 +53,17 @@ class Person:
         return types.ElicitResult(action="accept", content={"outcome": "Done", "note": "It was a duck."})
 
 
-@pytest.mark.parametrize("connect", [over_stdio, over_http])
+@pytest.mark.parametrize("way", ["stdio", "http"])
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_person_solves_what_only_they_can(site: Site, era: Era, connect: Connect) -> None:
+async def test_a_person_solves_what_only_they_can(site: Site, era: Era, way: str) -> None:
     person = Person(site)
-    async with connect(era, elicitation_callback=person.elicit) as browser:
+    async with reached(way, era, *GROUPS, elicitation_callback=person.elicit) as browser:
         await browser.open(person.page())
         asking = asyncio.create_task(browser.call("ask_person", reason="Please solve the captcha."))
         async with asyncio.timeout(60):
             await person.asked.wait()
         assert person.question == "Please solve the captcha."
-        waiting = await browser.call("get_state")
-        assert waiting.is_error
-        assert 'A person is being asked ("Please solve the captcha.")' in waiting.text
+        assert 'A person is being asked ("Please solve the captcha.")' in await browser.refused("get_state")
         person.solves.set()
         answered = await asking
         assert not answered.is_error, answered.text
@@ -94,10 +76,9 @@ async def test_a_person_solves_what_only_they_can(site: Site, era: Era, connect:
 async def test_a_client_that_cannot_ask_is_told_what_to_tell(site: Site, era: Era) -> None:
     async with browsing(era, *GROUPS) as browser:
         await browser.open(site.page("Log in"))
-        failed = await browser.call("ask_person", reason="Log in.")
-        assert failed.is_error
-        assert "cannot ask its user" in failed.text
-        assert "Tell the user what they are to do" in failed.text
+        told = await browser.refused("ask_person", reason="Log in.")
+        assert "cannot ask its user" in told
+        assert "Tell the user what they are to do" in told
         assert not (await browser.call("get_state")).is_error
 
 
@@ -138,7 +119,7 @@ async def test_a_person_is_led_to_the_view_and_hands_back_there(site: Site, era:
     manager = BrowserManager(settings)
     controller = Controller(default_registry().only({"core"}), settings)
     person = PersonTools(controller, lambda _request, _session: "http://127.0.0.1:1/view#x")
-    server = server_of(controller, Sessions(manager), person.tools(settings))
+    server = server_of(controller, Sessions(manager), [person.tool()])
     try:
         async with Client(server, mode=era, elicitation_callback=elicit) as client:
             page = site.page("<button onclick=\"document.body.append(' Thank you')\">Pay</button>")

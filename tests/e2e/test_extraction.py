@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -11,16 +12,11 @@ import httpx2 as httpx
 import mcp_types as types
 import pytest
 
-from tests.support.client import Browser, Era, browsing
+from tests.support.client import ERAS, Browser, Era, browsing
 from tests.support.remote import connected, serving
 from tests.support.site import Site
 
-WAYS: tuple[tuple[str, Era], ...] = (
-    ("stdio", "auto"),
-    ("stdio", "legacy"),
-    ("http", "auto"),
-    ("http", "legacy"),
-)
+WAYS = [*itertools.product(("stdio", "http"), ERAS)]
 
 LAMPS = [{"name": f"Lamp {n}", "price": n + 0.5} for n in (1, 2, 3)]
 LAMP_TABLE = "".join(f"<tr><td>{lamp['name']}<td>£{lamp['price']:.2f}</tr>" for lamp in LAMPS)
@@ -40,17 +36,10 @@ TEXT = {"type": "string"}
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "telephone": TEXT,
-        "manager": TEXT,
-        "password": TEXT,
-        "token": TEXT,
-        "key": TEXT,
+        **dict.fromkeys(("telephone", "manager", "password", "token", "key"), TEXT),
         "lamps": {
             "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"name": TEXT, "price": {"type": "number"}},
-            },
+            "items": {"type": "object", "properties": {"name": TEXT, "price": {"type": "number"}}},
         },
     },
     "required": ["telephone", "lamps"],

@@ -23,11 +23,7 @@ MODERN = {
         "io.modelcontextprotocol/clientCapabilities": {},
     }
 }
-HELLO = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "test", "version": "1"},
-}
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 NEEDLESS = (
     *("mcp", "mcp_types", "playwright.async_api", "PIL", "rich", "jsonschema", "html_to_markdown", "jinja2"),
     *("opentelemetry", "cryptography", "jwt", "starlette", "uvicorn", "httpx2", "pydantic_settings", "anyio"),

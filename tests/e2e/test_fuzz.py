@@ -21,6 +21,7 @@ from tests.support.load import load
 from tests.support.remote import RemoteServer, serving_process
 
 SECONDS = 20.0
+UNCHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
 paths = st.one_of(
     st.sampled_from(
@@ -30,26 +31,8 @@ paths = st.one_of(
 )
 words = st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=60)
 names = st.sampled_from(
-    [
-        *(
-            "Accept",
-            "Content-Type",
-            "Mcp-Session-Id",
-            "MCP-Protocol-Version",
-            "Mcp-Method",
-            "Mcp-Name",
-            "Origin",
-        ),
-        *(
-            "Authorization",
-            "Last-Event-ID",
-            "X-Forwarded-For",
-            "Forwarded",
-            "Range",
-            "Content-Encoding",
-            "Expect",
-        ),
-    ]
+    "Accept Content-Type Mcp-Session-Id MCP-Protocol-Version Mcp-Method Mcp-Name Origin Authorization "
+    "Last-Event-ID X-Forwarded-For Forwarded Range Content-Encoding Expect".split()
 )
 values = st.one_of(
     words,
@@ -58,17 +41,8 @@ values = st.one_of(
     ),
 )
 methods = st.sampled_from(
-    [
-        *("initialize", "ping", "tools/list", "tools/call", "resources/read", "completion/complete"),
-        *(
-            "notifications/cancelled",
-            "tasks/get",
-            "logging/setLevel",
-            "subscriptions/listen",
-            "server/discover",
-            "",
-        ),
-    ]
+    "initialize ping tools/list tools/call resources/read completion/complete notifications/cancelled "
+    "tasks/get logging/setLevel subscriptions/listen server/discover ".split(" ")
 )
 leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20))
 trees: st.SearchStrategy[Any] = st.recursive(
@@ -115,11 +89,7 @@ def answer_to(port: int, request: bytes) -> bytes:
     max_examples=150,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.data_too_large,
-        HealthCheck.function_scoped_fixture,
-    ],
+    suppress_health_check=UNCHECKED,
 )
 @given(
     method=st.sampled_from(["POST", "POST", "POST", "GET", "DELETE", "PUT", "OPTIONS", "HEAD", "PATCH", "X"]),
@@ -154,12 +124,9 @@ names_of_things = st.one_of(
     st.text(max_size=30),
     st.sampled_from(
         [
-            *(
-                "browser://tasks/../x",
-                "browser://tasks/aaaaaaaa/history.json?offset=-1",
-                "browser://x/files/1",
-            ),
-            *("browser://x/files/1/a?length=x", "file:///etc/passwd", "data:,x", "-1", "9" * 30, "\x00"),
+            *("browser://tasks/../x", "browser://tasks/aaaaaaaa/history.json?offset=-1"),
+            *("browser://x/files/1", "browser://x/files/1/a?length=x", "file:///etc/passwd", "data:,x"),
+            *("-1", "9" * 30, "\x00"),
         ]
     ),
 )
@@ -211,7 +178,7 @@ def modern(method: str, params: Mapping[str, Any]) -> dict[str, str]:
     max_examples=load(60, full=1000),
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    suppress_health_check=UNCHECKED,
 )
 @given(data=st.data(), method=st.sampled_from(sorted(PARAMS)), is_modern=st.booleans())
 def test_any_parameters_get_an_answer_that_is_no_fault_of_the_servers(

@@ -1,7 +1,7 @@
 """The live view within a client that shows MCP Apps: by the official bridge, in a real browser."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from tests.support.agents import COUNTER, FIND, WAIT, Desk, done, output
 from tests.support.app_host import MIME_TYPE, Chat, bridge_script, shows_apps
 from tests.support.client import ERAS, Browser, Era, browsing
 from tests.support.principals import ALICE, BEARERS, BOB, bearer, tokens_in
-from tests.support.remote import RemoteBrowser, client_of, serving
+from tests.support.remote import RemoteBrowser, client_of, reached, serving
 from tests.support.site import Site
 
 SECONDS = 60_000
@@ -30,20 +30,6 @@ SHOP = """
 <button style="position:absolute;left:600px;top:300px;width:200px;height:100px"
   onclick="document.title = 'Paid by ' + document.getElementById('name').value">Pay</button>
 """
-
-Connect = Callable[..., AbstractAsyncContextManager[Browser]]
-
-
-@asynccontextmanager
-async def over_stdio(era: Era, **options: Any) -> AsyncGenerator[Browser]:
-    async with browsing(era, *FLAGS, **options) as browser:
-        yield browser
-
-
-@asynccontextmanager
-async def over_http(era: Era, **options: Any) -> AsyncGenerator[Browser]:
-    async with serving("--http", *FLAGS) as server, client_of(server.url, era, **options) as client:
-        yield RemoteBrowser(client)
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +44,12 @@ async def chatting(chromium: Chromium, client: Client, bridge: str) -> AsyncGene
         yield chat
     finally:
         await chat.end()
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> types.CallToolResult:
+    result = await client.call_tool(tool, arguments)
+    assert isinstance(result, types.CallToolResult)
+    return result
 
 
 def handle_of(browser: Browser) -> dict[str, Any]:
@@ -82,9 +74,9 @@ async def click_in(chat: Chat, view: FrameLocator, x: float, y: float) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("connect", [over_stdio, over_http])
-async def test_only_clients_that_show_apps_are_told_of_it(connect: Connect, era: Era) -> None:
-    async with connect(era, extensions=[shows_apps()]) as browser:
+@pytest.mark.parametrize("way", ["stdio", "http"])
+async def test_only_clients_that_show_apps_are_told_of_it(way: str, era: Era) -> None:
+    async with reached(way, era, *FLAGS, extensions=[shows_apps()]) as browser:
         tools = {tool.name: tool.meta for tool in (await browser.client.list_tools()).tools}
         assert tools["show_browser"] == {"ui": {"resourceUri": URI}, "ui/resourceUri": URI}
         assert tools["exchange_view"] == {"ui": {"visibility": ["app"]}}
@@ -103,9 +95,7 @@ async def test_other_clients_have_the_tools_that_they_had(era: Era) -> None:
         tools = {tool.name: tool.meta for tool in (await browser.client.list_tools()).tools}
         assert not {"show_browser", "exchange_view"} & set(tools)
         assert tools["ask_person"] is None
-        failed = await browser.call("show_browser")
-        assert failed.is_error
-        assert "shows no MCP Apps" in failed.text
+        assert "shows no MCP Apps" in await browser.refused("show_browser")
 
 
 async def test_without_the_view_there_is_none() -> None:
@@ -116,20 +106,17 @@ async def test_without_the_view_there_is_none() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("connect", "era"), [(over_stdio, "auto"), (over_http, "auto"), (over_http, "legacy")]
-)
+@pytest.mark.parametrize(("way", "era"), [("stdio", "auto"), ("http", "auto"), ("http", "legacy")])
 async def test_a_person_watches_takes_over_and_hands_back_in_the_chat(
-    site: Site, chromium: Chromium, bridge: str, connect: Connect, era: Era
+    site: Site, chromium: Chromium, bridge: str, way: str, era: Era
 ) -> None:
     async with (
-        connect(era, extensions=[shows_apps()]) as browser,
+        reached(way, era, *FLAGS, extensions=[shows_apps()]) as browser,
         chatting(chromium, browser.client, bridge) as chat,
     ):
         await browser.open(site.page(SHOP, title="Greengrocer"))
         named = handle_of(browser)
-        shown = await browser.client.call_tool("show_browser", named)
-        assert isinstance(shown, types.CallToolResult)
+        shown = await call(browser.client, "show_browser", **named)
         assert "take" in str(shown.content)
         view = await chat.show("show_browser", named)
         await chat.tell_result(shown)
@@ -176,7 +163,7 @@ async def test_a_person_is_asked_in_the_chat_by_a_client_without_forms(
     site: Site, chromium: Chromium, bridge: str, era: Era
 ) -> None:
     async with (
-        over_stdio(era, extensions=[shows_apps()]) as browser,
+        reached("stdio", era, *FLAGS, extensions=[shows_apps()]) as browser,
         chatting(chromium, browser.client, bridge) as chat,
     ):
         await browser.open(site.page(SHOP, title="Checkout"))
@@ -221,23 +208,19 @@ async def test_what_lets_the_page_in_is_its_callers_alone(tmp_path: Path) -> Non
 
     flags = ("--http", *FLAGS, "--tokens", str(tokens), "--audit-log", str(audit))
     async with serving(*flags) as server, client(server.url, ALICE) as alice, client(server.url, BOB) as bob:
-        shown = await alice.call_tool("show_browser", {})
-        assert isinstance(shown, types.CallToolResult)
+        shown = await call(alice, "show_browser")
         key = (shown.meta or {})["mcp-browser/view"]
         # Models read the content, and must not take the browser over.
         assert key not in str(shown.content) + str(shown.structured_content)
-        own = await alice.call_tool("exchange_view", {"view": key, "wait": True, **page})
-        assert isinstance(own, types.CallToolResult)
+        own = await call(alice, "exchange_view", view=key, wait=True, **page)
         assert '"opened"' in str(own.content)
         for stranger, given in ((bob, key), (alice, "another-key")):
-            refused = await stranger.call_tool("exchange_view", {"view": given, **page})
-            assert isinstance(refused, types.CallToolResult)
+            refused = await call(stranger, "exchange_view", view=given, **page)
             assert refused.is_error
             assert "There is no such view" in str(refused.content)
         session = (shown.meta or {})["mcp-browser/session"]
         await alice.call_tool("close_session", {"session": session})
-        over = await alice.call_tool("exchange_view", {"view": key, **page})
-        assert isinstance(over, types.CallToolResult)
+        over = await call(alice, "exchange_view", view=key, **page)
         assert over.is_error
         assert "has ended" in str(over.content)
     told = audit.read_text()
@@ -291,8 +274,7 @@ async def test_a_task_that_ended_with_a_question_goes_on_from_its_card(
     desk.follow(output({"call_user": {"question": "What is the code?"}}), done("In."))
     async with desk.client("auto", *desk.flags, "--view", extensions=[shows_apps()]) as client:
         # Nobody looks yet, so that nobody is asked.
-        ended = await client.call_tool("run_task", {"task": "Log in.", "start_url": site.page(COUNTER)})
-        assert isinstance(ended, types.CallToolResult)
+        ended = await call(client, "run_task", task="Log in.", start_url=site.page(COUNTER))
         assert "What is the code?" in str(ended.content)
         async with chatting(chromium, client, bridge) as chat:
             card = (await chat.show("show_browser", {})).locator("#task")

@@ -1,6 +1,7 @@
 """Clients that give their model only a result's texts, or only its structured content where it has one."""
 
 import base64
+import itertools
 import json
 import re
 import tempfile
@@ -17,7 +18,7 @@ import mcp_browser
 from scripts.examples import EXAMPLES, PAGE, SITE
 from tests.support.agents import COUNTER, FIND, WAIT, Desk, done
 from tests.support.agents import text as texts
-from tests.support.client import Era
+from tests.support.client import ERAS
 from tests.support.remote import client_of, serving
 from tests.support.site import Site
 
@@ -35,14 +36,7 @@ SOME = ("find_elements", "get_console_messages", "extract_content", "click_eleme
 
 HANDLE = re.compile(r'"([\w.-]{24,})"')
 UNREACHABLE = {"search_web"}  # It asks a site on the Internet
-WAYS: tuple[tuple[str, Era], ...] = (
-    ("http", "auto"),
-    ("http", "legacy"),
-    ("sse", "auto"),
-    ("sse", "legacy"),
-    ("stdio", "auto"),
-    ("stdio", "legacy"),
-)
+WAYS = [*itertools.product(("http", "sse", "stdio"), ERAS)]
 
 
 def told(result: types.CallToolResult) -> tuple[str, ...]:
@@ -148,13 +142,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
 @pytest.fixture(scope="module")
 async def addresses(desk: Desk) -> AsyncGenerator[Mapping[str, str]]:
     """Where each remote transport is reached, every tool offered."""
-    flags = (
-        "--output-dir",
-        str(desk.tasks.parent / "out"),
-        "--profiles",
-        str(desk.tasks.parent / "profiles"),
-    )
-    async with serving("--tools", "all", *flags, *desk.flags) as server:
+    out, profiles = (str(desk.tasks.parent / name) for name in ("out", "profiles"))
+    flags = ("--output-dir", out, "--profiles", profiles, *desk.flags)
+    async with serving("--tools", "all", *flags) as server:
         yield {"http": server.url, "sse": server.sse_url}
 
 

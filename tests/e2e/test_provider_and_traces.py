@@ -94,25 +94,11 @@ async def left(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Left:
             thinks({"done": {"success": True, "text": "Typed."}}),
         )
         environment = {**aimock.environment, "OTEL_EXPORTER_OTLP_ENDPOINT": collector}
-        flags = [
-            "--model",
-            "openai:gpt-5-mini",
-            "--tasks-dir",
-            str(folder / "tasks"),
-            "--secrets",
-            str(secrets),
-        ]
+        flags = ["--model", "openai:gpt-5-mini", "--secrets", str(secrets)]
+        flags += ["--tasks-dir", str(folder / "tasks")]
+        asked = {"task": "Type the phrase.", "start_url": site.page(PAGE), "secrets": ["phrase"]}
         async with connected(folder, environment, *flags) as client:
-            result = await client.call_tool(
-                "run_task",
-                {
-                    "task": "Type the phrase.",
-                    "start_url": site.page(PAGE),
-                    "secrets": ["phrase"],
-                    "max_cost": 1,
-                    "judge": False,
-                },
-            )
+            result = await client.call_tool("run_task", {**asked, "max_cost": 1, "judge": False})
         requests = aimock.requests()
     assert isinstance(result, types.CallToolResult)
     exports = [ExportTraceServiceRequest.FromString(body) for body in received]
@@ -198,12 +184,7 @@ def test_spans_say_what_was_asked_and_used(left: Left) -> None:
 def test_spans_hold_nothing_of_the_page_the_task_or_the_model(left: Left) -> None:
     exported = left.exported.decode(errors="replace")
     for words in (
-        "confidential",
-        "Pass phrase",
-        "Type the phrase",
-        "Typed.",
-        "Let me think",
-        "Slow down",
+        *("confidential", "Pass phrase", "Type the phrase", "Typed.", "Let me think", "Slow down"),
         "/page/",
     ):
         assert words not in exported

@@ -20,17 +20,8 @@ pytestmark = pytest.mark.apps
 
 async def again(recorder: Recorder, folder: Path, *flags: str) -> None:
     """Do the recorded task again without a model."""
-    command = [
-        sys.executable,
-        "-m",
-        "mcp_browser",
-        "run",
-        "--replay",
-        recorder.task,
-        "--headless",
-        "--isolated",
-    ]
-    ran = await run([*command, "--tasks-dir", str(folder / "tasks"), *flags], folder)
+    command = [sys.executable, "-m", "mcp_browser", "run", "--replay", recorder.task, "--headless"]
+    ran = await run([*command, "--isolated", "--tasks-dir", str(folder / "tasks"), *flags], folder)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 

@@ -14,7 +14,6 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client
-from mcp.shared.exceptions import MCPError
 
 from tests.server.http.conftest import free_listener
 from tests.server.http.issuer import AUDIENCE, Issuer
@@ -90,30 +89,16 @@ async def test_a_change_is_told_before_the_answer_to_what_made_it(http: httpx2.A
         assert (handshake["id"], answer["id"]) == (1, 2)
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/sse"])
-async def test_a_client_without_one_does_not(server: RemoteServer, path: str) -> None:
-    with pytest.raises((httpx2.HTTPStatusError, MCPError, ExceptionGroup)):
-        async with client_of(server.base + path, "legacy", headers=bearer("wrong-token-0123456789")):
-            pass
-
-
 async def test_every_path_but_health_asks_who_it_is(http: httpx2.AsyncClient) -> None:
     assert (await http.get("/healthz")).status_code == 200
     assert (await http.get("/readyz")).status_code == 200
-    for method, path in (
-        ("POST", "/mcp"),
-        ("GET", "/mcp"),
-        ("DELETE", "/mcp"),
-        ("GET", "/sse"),
-        ("POST", f"/messages?session_id={'0' * 32}"),
-        ("GET", "/metrics"),
-        ("GET", "/"),
-        ("GET", "/nothing"),
-        ("OPTIONS", "/mcp"),
+    for asked in (
+        *("POST /mcp", "GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /sse", "GET /metrics", "GET /"),
+        *("GET /nothing", f"POST /messages?session_id={'0' * 32}"),
     ):
         for headers in ({}, VERSION):
-            answer = await http.request(method, path, headers=headers)
-            assert answer.status_code == 401, (method, path)
+            answer = await http.request(*asked.split(), headers=headers)
+            assert answer.status_code == 401, asked
             assert answer.headers["www-authenticate"].startswith("Bearer ")
 
 
@@ -164,8 +149,7 @@ async def test_a_handle_of_another_principal_names_no_session(server: RemoteServ
         assert stolen.is_error
         assert made_up.is_error
         assert not (await alice.call_tool("get_state", {"session": handle})).is_error
-        for tool in ("close_session",):
-            assert (await bob.call_tool(tool, {"session": handle})).is_error
+        assert (await bob.call_tool("close_session", {"session": handle})).is_error
         assert not (await alice.call_tool("get_state", {"session": handle})).is_error
 
 
@@ -193,68 +177,47 @@ async def test_metrics_count_calls_and_refusals(server: RemoteServer, http: http
     assert ALICE not in shown.text
 
 
-HOSTILE_BODIES = {
-    "not json": b"{",
-    "empty": b"",
-    "deep lists": b"[" * 200_000,
-    "deep objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
-    "deep params": b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":'
-    + b"[" * 50_000
-    + b"]" * 50_000
-    + b"}}",
-    "a batch": json.dumps([LIST_TOOLS] * 1000).encode(),
-    "a huge number": b'{"jsonrpc":"2.0","id":' + b"9" * 100_000 + b',"method":"tools/list"}',
-    "not utf-8": b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}',
-    "a lone surrogate": b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/list"}',
-    "infinity": b'{"jsonrpc":"2.0","id":1e999,"method":"tools/list"}',
-    "no method": b'{"jsonrpc":"2.0","id":1}',
-    "null": b"null",
-    "an answer": b'{"jsonrpc":"2.0","id":1,"result":{}}',
-    "unknown method": b'{"jsonrpc":"2.0","id":1,"method":"no/such"}',
-    "dunder method": b'{"jsonrpc":"2.0","id":1,"method":"__class__"}',
-    "wrong kinds": b'{"jsonrpc":2,"id":{},"method":[],"params":"x"}',
-    "call without name": b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}',
-    "call with a path": b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"../../x"}}',
-    "keys twice": b'{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list","method":"no/such"}',
-}
+HOSTILE_BODIES = (
+    *(b"{", b"", b"[" * 200_000, b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b"null"),
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":' + b"[" * 50_000 + b"]" * 50_000 + b"}}",
+    json.dumps([LIST_TOOLS] * 1000).encode(),
+    b'{"jsonrpc":"2.0","id":' + b"9" * 100_000 + b',"method":"tools/list"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}',
+    b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/list"}',
+    b'{"jsonrpc":"2.0","id":1e999,"method":"tools/list"}',
+    *(b'{"jsonrpc":"2.0","id":1}', b'{"jsonrpc":"2.0","id":1,"result":{}}'),
+    b'{"jsonrpc":"2.0","id":1,"method":"no/such"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"__class__"}',
+    b'{"jsonrpc":2,"id":{},"method":[],"params":"x"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"../../x"}}',
+    b'{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list","method":"no/such"}',
+)
+
+HOSTILE_HEADERS = (
+    *({"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}),
+    *({"Content-Type": "multipart/form-data; boundary=x"}, {"Content-Type": ""}),
+    *({"Content-Type": "application/json; charset=utf-7"}, {"Content-Encoding": "gzip"}),
+    *({"Accept": "text/html"}, {"Accept": "x" * 10_000}, {"Last-Event-ID": "x" * 1000}),
+    *({"MCP-Protocol-Version": "1999-01-01"}, {"MCP-Protocol-Version": "../../etc/passwd"}),
+    {**VERSION, "Mcp-Method": "tools/call", "Mcp-Name": "x"},
+    *({**VERSION, "Mcp-Param-Session": "x" * 5000}, {"Mcp-Session-Id": "../" * 1000}),
+)
 
 
-async def test_hostile_bodies_are_answered_without_harm(
+async def test_hostile_bodies_and_headers_are_answered_without_harm(
     server: RemoteServer, http: httpx2.AsyncClient
 ) -> None:
     opened = await http.post("/mcp", json=INITIALIZE, headers=JSON | bearer(ALICE))
     legacy = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
-    for era, more in (("none", {}), ("legacy", legacy), ("modern", VERSION)):
-        for name, body in HOSTILE_BODIES.items():
-            answer = await http.post("/mcp", content=body, headers=JSON | bearer(ALICE) | more)
-            assert answer.status_code < 500, (era, name, answer.text[:300])
-            assert "Traceback" not in answer.text, (era, name)
-            assert 'File "' not in answer.text, (era, name)
-            assert "site-packages" not in answer.text, (era, name)
+    cases = [(body, more) for more in ({}, legacy, VERSION) for body in HOSTILE_BODIES]
+    for body, more in (*cases, *((json.dumps(LIST_TOOLS).encode(), more) for more in HOSTILE_HEADERS)):
+        answer = await http.post("/mcp", content=body, headers=JSON | bearer(ALICE) | more)
+        assert answer.status_code < 500, (more, body[:300], answer.text[:300])
+        for leak in ("Traceback", 'File "', "site-packages"):
+            assert leak not in answer.text, (more, body[:300])
     async with client_of(server.url, "legacy", headers=bearer(ALICE)) as client:
         assert (await client.list_tools()).tools
-
-
-async def test_wrong_content_types_and_versions_are_answered_without_harm(http: httpx2.AsyncClient) -> None:
-    for more in (
-        {"Content-Type": "text/plain"},
-        {"Content-Type": "application/x-www-form-urlencoded"},
-        {"Content-Type": "multipart/form-data; boundary=x"},
-        {"Content-Type": "application/json; charset=utf-7"},
-        {"Content-Type": ""},
-        {"Content-Encoding": "gzip"},
-        {"Accept": "text/html"},
-        {"Accept": "x" * 10_000},
-        {"MCP-Protocol-Version": "1999-01-01"},
-        {"MCP-Protocol-Version": "../../etc/passwd"},
-        {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "x"},
-        {"MCP-Protocol-Version": "2026-07-28", "Mcp-Param-Session": "x" * 5000},
-        {"Mcp-Session-Id": "../" * 1000},
-        {"Last-Event-ID": "x" * 1000},
-    ):
-        answer = await http.post("/mcp", json=LIST_TOOLS, headers=JSON | bearer(ALICE) | more)
-        assert answer.status_code < 500, (more, answer.text[:300])
-        assert "Traceback" not in answer.text
 
 
 async def test_nothing_secret_is_logged_at_any_level(server: RemoteServer, http: httpx2.AsyncClient) -> None:

@@ -66,23 +66,16 @@ async def test_a_legacy_client_that_connects_anew_learns_why_its_page_is_empty(
         assert "a client that connects anew for each call" in (await browser.call("get_state")).text
 
 
-async def test_an_unknown_handle_is_an_error_that_says_how_to_start_anew(
-    server: RemoteServer,
+async def test_a_session_that_is_unknown_or_closed_is_an_error_that_says_so(
+    server: RemoteServer, site: Site
 ) -> None:
     async with connected(server.url) as browser:
-        browser.session = "made-up"
-        result = await browser.call("get_state")
-        assert result.is_error
-        assert result.text.startswith("There is no such session. Start anew")
-
-
-async def test_a_closed_session_is_over_for_its_caller(server: RemoteServer, site: Site) -> None:
-    async with connected(server.url) as browser:
+        unknown = await browser.call("get_state", session="made-up")
+        assert unknown.is_error
+        assert unknown.text.startswith("There is no such session. Start anew")
         await browser.open(site.page("<h1>One</h1>"))
         await browser.do("close_session")
-        result = await browser.call("get_state")
-        assert result.is_error
-        assert "closed by close_session" in result.text
+        assert "closed by close_session" in await browser.refused("get_state")
 
 
 async def test_a_legacy_client_can_have_more_sessions_than_its_own(server: RemoteServer, site: Site) -> None:
@@ -134,9 +127,7 @@ async def test_more_tabs_than_allowed_are_refused_and_popups_closed(server: Remo
         await browser.open(site.page(flood))
         for _ in range(2):
             await browser.do("open_tab")
-        refused = await browser.call("open_tab")
-        assert refused.is_error
-        assert "a session may have 3 tabs" in refused.text
+        assert "a session may have 3 tabs" in await browser.refused("open_tab")
         await browser.do("close_tab", tab=3)
         await browser.do("switch_tab", tab=1)
         result = await browser.call("click_element", index=await browser.look_for("button", "Flood"))
@@ -186,9 +177,7 @@ async def test_too_many_sessions_are_refused_and_none_is_closed_for_it(site: Sit
         assert "Mine" in await browser.snapshot()
         made = await browser.call("new_session")
         assert made.structured is not None
-        refused = await browser.call("new_session")
-        assert refused.is_error
-        assert "as many as this server allows" in refused.text
+        assert "as many as this server allows" in await browser.refused("new_session")
         assert "Mine" in await browser.snapshot()
 
         async def has_room() -> bool:
@@ -234,9 +223,8 @@ async def test_a_profile_keeps_logins_and_has_one_holder(site: Site, tmp_path: P
             assert "is new" in await browser.do("new_session", profile="work")
             await browser.open(url)
             await browser.click("button", "Log in")
-            refused = await other.call("new_session", profile="work")
-            assert refused.is_error
-            assert "Another session has the profile 'work'" in refused.text
+            told = await other.refused("new_session", profile="work")
+            assert "Another session has the profile 'work'" in told
             await browser.do("close_session")
             assert "starts with the logins" in await other.do("new_session", profile="work")
             assert "who: Ada login=ada" in await other.open(url)

@@ -98,13 +98,8 @@ async def test_a_stream_goes_on_after_its_last_event_for_its_own_session_only(se
         ((other, _),) = await alice.events(call | {"method": "ping", "params": {}}, most=1)
         assert other.partition("-")[0] != primed.partition("-")[0]
 
-        for client, event in (
-            (again, primed),
-            (bob, primed),
-            (alice, "9999-1"),
-            (alice, "x"),
-            (alice, "1-99"),
-        ):
+        others = ((again, primed), (bob, primed), (alice, "9999-1"), (alice, "x"), (alice, "1-99"))
+        for client, event in others:
             headers = client.headers | {"Last-Event-ID": event}
             refused = await http.get("/mcp", headers=headers)
             # The first event of each session is that of `initialize`.

@@ -16,6 +16,7 @@ from mcp import Client
 
 from mcp_browser.server.tool_groups import AGENT_TOOLS
 from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, output, text, until, verdict
+from tests.support.agents import refused as refusal
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.forms import Page, get, post
 from tests.support.site import Site
@@ -79,11 +80,7 @@ async def test_a_secret_that_a_task_has_typed_is_in_no_result(client: Client, de
     arguments = {"task": "Type it.", "start_url": url, "secrets": ["login"]}
     ran = await client.call_tool("run_task", arguments)
     assert not ran.is_error, text(ran)
-    for tool, given in {
-        "get_state": {},
-        "find_elements": {"role": "textbox"},
-        "extract_content": {},
-    }.items():
+    for tool, given in {"get_state": {}, "find_elements": {"role": "textbox"}, "extract_content": {}}.items():
         result = await client.call_tool(tool, given)
         assert "login" in text(result), "its name stands there"
         assert VALUE not in result.model_dump_json()
@@ -98,9 +95,8 @@ async def test_what_is_not_done_is_an_error_that_says_why(client: Client, desk: 
     assert "not done" in text(result)
     assert "It is sold out." in text(result)
     assert data(result)["status"] == "failed"
-    again = await client.call_tool("run_task", {"task": "Go on.", "task_id": data(result)["task_id"]})
-    assert again.is_error
-    assert "has ended" in text(again)
+    told = await refusal(client, "run_task", {"task": "Go on.", "task_id": data(result)["task_id"]})
+    assert "has ended" in told
 
 
 async def test_a_task_can_be_started_and_asked_for(client: Client, desk: Desk, site: Site) -> None:
@@ -113,9 +109,7 @@ async def test_a_task_can_be_started_and_asked_for(client: Client, desk: Desk, s
     result = await client.call_tool("get_task", {**task, "wait_seconds": 30})
     assert text(result).startswith("Ready."), text(result)
     for tool in ("get_task", "resume_task", "stop_task"):
-        unknown = await client.call_tool(tool, {"task_id": "../nothing"})
-        assert unknown.is_error
-        assert "no task" in text(unknown)
+        assert "no task" in await refusal(client, tool, {"task_id": "../nothing"})
     for tool in ("pause_task", "resume_task", "stop_task"):
         assert (await client.call_tool(tool, task)).is_error, f"{tool} has nothing to do"
 
@@ -196,9 +190,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 async def test_wrong_arguments_are_told(client: Client) -> None:
     for arguments, told in WRONG:
-        result = await client.call_tool("run_task", arguments)
-        assert result.is_error
-        assert told in text(result)
+        assert told in await refusal(client, "run_task", arguments)
 
 
 # -- with clients, and servers, of their own
@@ -210,12 +202,8 @@ async def test_by_default_it_says_at_once_how_to_set_a_model_up(fresh: Desk) -> 
         assert names(tools) & set(AGENT_TOOLS) == {"run_task"}
         wire = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
         assert len(json.dumps(wire, separators=(",", ":"))) < 14_000
-        result = await client.call_tool("run_task", {"task": "Do."})
-        assert result.is_error
-        assert "--model" in text(result)
-        result = await client.call_tool("run_task", {"task": "Do.", "wait": False})
-        assert result.is_error
-        assert "--tools core,agent" in text(result)
+        assert "--model" in await refusal(client, "run_task", {"task": "Do."})
+        assert "--tools core,agent" in await refusal(client, "run_task", {"task": "Do.", "wait": False})
 
 
 @pytest.mark.parametrize("era", MODERN_FIRST)

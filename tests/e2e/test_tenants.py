@@ -11,7 +11,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.browser.raw_server import raw_server
-from tests.support.agents import Desk, data, done, output, text
+from tests.support.agents import Desk, data, done, output, refused, text
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.load import load
 from tests.support.principals import BEARERS, TOKENS, bearer
@@ -115,11 +115,9 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
         arguments = {"task": "Type.", "start_url": site.page("<input>"), "secrets": ["word"]}
         typed = await alice.call_tool("run_task", arguments)
         assert data(typed)["status"] == "succeeded", text(typed)
-        refused = await bob.call_tool("run_task", arguments)
-        assert refused.is_error
-        assert "Secrets: other." in text(refused)
-        refused = await bob.call_tool("run_task", {"task": "Type.", "model": "openai:gpt"})
-        assert "may not be used here" in text(refused)
+        assert "Secrets: other." in await refused(bob, "run_task", arguments)
+        other = {"task": "Type.", "model": "openai:gpt"}
+        assert "may not be used here" in await refused(bob, "run_task", other)
         with pytest.raises(Exception, match="Unknown tool"):
             await alice.call_tool("get_cookies", {})
         bobs = RemoteBrowser(bob)

@@ -12,6 +12,7 @@ import termios
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,18 +59,14 @@ class Terminal:
     def __init__(self, folder: Path) -> None:
         self.desk = Desk(folder)
         self.flags = self.desk.flags
-        self._environment = {
-            name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")
-        }
+        own = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
+        self._environment = own | {"COLUMNS": "200", "TERM": "xterm"}
 
-    async def begin(self, *words: str) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated"),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=self._environment | {"COLUMNS": "200"},
-        )
+    async def begin(self, *words: str, **options: Any) -> asyncio.subprocess.Process:
+        command = (sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated")
+        pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+        given: dict[str, Any] = {"stdin": null, "stdout": pipe, "stderr": pipe, **options}
+        return await asyncio.create_subprocess_exec(*command, **given, env=self._environment)
 
     async def run(self, *words: str) -> tuple[int, str, str]:
         process = await self.begin(*words)
@@ -81,15 +78,10 @@ class Terminal:
     async def screen(self, *words: str) -> AsyncGenerator["Screen"]:
         """The command at a terminal of its own, where a person can type."""
         master, slave = pty.openpty()
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated"),
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            env=self._environment | {"COLUMNS": "200", "TERM": "xterm"},
-            # Its controlling terminal, whose Ctrl+C is for it.
-            preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)),
-        )
+        # Its controlling terminal, whose Ctrl+C is for it.
+        control = lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0))  # noqa: E731
+        ends = dict.fromkeys(("stdin", "stdout", "stderr"), slave)
+        process = await self.begin(*words, **ends, preexec_fn=control)
         os.close(slave)
         screen = Screen(process, master)
         try:

@@ -89,13 +89,8 @@ async def test_pages_of_the_same_name_without_tls_are_other_pages(
 ) -> None:
     async with behind(proxy, tmp_path, told=told) as (base, server):
         plain = base.replace("https", "http")
-        others = (
-            plain,
-            f"https://{NAME}",
-            f"https://{NAME}:1",
-            plain.rpartition(":")[0],
-            "https://evil.example",
-        )
+        ports = (f"https://{NAME}", f"https://{NAME}:1", plain.rpartition(":")[0])
+        others = (plain, *ports, "https://evil.example")
         async with httpx2.AsyncClient(base_url=base, verify=UNVERIFIED, timeout=60) as client:
 
             async def status(method: str, path: str, origin: str) -> int:

@@ -358,7 +358,7 @@ DOOR = """<button style="position:absolute;left:0;top:0;width:200px;height:100px
 <script>document.addEventListener('keydown', () => typed.focus())</script>"""
 
 
-async def test_what_a_person_is_told_holds_and_is_for_people(
+async def test_what_a_person_is_told_holds_and_is_for_people_and_what_a_page_opens_comes_to_the_front(
     server: RemoteServer, chromium: Browser, site: Site
 ) -> None:
     async with connected(server.url) as browser:
@@ -384,21 +384,11 @@ async def test_what_a_person_is_told_holds_and_is_for_people(
             # The keys are the page's again.
             await view.keyboard.type("Ada")
             await expect(view.get_by_role("button", name="Typed Ada")).to_be_visible(timeout=SECONDS)
-            await view.get_by_role("button", name="Hand back").click()
-
-
-async def test_what_a_page_opens_for_a_person_comes_to_the_front(
-    server: RemoteServer, chromium: Browser, site: Site
-) -> None:
-    async with connected(server.url) as browser:
-        await browser.open(site.page(DOOR, title="Door"))
-        async with viewed(server, chromium) as view:
-            await first_frame(view)
-            await take_over(view)
+            # What a page opens for a person comes to the front.
             await click_in(view, 400, 50)
             await expect(view.get_by_label("Address")).to_have_value(re.compile("/hello$"), timeout=SECONDS)
-            await view.get_by_role("button", name="Door").click()
-            await expect(view.get_by_role("button", name="Door")).to_have_attribute(
+            await view.get_by_role("button", name="Typed Ada").click()
+            await expect(view.get_by_role("button", name="Typed Ada")).to_have_attribute(
                 "aria-current", "page", timeout=SECONDS
             )
             await view.get_by_role("button", name="Hand back").click()

@@ -1,16 +1,17 @@
 """A server whose agent follows a script, in this process: for what is the same over every transport."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest_asyncio
-from mcp.server.context import ServerRequestContext
 
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
+from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
@@ -29,9 +30,7 @@ class Lending(Sessions):
         self._hold(HeldSession(handle=DEFAULT, session=session))
         self.owned = True
 
-    def owns(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession
-    ) -> bool:
+    def owns(self, _request: Context, _session: BrowserSession) -> bool:
         return self.owned
 
     def may_read(self, _principal: Principal, _session: BrowserSession) -> bool:
@@ -41,13 +40,25 @@ class Lending(Sessions):
 class TaskRoom:
     """A server with all of the agent's tools."""
 
-    def __init__(self, manager: BrowserManager, session: BrowserSession, desk: Desk, **more: Any) -> None:
-        """Work in `session`, by the script of `desk`; `more` are settings of the agent's."""
+    def __init__(
+        self,
+        manager: BrowserManager,
+        session: BrowserSession,
+        desk: Desk,
+        groups: Mapping[str, Any] = MappingProxyType({}),
+        **more: Any,
+    ) -> None:
+        """Work in `session`, by the script of `desk`.
+
+        `groups` are other settings by their group, `more` settings of the agent's.
+        """
         models = {"model": f"scripted:{desk.script}", "judge_model": f"scripted:{desk.judge}"}
         given = {**models, "tasks_dir": desk.tasks, **more}
-        agent = AgentSettings.model_validate(given)
-        settings = manager.settings.model_copy(update={"agent": agent})
-        registry = default_registry().only({"core"})
+        update: dict[str, Any] = {"agent": AgentSettings.model_validate(given)}
+        for name, own in groups.items():
+            update[name] = getattr(manager.settings, name).model_copy(update=own)
+        settings = manager.settings.model_copy(update=update)
+        registry = default_registry()
         self.desk = desk
         self.manager = manager
         self.session = session

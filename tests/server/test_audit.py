@@ -9,24 +9,18 @@ import mcp_types as types
 import pytest
 from mcp import Client
 
-from mcp_browser.actions import default_registry
 from mcp_browser.actions.browser_action import BrowserActionParams
 from mcp_browser.actions.elements import FillFormParams
 from mcp_browser.actions.scripting import EvaluateScriptParams
 from mcp_browser.audit import AuditLog, redacted
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
-from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session
-from tests.server.task_room import Lending
+from tests.server.task_room import TaskRoom
 from tests.support.agents import Desk, done, output
 from tests.support.agents import text as text_of
 from tests.support.client import MODERN_FIRST
-from tests.support.servers import server_of
 from tests.support.site import Site
 
 __all__ = ["folders", "manager", "session", "shared_session"]
@@ -41,24 +35,15 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
 ) -> None:
     log, policy, desk = tmp_path / "audit.jsonl", tmp_path / "policy.toml", Desk(tmp_path)
     policy.write_text('[[rule]]\nnames = ["Pay"]\n')
-    given = manager.settings
-    settings = given.model_copy(
-        update={
-            "tools": given.tools.model_copy(update={"policy": policy}),
-            "server": given.server.model_copy(update={"audit_log": log}),
-            "agent": AgentSettings(model=f"scripted:{desk.script}", tasks_dir=desk.tasks),
-        }
-    )
-    registry, source = default_registry(), Lending(session)
-    agent = RunTools(settings, source, registry, TaskFiles(source))
-    server = server_of(Controller(registry, settings), source, tools=agent.tools(), find_call=agent.find_call)
+    groups = {"tools": {"policy": policy}, "server": {"audit_log": log}}
+    room = TaskRoom(manager, session, desk, groups)
     answers = iter(["accept", "accept", "decline"])  # The script is asked about, too
 
     async def person(context: Any, params: Any) -> types.ElicitResult:
         del context, params
         return types.ElicitResult(action=next(answers), content={"allow": True})  # pyright: ignore[reportArgumentType]
 
-    async with Client(server, mode=era, elicitation_callback=person) as client:
+    async with Client(room.server, mode=era, elicitation_callback=person) as client:
         url = site.page(PAGE)
         told = text_of(await client.call_tool("go_to_url", {"url": f"{url}?access_token={SECRET}"}))
         field = int(told.split('] textbox "Password"')[0].rsplit("[", 1)[1])
@@ -71,7 +56,7 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
         await client.call_tool("click_element", {"index": field + 1})
         desk.follow(output({"input_text": {"index": field, "text": SECRET}}), done("Typed."))
         await client.call_tool("run_task", {"task": f"Type {SECRET}."})
-    await agent.close()
+    await room.agent.close()
     text = log.read_text()
     assert SECRET not in text
     assert "hunter2" not in text
@@ -101,10 +86,7 @@ def test_arguments_are_told_by_the_models_names_alone() -> None:
     told = redacted(
         {"fields": [{"index": 3, "value": "x" * 9, "extra": "y"}], "other": "z"}, FillFormParams, {}
     )
-    assert told == {
-        "fields": [{"index": 3, "value": "(9 characters)", "(unknown)": 1}],
-        "(unknown)": 1,
-    }
+    assert told == {"fields": [{"index": 3, "value": "(9 characters)", "(unknown)": 1}], "(unknown)": 1}
 
 
 def test_what_is_typed_and_what_a_model_leaves_out_of_its_repr_is_withheld() -> None:

@@ -9,20 +9,14 @@ import pytest
 from mcp import Client
 
 import mcp_browser
-from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.controller import Controller
 from mcp_browser.server.elicitation import is_yes
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
-from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session
-from tests.server.task_room import Lending
-from tests.support.agents import Desk, data, done, output
+from tests.server.task_room import TaskRoom
+from tests.support.agents import Desk, data, done, output, refused
 from tests.support.agents import text as text_of
 from tests.support.client import MODERN_FIRST
-from tests.support.servers import server_of
 from tests.support.site import Site
 
 __all__ = ["folders", "manager", "session", "shared_session"]
@@ -30,23 +24,13 @@ __all__ = ["folders", "manager", "session", "shared_session"]
 PAGE = "<button onclick=\"this.textContent = 'Paid'\">Pay</button>"
 
 
-class Room:
+class Room(TaskRoom):
     """A server under a policy, and a person who answers."""
 
     def __init__(self, manager: BrowserManager, session: BrowserSession, folder: Path) -> None:
         policy = folder / "policy.toml"
         policy.write_text('[[rule]]\nnames = ["Pay"]\n')
-        self.desk = Desk(folder)
-        agent = AgentSettings(
-            model=f"scripted:{self.desk.script}", tasks_dir=self.desk.tasks, step_timeout=20
-        )
-        tools = manager.settings.tools.model_copy(update={"policy": policy})
-        settings = manager.settings.model_copy(update={"tools": tools, "agent": agent})
-        source, registry = Lending(session), default_registry()
-        self.agent = RunTools(settings, source, registry, TaskFiles(source))
-        self.server = server_of(
-            Controller(registry, settings), source, tools=self.agent.tools(), find_call=self.agent.find_call
-        )
+        super().__init__(manager, session, Desk(folder), {"tools": {"policy": policy}}, step_timeout=20)
         self.asked: list[str] = []
         self.answer = types.ElicitResult(action="accept", content={"allow": True})
 
@@ -59,6 +43,12 @@ class Room:
         return Client(self.server, mode=era, elicitation_callback=self.person if asks else None)
 
 
+async def pay_button(client: Client, site: Site, body: str = PAGE) -> int:
+    """The index of the button, on a page that is opened."""
+    told = text_of(await client.call_tool("go_to_url", {"url": site.page(body)}))
+    return int(told.split('] button "Pay"')[0].rsplit("[", 1)[1])
+
+
 @pytest.fixture
 def room(manager: BrowserManager, session: BrowserSession, tmp_path: Path) -> Room:
     return Room(manager, session, tmp_path)
@@ -67,17 +57,14 @@ def room(manager: BrowserManager, session: BrowserSession, tmp_path: Path) -> Ro
 @pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_person_is_asked_and_their_answer_holds(room: Room, site: Site, era: str) -> None:
     async with room.client(era) as client:
-        told = text_of(await client.call_tool("go_to_url", {"url": site.page(PAGE)}))
-        click = {"index": int(told.split('] button "Pay"')[0].rsplit("[", 1)[1])}
+        click = {"index": await pay_button(client, site)}
         for answer in (
             types.ElicitResult(action="decline"),
             types.ElicitResult(action="cancel"),
             types.ElicitResult(action="accept", content={"allow": False}),
         ):
             room.answer = answer
-            refused = await client.call_tool("click_element", click)
-            assert refused.is_error
-            assert "has not said yes; nothing was done" in text_of(refused)
+            assert "has not said yes; nothing was done" in await refused(client, "click_element", click)
         room.answer = types.ElicitResult(action="accept", content={"allow": True})
         clicked = await client.call_tool("click_element", click)
         assert not clicked.is_error, text_of(clicked)
@@ -89,8 +76,7 @@ async def test_a_person_is_asked_and_their_answer_holds(room: Room, site: Site, 
 @pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_where_nobody_can_be_asked_the_way_to_confirm_is_told(room: Room, site: Site, era: str) -> None:
     async with room.client(era, asks=False) as client:
-        told = text_of(await client.call_tool("go_to_url", {"url": site.page(PAGE)}))
-        click = {"index": int(told.split('] button "Pay"')[0].rsplit("[", 1)[1])}
+        click = {"index": await pay_button(client, site)}
         refused = await client.call_tool("click_element", click)
     assert refused.is_error
     assert 'A person\'s yes is needed for click_element on button "Pay"' in text_of(refused)
@@ -100,32 +86,20 @@ async def test_where_nobody_can_be_asked_the_way_to_confirm_is_told(room: Room, 
 async def test_an_answer_to_another_call_is_none_to_this_one(room: Room, site: Site) -> None:
     """A client that speaks for itself: states are sealed, and belong to one tool with its arguments."""
     async with room.client("auto") as client:
-        body = PAGE + PAGE.replace(">Pay<", ">Pay twice<")
-        told = text_of(await client.call_tool("go_to_url", {"url": site.page(body)}))
-        first = int(told.split('] button "Pay"')[0].rsplit("[", 1)[1])
+        first = await pay_button(client, site, PAGE + PAGE.replace(">Pay<", ">Pay twice<"))
         answers: dict[str, Any] = {"consent": {"action": "accept", "content": {"allow": True}}}
-        forged = await client.session.send_request(
-            types.CallToolRequest(
-                params=types.CallToolRequestParams(
-                    name="click_element", arguments={"index": first}, input_responses=answers
-                )
-            ),
-            types.InputRequiredResult,
-        )
+
+        async def ask(index: int, kind: Any, state: str | None = None) -> Any:
+            params = types.CallToolRequestParams(
+                name="click_element", arguments={"index": index}, input_responses=answers, request_state=state
+            )
+            return await client.session.send_request(types.CallToolRequest(params=params), kind)
+
+        forged = await ask(first, types.InputRequiredResult)
         assert forged.request_state
         assert not is_yes({"action": "accept", "content": {"allow": "yes"}})
         with pytest.raises(Exception, match="requestState"):
-            await client.session.send_request(
-                types.CallToolRequest(
-                    params=types.CallToolRequestParams(
-                        name="click_element",
-                        arguments={"index": first + 1},
-                        input_responses=answers,
-                        request_state=forged.request_state,
-                    )
-                ),
-                types.CallToolResult,
-            )
+            await ask(first + 1, types.CallToolResult, forged.request_state)
 
 
 @pytest.mark.parametrize("era", MODERN_FIRST)
@@ -133,8 +107,7 @@ async def test_an_answer_to_another_call_is_none_to_this_one(room: Room, site: S
 async def test_the_agent_behind_run_task_asks_too(room: Room, site: Site, era: str, says: str) -> None:
     room.answer = types.ElicitResult(action="accept", content={"answer": says})
     async with room.client(era) as client:
-        told = text_of(await client.call_tool("go_to_url", {"url": site.page(PAGE)}))
-        index = int(told.split('] button "Pay"')[0].rsplit("[", 1)[1])
+        index = await pay_button(client, site)
         room.desk.follow(output({"click_element": {"index": index}}), done("Ready."))
         result = await client.call_tool("run_task", {"task": "Pay."})
         assert bool(data(result)["errors"]) is (says == "No"), text_of(result)

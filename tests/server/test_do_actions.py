@@ -292,10 +292,7 @@ async def test_one_wrong_action_refuses_all_of_them(room: Room) -> None:
         first = page.click("A")
         wrong: list[tuple[dict[str, Any], str]] = [
             ({"click_elemnt": {"index": 1}}, "Action 2 (click_elemnt): There is no action 'click_elemnt'"),
-            (
-                {"click_element": {"idx": 1}},
-                "Action 2 (click_element): 'index' is missing",
-            ),
+            ({"click_element": {"idx": 1}}, "Action 2 (click_element): 'index' is missing"),
             ({"click_element": {"index": 99_999}}, "Action 2 (click_element): There is no element [99999]"),
             ({"do_actions": {"actions": [first]}}, "A list has no list in it"),
             ({"evaluate_script": {"script": "1"}}, "Action 2 (evaluate_script): It may not be one of a list"),

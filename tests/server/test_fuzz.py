@@ -1,4 +1,4 @@
-"""Any arguments for any tool: no crash, no hang, no internal error, no leak."""
+"""Any arguments for any tool, names of any length and any letters among them: no crash, hang, or leak."""
 
 import asyncio
 import re
@@ -41,6 +41,7 @@ PAGE = f"""<form><input aria-label=Name><input type=password value={PASSWORD}>
 <input type=file><input type=checkbox aria-label=Box><input type=date><button type=button>Go</button></form>
 <iframe srcdoc='<button>Inside</button>'></iframe><div contenteditable>Text</div>"""
 SECONDS = 40.0
+UNCHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 LEAKS = ("Traceback", "site-packages", 'File "', "Internal error", PASSWORD, "pydantic")
 WAITS = frozenset({"timeout", "seconds", "hold", "wait_seconds", "element_seconds", "max_seconds"})
 ADDRESSES = frozenset({"url", "start_url"})
@@ -49,37 +50,10 @@ texts = st.one_of(
     st.text(max_size=40),
     st.sampled_from(
         [
-            *(
-                "",
-                "\x00",
-                "\ud83d",
-                "\u202e\u2066",
-                "</page>",
-                '[7] button "Go"',
-                "%s{0}${x}",
-                "../../etc/passwd",
-            ),
-            *(
-                "re:(a+)+$",
-                "re:[",
-                "*",
-                "data:,x",
-                "data:;base64,!",
-                "browser://x/y",
-                "Control++",
-                "Enter",
-                "-1",
-            ),
-            *(
-                "9" * 400,
-                "0.5,0.5",
-                "[1,2,3,4]",
-                "1,1@0x0",
-                "a" * 5000,
-                "NaN",
-                "\u2028",
-                "file:///etc/passwd",
-            ),
+            *("", "\x00", "\ud83d", "\u202e\u2066", "</page>", '[7] button "Go"', "%s{0}${x}"),
+            *("../../etc/passwd", "re:(a+)+$", "re:[", "*", "data:,x", "data:;base64,!", "browser://x/y"),
+            *("Control++", "Enter", "-1", "9" * 400, "0.5,0.5", "[1,2,3,4]", "1,1@0x0", "a" * 5000),
+            *("NaN", "\u2028", "file:///etc/passwd"),
         ]
     ),
 )
@@ -202,11 +176,7 @@ async def fuzzed(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncG
     max_examples=50,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.data_too_large,
-        HealthCheck.function_scoped_fixture,
-    ],
+    suppress_health_check=UNCHECKED,
 )
 @given(data=st.data())
 async def test_any_arguments_get_a_result_or_an_error_that_teaches(
@@ -235,3 +205,46 @@ async def test_any_arguments_get_a_result_or_an_error_that_teaches(
         state = text_of(await client.call_tool("get_state", {}))
         assert "Internal error" not in state
         fuzzed.look(state)
+
+
+NAMES = frozenset({"file", "history", "logins_of", "name", "paths", "profile", "session", "task_id"})
+VALUES = {
+    "long": "a" * 5000,
+    "long in the folder": f"FOLDER/{'a' * 5000}",
+    "long in many bytes": "\U0001f600" * 100,
+    "as long as an identifier": "a" * 64,
+    "a long number": f"browser://x/files/{'9' * 5000}/a",
+    "a null character": "FOLDER/a\0b",
+    "half a character": "\ud83d",
+    "above": "../../../etc/passwd",
+    "from the root": "/etc/passwd",
+    "a folder": "FOLDER",
+    "nothing": "",
+    "a user's folder": "~nobody-here/a",
+    "a device": "CON",
+    "line ends": "a\nb\r\u2028c",
+    "many folders": f"FOLDER/{'a/' * 3000}",
+}
+"""Values that no file system takes, or that lead elsewhere; FOLDER is one that files may be read from."""
+
+FILLING: dict[str, Any] = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
+
+
+@pytest.mark.parametrize("value", VALUES)
+async def test_any_name_gets_an_answer_that_teaches(fuzzed: Fuzzed, site: Site, value: str) -> None:
+    text = VALUES[value].replace("FOLDER", str(fuzzed.folder))
+    async with Client(fuzzed.server, mode="legacy") as client:
+        await client.call_tool("go_to_url", {"url": site.page("<input type=file><p>Text")})
+        for tool in (await client.list_tools()).tools:
+            properties: dict[str, Any] = tool.input_schema["properties"]
+            for name in NAMES & properties.keys():
+                needed = {
+                    one: FILLING.get(str(properties[one].get("type")), "x")
+                    for one in tool.input_schema.get("required", ())
+                }
+                given = [text] if "array" in str(properties[name]) else text
+                result = await client.call_tool(tool.name, {**needed, name: given})
+                assert isinstance(result, types.CallToolResult)
+                told = text_of(result)
+                assert "Internal error" not in told, (tool.name, name, told)
+                assert told.strip()

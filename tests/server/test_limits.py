@@ -4,7 +4,7 @@ import base64
 import io
 import json
 from collections.abc import AsyncIterator
-from typing import Any, Literal
+from typing import Any
 
 import mcp_types as types
 import pytest
@@ -33,11 +33,9 @@ from mcp_browser.settings import (
     Settings,
     Viewport,
 )
+from tests.support.client import Era, both_eras
 from tests.support.servers import server_of
 from tests.support.site import Site
-
-both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])
-Era = Literal["auto", "legacy"]
 
 
 @pytest_asyncio.fixture(loop_scope="session")

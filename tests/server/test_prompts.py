@@ -15,6 +15,7 @@ from mcp_browser.server.app import BrowserServer
 from mcp_browser.server.prompts import NEEDED, PROMPTS
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings, ToolSettings
+from tests.support.client import both_eras
 from tests.support.servers import server_of
 
 
@@ -38,7 +39,7 @@ async def test_a_server_that_only_reads_offers_no_prompt_that_types() -> None:
             await client.get_prompt("fill_form", {"values": "x"})
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@both_eras
 async def test_a_server_without_prompts_declares_none(era: Any) -> None:
     async with Client(prompting(tools=("browser_action",)), mode=era) as client:
         declared = client.server_capabilities
@@ -48,7 +49,7 @@ async def test_a_server_without_prompts_declares_none(era: Any) -> None:
             await client.list_prompts()
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@both_eras
 async def test_prompts_name_the_tools_that_there_are_and_wrong_arguments_are_reported(era: Any) -> None:
     async with Client(prompting(tools=("core", "console")), mode=era) as client:
         prompts = {one.name: one for one in (await client.list_prompts()).prompts}
@@ -76,5 +77,5 @@ async def test_prompts_name_the_tools_that_there_are_and_wrong_arguments_are_rep
 
 
 def test_whether_there_are_prompts_is_known_by_one_tool() -> None:
-    assert all(NEEDED in prompt.needs for prompt in PROMPTS.values())
-    assert any(prompt.needs == (NEEDED,) for prompt in PROMPTS.values())
+    assert all(NEEDED in prompt.needs for prompt in PROMPTS)
+    assert any(prompt.needs == (NEEDED,) for prompt in PROMPTS)

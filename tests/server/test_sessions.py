@@ -8,11 +8,11 @@ import pytest
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.catalog import ResourceCaller
 from mcp_browser.server.resources.contents import SessionFiles
 from mcp_browser.server.sessions import remote
 from mcp_browser.server.sessions.remote import UNUSED_KEPT, RemoteSessions
 from mcp_browser.settings import SessionSettings, Settings
+from tests.support.principals import request_of
 
 REQUEST: Any = SimpleNamespace(request=None)  # Of the modern protocol, which has no sessions of its own
 ALICE, BOB, CAROL = (Principal(name=name, id=name) for name in ("alice", "bob", "carol"))
@@ -70,10 +70,7 @@ async def test_who_has_a_session_hears_that_its_files_end_with_it() -> None:
     heard: list[tuple[str, str, bool]] = []
 
     def hear(principal: Principal) -> None:
-        files.listen(
-            ResourceCaller(REQUEST, principal),
-            lambda uri, listed: heard.append((principal.name, uri, listed)),
-        )
+        files.listen(request_of(principal), lambda uri, listed: heard.append((principal.name, uri, listed)))
 
     hear(ALICE)
     hear(BOB)
@@ -81,6 +78,6 @@ async def test_who_has_a_session_hears_that_its_files_end_with_it() -> None:
     file = await held.session.artifacts.add(b"x", "a.txt")
     await sessions.end(held, "The session was closed.")
     assert heard == [("alice", file.uri, True)] * 2
-    assert files.listed(ResourceCaller(REQUEST, ALICE)) == []
+    assert files.listed(request_of(ALICE)) == []
     assert not sessions.may_read(ALICE, held.session)
     await manager.close()

@@ -46,6 +46,13 @@ def text(result: types.CallToolResult) -> str:
     return "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
 
 
+async def refused(client: Client, tool: str, arguments: dict[str, Any]) -> str:
+    """The texts of a call that has to fail."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, text(result)
+    return text(result)
+
+
 def data(result: types.CallToolResult) -> dict[str, Any]:
     assert result.structured_content is not None, text(result)
     return result.structured_content

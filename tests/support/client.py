@@ -25,6 +25,8 @@ Era = Literal["auto", "legacy"]
 T = TypeVar("T")
 ERAS: tuple[Era, ...] = ("auto", "legacy")
 
+both_eras = pytest.mark.parametrize("era", ERAS)
+
 MODERN_FIRST = [pytest.param(era, marks=[pytest.mark.slow] if era == "legacy" else []) for era in ERAS]
 """Both; the older one is left to the slow tests where it has no part in what is tested."""
 
@@ -116,6 +118,12 @@ class Browser:
         result = await self.call(tool, **arguments)
         if result.is_error:
             raise ToolError(f"{tool}({arguments}): {result.text}")
+        return result.text
+
+    async def refused(self, tool: str, **arguments: Any) -> str:
+        """Call a tool that has to fail, and tell its text."""
+        result = await self.call(tool, **arguments)
+        assert result.is_error, result.text
         return result.text
 
     async def open(self, url: str) -> str:

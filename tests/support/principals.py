@@ -1,6 +1,10 @@
 """Callers that a server knows by their tokens."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from mcp_browser.server.principals import Principal, set_principal
 
 TOKENS = {name: f"{name}-0123456789abcdef" for name in ("alice", "bob", "carol", "dan")}
 BEARERS = {"MCP_BROWSER_TOKEN": ",".join(f"{name}:{token}" for name, token in TOKENS.items())}
@@ -20,3 +24,10 @@ def tokens_in(folder: Path) -> Path:
     path.touch(0o600)
     path.write_text(f"alice: {ALICE}\nbob: {BOB}\n")
     return path
+
+
+def request_of(caller: Principal) -> Any:
+    """The context of a request from this caller, of the modern protocol."""
+    scope: dict[str, Any] = {}
+    set_principal(scope, caller)
+    return SimpleNamespace(request=SimpleNamespace(scope=scope))

@@ -28,7 +28,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from tests.support.client import Browser, Era, held
+from tests.support.client import Browser, Era, browsing, held
 from tests.support.process import MARK, MarkedProcesses
 
 _LISTENING = re.compile(r"listening at (\S+)(?: and (\S+))?")
@@ -210,5 +210,20 @@ async def connected(
 ) -> AsyncGenerator[RemoteBrowser]:
     """A policy's client for a server; it lists the tools first, as every real client does."""
     async with client_of(url, era, headers=headers) as client:
+        await client.list_tools()
+        yield RemoteBrowser(client)
+
+
+@asynccontextmanager
+async def reached(way: str, era: Era, *flags: str, **options: Any) -> AsyncGenerator[Browser]:
+    """A policy's client of a server of its own, over `stdio`, `http` or `sse`; `options` are the client's."""
+    if way == "stdio":
+        async with browsing(era, *flags, **options) as browser:
+            yield browser
+        return
+    async with (
+        serving(f"--{way}", *flags) as server,
+        client_of(server.url or server.sse_url, era, **options) as client,
+    ):
         await client.list_tools()
         yield RemoteBrowser(client)

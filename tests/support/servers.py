@@ -20,5 +20,5 @@ def server_of(
     find_call: FindCall | None = None,
 ) -> BrowserServer:
     """The controller's actions and `tools`, in these sessions."""
-    offer = Offer(tools=Tools(controller, sessions, tools))
-    return create_server(Offers(lambda _: offer), sessions, resources, find_call=find_call)
+    offer = Offer(tools=Tools(controller, sessions, tools), find_call=find_call)
+    return create_server(Offers(lambda _: offer, resources=resources), sessions)

@@ -67,7 +67,7 @@ class HttpServer:
             view = LiveView(settings, manager, self.sessions.may_read)
         self._view = view
         try:
-            self._offers, resources = offers_of(
+            self._offers = offers_of(
                 settings_of,
                 manager,
                 self.sessions,
@@ -78,7 +78,7 @@ class HttpServer:
             )
         except ValueError as error:
             raise SettingsError(f"actions: {error}.") from error
-        self._server = create_server(self._offers, self.sessions, resources, find_call=self._offers.find_call)
+        self._server = create_server(self._offers, self.sessions)
         app = http_app(
             settings,
             server=self._server,

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import anyio
 import mcp_types as types
 from mcp.server.connection import Connection
-from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
@@ -18,7 +17,6 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, Serv
 
 from mcp_browser.errors import ActionError
 from mcp_browser.server.elicitation import Context
-from mcp_browser.server.principals import Principal, principal_of_request
 
 logger = logging.getLogger(__name__)
 
@@ -28,14 +26,6 @@ PAGE = 100  # How many resources a page of the list has
 MOST_SUBSCRIPTIONS = 1000  # How many addresses one connection may watch
 _SENDING_SECONDS = 1.0  # How long an answer waits for the notifications before it
 MOST_LISTENERS = 1024  # How many streams of changes may be open at a time
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceCaller:
-    """Who asks for resources: the SDK's context of the request, and the identity that was checked."""
-
-    request: Context
-    principal: Principal
 
 
 Changed = Callable[[str, bool], None]  # Called with an address, and whether the caller's list has it
@@ -49,11 +39,11 @@ class ResourceProvider(Protocol):
         """The forms that addresses of the family have."""
         ...
 
-    def listed(self, caller: ResourceCaller, /) -> list[types.Resource]:
+    def listed(self, caller: Context, /) -> list[types.Resource]:
         """What there is for this caller, oldest first."""
         ...
 
-    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
+    async def read(self, caller: Context, uri: str) -> Contents | None:
         """The contents of a resource; None where the address is of another family.
 
         Raises:
@@ -62,7 +52,7 @@ class ResourceProvider(Protocol):
         """
         ...
 
-    def listen(self, caller: ResourceCaller, changed: Changed, /) -> Callable[[], None]:
+    def listen(self, caller: Context, changed: Changed, /) -> Callable[[], None]:
         """Report changes of resources that the caller may read, until the function returned is called."""
         ...
 
@@ -74,24 +64,25 @@ class Resources:
         self._providers = tuple(providers)
         self._streams: set[ListenHandler] = set()
 
-    def install(self, server: Server[Any]) -> None:
-        """Register the handlers of requests about resources."""
-        server.add_request_handler("resources/list", types.PaginatedRequestParams, self.list)
-        server.add_request_handler(
-            "resources/templates/list", types.PaginatedRequestParams, self.list_templates
-        )
-        server.add_request_handler("resources/read", types.ReadResourceRequestParams, self.read)
-        server.add_request_handler("resources/subscribe", types.SubscribeRequestParams, self.subscribe)
-        server.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe)
-        server.add_request_handler(
-            "subscriptions/listen", types.SubscriptionsListenRequestParams, self.listen
-        )
+    @property
+    def handlers(self) -> dict[str, Any]:
+        """The handlers of requests about resources, as the SDK's server takes them."""
+        return {
+            "on_list_resources": self.list,
+            "on_list_resource_templates": self.list_templates,
+            "on_read_resource": self.read,
+            "on_subscribe_resource": self.subscribe,
+            "on_unsubscribe_resource": self.unsubscribe,
+            "on_subscriptions_listen": self.listen,
+        }
 
     async def list(self, ctx: Context, params: types.PaginatedRequestParams) -> types.ListResourcesResult:
         """One page of the caller's resources."""
-        caller = _caller(ctx)
-        found = [resource for provider in self._providers for resource in provider.listed(caller)]
-        start = _start(params.cursor)
+        found = [resource for provider in self._providers for resource in provider.listed(ctx)]
+        cursor = "0" if params.cursor is None else params.cursor
+        if not cursor.isascii() or not cursor.isdigit():
+            raise MCPError(types.INVALID_PARAMS, "The cursor is none that this server has given.")
+        start = int(cursor)
         rest = start + PAGE < len(found)
         return types.ListResourcesResult(
             resources=found[start : start + PAGE], next_cursor=str(start + PAGE) if rest else None
@@ -109,17 +100,15 @@ class Resources:
         """The contents of a resource. Raises MCPError -32602: there is none, or it is to be read in parts."""
         for provider in self._providers:
             try:
-                contents = await provider.read(_caller(ctx), params.uri)
+                contents = await provider.read(ctx, params.uri)
             except ActionError as error:
                 raise MCPError(types.INVALID_PARAMS, str(error), {"uri": params.uri}) from error
-            except OSError as error:
-                logger.exception("A resource could not be read")
-                raise MCPError(types.INTERNAL_ERROR, "The file could not be read.") from error
             except MCPError:
                 raise
             except Exception as error:
                 logger.exception("A resource could not be read")
-                raise MCPError(types.INTERNAL_ERROR, "The resource could not be read.") from error
+                what = "file" if isinstance(error, OSError) else "resource"
+                raise MCPError(types.INTERNAL_ERROR, f"The {what} could not be read.") from error
             if contents is not None:
                 return types.ReadResourceResult(contents=[contents])
         raise MCPError(types.INVALID_PARAMS, f"There is no resource {params.uri[:300]}.", {"uri": params.uri})
@@ -151,9 +140,8 @@ class Resources:
         follower: _Follower | None = connection.state.get(_FOLLOWER)
         if follower is None:
             follower = connection.state[_FOLLOWER] = _Follower(ctx.session)
-            caller = _caller(ctx)
             for provider in self._providers:
-                connection.exit_stack.callback(provider.listen(caller, follower.changed))
+                connection.exit_stack.callback(provider.listen(ctx, follower.changed))
             connection.exit_stack.callback(follower.end)
         return follower
 
@@ -165,7 +153,7 @@ class Resources:
         """Serve a stream of changes of what the caller may read. Raises MCPError -32603: too many."""
         if len(self._streams) >= MOST_LISTENERS:
             raise MCPError(types.INTERNAL_ERROR, "Too many streams of changes are open.")
-        handler = ListenHandler(_CallersChanges(self._providers, _caller(ctx)))
+        handler = ListenHandler(_CallersChanges(self._providers, ctx))
         self._streams.add(handler)
         try:
             return await handler(ctx, params)
@@ -222,7 +210,7 @@ class _Follower:
 class _CallersChanges:
     """The SDK's bus of events, as one caller may hear them: each stream listens to the providers itself."""
 
-    def __init__(self, providers: Sequence[ResourceProvider], caller: ResourceCaller) -> None:
+    def __init__(self, providers: Sequence[ResourceProvider], caller: Context) -> None:
         self._providers = providers
         self._caller = caller
 
@@ -232,13 +220,10 @@ class _CallersChanges:
                 listener(ResourcesListChanged())
             listener(ResourceUpdated(uri))
 
-        ends = [provider.listen(self._caller, changed) for provider in self._providers]
-
-        def stop() -> None:
-            for end in ends:
-                end()
-
-        return stop
+        ends = contextlib.ExitStack()
+        for provider in self._providers:
+            ends.callback(provider.listen(self._caller, changed))
+        return ends.close
 
     async def publish(self, event: ServerEvent) -> None:
         raise NotImplementedError
@@ -250,15 +235,3 @@ _FOLLOWER = "mcp_browser.follower"
 def _connection(ctx: Context) -> Connection:
     # The SDK gives each request a proxy, and no public access to the state of the connection.
     return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
-
-
-def _caller(ctx: Context) -> ResourceCaller:
-    return ResourceCaller(ctx, principal_of_request(ctx))
-
-
-def _start(cursor: str | None) -> int:
-    if cursor is None:
-        return 0
-    if not cursor.isascii() or not cursor.isdigit():
-        raise MCPError(types.INVALID_PARAMS, "The cursor is none that this server has given.")
-    return int(cursor)

@@ -16,7 +16,9 @@ from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
-from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
+from mcp_browser.server.elicitation import Context
+from mcp_browser.server.principals import principal_of_request
+from mcp_browser.server.resources.catalog import Changed, Contents
 from mcp_browser.server.sessions.sessions import Sessions
 
 LARGEST_PART = 640_000  # Bytes of a file in one answer: as base64 well below the megabyte
@@ -136,22 +138,23 @@ class SessionFiles:
         self._manager = manager
         self._sessions = sessions
 
-    def listed(self, caller: ResourceCaller) -> list[types.Resource]:
+    def listed(self, caller: Context) -> list[types.Resource]:
         """The files of the caller's own sessions, oldest first in each."""
         return [
             resource_of(artifact)
             for session in self._manager.sessions
-            if self._sessions.owns(caller.request, caller.principal, session)
+            if self._sessions.owns(caller, session)
             for artifact in session.artifacts.files()
         ]
 
-    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
+    async def read(self, caller: Context, uri: str) -> Contents | None:
         """A file, or the part of it that the address asks for; raises NotFound, MCPError."""
         address = uri.partition("?")[0]
         match = URI.fullmatch(address)
         if match is None:
             return None
-        artifact = self.find(address, lambda session: self._may_read(caller, session))
+        reader = principal_of_request(caller)
+        artifact = self.find(address, lambda session: self._sessions.may_read(reader, session))
         return await contents_of(artifact, uri)
 
     def find(self, address: str, may_read: Callable[[BrowserSession], bool]) -> Artifact:
@@ -162,14 +165,11 @@ class SessionFiles:
                 return session.artifacts.find(address)
         raise NotFound(f"There is no file at {address[:300]}.", hint="It ends with its browser session.")
 
-    def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
+    def listen(self, caller: Context, changed: Changed) -> Callable[[], None]:
         """Report when a file of the caller's sessions is added or deleted."""
 
         def heard(session: BrowserSession, uri: str) -> None:
-            if self._may_read(caller, session):
-                changed(uri, self._sessions.owns(caller.request, caller.principal, session))
+            if self._sessions.may_read(principal_of_request(caller), session):
+                changed(uri, self._sessions.owns(caller, session))
 
         return self._manager.listen_to_files(heard)
-
-    def _may_read(self, caller: ResourceCaller, session: BrowserSession) -> bool:
-        return self._sessions.may_read(caller.principal, session)

@@ -36,23 +36,15 @@ from mcp_browser.llm.messages import (
     as_json,
     assistant,
 )
+from mcp_browser.server import elicitation
 from mcp_browser.server.elicitation import (
     COULD_NOT,
     DONE,
-    FORM_SECONDS,
     PERSON_SECONDS,
     Context,
     Mailbox,
     OpenForm,
-    SecretForm,
     ViewLink,
-    capabilities,
-    hand_over,
-    handover_request,
-    no_view,
-    takes_forms,
-    takes_urls,
-    url_params,
 )
 from mcp_browser.server.runs.run import Run
 from mcp_browser.server.view.card import TaskCard
@@ -70,9 +62,7 @@ Answer with one JSON object and nothing else: no words around it. It must fit th
 class ClientWatcher:
     """The watcher of a run whose person is behind an MCP client."""
 
-    def __init__(
-        self, run: Run, request: Context, open_form: OpenForm | None = None, view_link: ViewLink = no_view
-    ) -> None:
+    def __init__(self, run: Run, request: Context, open_form: OpenForm | None, view_link: ViewLink) -> None:
         self._run = run
         self._request = request
         self._open_form = open_form
@@ -89,41 +79,37 @@ class ClientWatcher:
         The client asks them, and the page of the live view if one is open: the first answer counts. They fill
         in one field; or act in the browser, and say whether they could.
         """
+        session, mailbox = self._run.agent.session, self._run.mailbox
         acts = not choices and DONE_IN_BROWSER.search(question) is not None
-        card = await self._run.agent.session.plugin(TaskCard)
-        asked = self._handover(question) if acts else self._form(question, choices)
-        beside = self._ask_client(asked, acts=acts) if asked is not None and self._run.attended else None
-        return await card.ask(question, (DONE, COULD_NOT) if acts else choices, beside, limit=PERSON_SECONDS)
-
-    async def _ask_client(self, asked: types.ElicitRequest, *, acts: bool) -> str | None:
         if acts:
-            handover = await hand_over(self._run.mailbox, asked)
-            return None if handover.outcome == "no answer" else str(handover)
-        response = await self._run.mailbox.ask(asked)
-        if not isinstance(response, types.ElicitResult) or response.action != "accept":
-            return None
-        return str((response.content or {}).get("answer", ""))
+            link = self._view_link(self._request, session)
+            asked = elicitation.handover_request(self._request, question, session, link)
+        elif elicitation.takes_forms(self._request):
+            field: dict[str, Any] = {"type": "string", "title": "Answer"}
+            if choices:
+                field["enum"] = list(choices)
+            asked = elicitation.form_of(question, "answer", answer=field)
+        else:
+            asked = None
 
-    def _handover(self, question: str) -> types.ElicitRequest | None:
-        session = self._run.agent.session
-        return handover_request(self._request, question, session, self._view_link(self._request, session))
+        async def ask_client() -> str | None:
+            if acts:
+                return await elicitation.hand_over(mailbox, asked)
+            response = await mailbox.ask(asked) if asked is not None else None
+            if not isinstance(response, types.ElicitResult) or response.action != "accept":
+                return None
+            return str((response.content or {}).get("answer", ""))
 
-    def _form(self, question: str, choices: tuple[str, ...]) -> types.ElicitRequest | None:
-        if not takes_forms(self._request):
-            return None
-        answer: dict[str, Any] = {"type": "string", "title": "Answer"}
-        if choices:
-            answer["enum"] = list(choices)
-        schema = {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
-        params = types.ElicitRequestFormParams(message=question, requested_schema=schema)
-        return types.ElicitRequest(params=params)
+        card = await session.plugin(TaskCard)
+        beside = ask_client() if asked is not None and self._run.attended else None
+        return await card.ask(question, (DONE, COULD_NOT) if acts else choices, beside, limit=PERSON_SECONDS)
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
         """Return the person's answer on a page of this server's; None where none can be asked."""
-        if self._open_form is None or not takes_urls(self._request) or not self._run.attended:
+        if self._open_form is None or not elicitation.takes_urls(self._request) or not self._run.attended:
             return None
         async with self._open_form(self._request, question, site, self._run.agent.task.text) as form:
-            params = url_params(self._request, question, form.url)
+            params = elicitation.url_params(self._request, question, form.url)
             answer = await self._filled_in(form, types.ElicitRequest(params=params))
             identifier = params.elicitation_id
             if answer is not None and identifier is not None:
@@ -134,11 +120,11 @@ class ClientWatcher:
                     await self._request.session.send_elicit_complete(identifier, self._request.request_id)
             return answer
 
-    async def _filled_in(self, form: SecretForm, request: types.ElicitRequest) -> SecretStr | None:
+    async def _filled_in(self, form: elicitation.SecretForm, asked: types.ElicitRequest) -> SecretStr | None:
         """Return the answer in a form; the client may agree to show it before or after that."""
-        asking = asyncio.create_task(self._run.mailbox.ask(request))
+        asking = asyncio.create_task(self._run.mailbox.ask(asked))
         try:
-            async with asyncio.timeout(FORM_SECONDS):
+            async with asyncio.timeout(elicitation.FORM_SECONDS):
                 await asyncio.wait({asking, form.answer}, return_when=asyncio.FIRST_COMPLETED)
                 if not form.answer.done():
                     response = asking.result()
@@ -154,8 +140,8 @@ class ClientWatcher:
 class ClientModel:
     """Asks the client's model, which the client chooses. Sampling counts no tokens: usage is an estimate."""
 
-    def __init__(self, mailbox: Mailbox, *, takes_tools: bool) -> None:
-        self.mailbox = mailbox
+    def __init__(self, *, takes_tools: bool) -> None:
+        self.mailbox = Mailbox()
         self._takes_tools = takes_tools
         self.info = ModelInfo(name="client:sampling")
 
@@ -172,7 +158,18 @@ class ClientModel:
                 "The client's model did not answer: sampling was declined, or the client has gone.",
                 hint="Allow it there, or set --model and the provider's key.",
             )
-        return self._reply(response, messages, form)
+        content = response.content if isinstance(response.content, list) else [response.content]
+        text = "\n".join(part.text for part in content if isinstance(part, types.TextContent))
+        used = next((part for part in content if isinstance(part, types.ToolUseContent)), None)
+        call = OutputCall(id=used.id, name=used.name, arguments=used.input) if used is not None else None
+        usage = Usage(
+            input_tokens=tokens.of_messages(messages, form),
+            output_tokens=tokens.of_message(assistant(text, call=call)),
+            requests=1,
+            estimated=True,
+        )
+        finish = "length" if response.stop_reason == "maxTokens" else "stop"
+        return Reply(text=text, call=call, usage=usage, model=response.model, finish=finish)
 
     def _params(
         self, messages: Sequence[Message], form: OutputForm | None
@@ -186,34 +183,7 @@ class ClientModel:
         elif form is not None:
             rules += "\n\n" + AS_JSON.format(schema=json.dumps(form.json_schema, ensure_ascii=False))
         return types.CreateMessageRequestParams(
-            messages=_as_turns(others),
-            system_prompt=rules or None,
-            max_tokens=MOST_TOKENS,
-            **options,
-        )
-
-    def _reply(
-        self,
-        response: types.CreateMessageResult | types.CreateMessageResultWithTools,
-        messages: Sequence[Message],
-        form: OutputForm | None,
-    ) -> Reply:
-        content = response.content if isinstance(response.content, list) else [response.content]
-        text = "\n".join(part.text for part in content if isinstance(part, types.TextContent))
-        used = next((part for part in content if isinstance(part, types.ToolUseContent)), None)
-        call = OutputCall(id=used.id, name=used.name, arguments=used.input) if used is not None else None
-        usage = Usage(
-            input_tokens=tokens.of_messages(messages, form),
-            output_tokens=tokens.of_message(assistant(text, call=call)),
-            requests=1,
-            estimated=True,
-        )
-        return Reply(
-            text=text,
-            call=call,
-            usage=usage,
-            model=response.model,
-            finish="length" if response.stop_reason == "maxTokens" else "stop",
+            messages=_as_turns(others), system_prompt=rules or None, max_tokens=MOST_TOKENS, **options
         )
 
 
@@ -258,30 +228,22 @@ async def run_models(
         raise InvalidArguments("A scripted model can only be set up where the server is started.")
     allowed = settings.allowed_models
     name = name or settings.model
-    if name is not None and name != settings.model and not _matches(name, allowed):
+    is_own = name in (None, settings.model)
+    if not is_own and allowed and not any(fnmatch.fnmatchcase(str(name), pattern) for pattern in allowed):
         hint = f"Models that may be named: {', '.join(allowed)}. Or leave `model` out."
-        raise InvalidArguments(f"The model {name[:100]!r} may not be used here.", hint=hint)
+        raise InvalidArguments(f"The model {str(name)[:100]!r} may not be used here.", hint=hint)
     try:
         if name is not None:
             model = await chat_model(name, settings)
+        elif (sampling := elicitation.capabilities(request).sampling) is None:
+            raise ModelError(HOW_TO_SET_UP)
+        elif not attended:
+            raise ModelError(
+                "The client's own model can only be asked while a call waits.",
+                hint="Use run_task with wait=true; with its task_id to go on with a task.",
+            )
         else:
-            model = _clients_model(request, attended=attended)
+            model = ClientModel(takes_tools=sampling.tools is not None)
         return await with_settings_models(model, settings)
     except (ModelError, SettingsError) as error:
         raise NotActionable(str(error)) from error
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _clients_model(request: Context, *, attended: bool) -> ClientModel:
-    sampling = capabilities(request).sampling
-    if sampling is None:
-        raise ModelError(HOW_TO_SET_UP)
-    if not attended:
-        raise ModelError(
-            "The client's own model can only be asked while a call waits.",
-            hint="Use run_task with wait=true; with its task_id to go on with a task.",
-        )
-    return ClientModel(Mailbox(), takes_tools=sampling.tools is not None)

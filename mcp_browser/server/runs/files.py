@@ -11,10 +11,10 @@ from urllib.parse import quote, unquote
 import mcp_types as types
 
 from mcp_browser.browser.concurrency import added
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
-from mcp_browser.server.principals import ANONYMOUS, Principal
-from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
+from mcp_browser.server.elicitation import Context
+from mcp_browser.server.principals import ANONYMOUS, Principal, principal_of_request
+from mcp_browser.server.resources.catalog import Changed, Contents
 from mcp_browser.server.resources.contents import TaskFile, contents_of, resource_of
 from mcp_browser.server.sessions.sessions import Sessions
 
@@ -46,28 +46,28 @@ class TaskFiles:
         """There are none before `follow` is called."""
         self._sessions = sessions
         self._followed: list[tuple[Callable[[], list[Run]], Callable[[str, Principal], Path]]] = []
-        self._listeners: list[tuple[ResourceCaller, Changed]] = []
+        self._listeners: list[tuple[Context, Changed]] = []
 
     def follow(self, runs: Callable[[], "list[Run]"], folder_for: Callable[[str, Principal], Path]) -> None:
         """List the files of these runs; `folder_for` returns a caller's folder of a task (NotFound)."""
         self._followed.append((runs, folder_for))
 
-    def listed(self, caller: ResourceCaller) -> list[types.Resource]:
+    def listed(self, caller: Context) -> list[types.Resource]:
         """The files of the caller's tasks, oldest first."""
         return [
             resource_of(file)
             for runs, _ in self._followed
             for run in runs()
-            if self._is_listed(caller, run.principal, run.agent.session)
+            if self._is_listed(caller, run)
             for file in self._files_of(run)
         ]
 
-    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
+    async def read(self, caller: Context, uri: str) -> Contents | None:
         """A file, or the part of it that the address asks for; raises NotFound, MCPError."""
         match = URI.fullmatch(uri.partition("?")[0])
         if match is None:
             return None
-        folder = self._folder_of(match["task"], caller.principal)
+        folder = self._folder_of(match["task"], principal_of_request(caller))
         file = _file(folder, unquote(match["name"])) if folder is not None else None
         if file is None:
             raise NotFound(f"There is no file at {uri[:300]}.")
@@ -84,7 +84,7 @@ class TaskFiles:
                 return folder_for(task, principal)
         return None
 
-    def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
+    def listen(self, caller: Context, changed: Changed) -> Callable[[], None]:
         """Report when a file of the caller's tasks is added or changed."""
         return added(self._listeners, (caller, changed))
 
@@ -95,15 +95,14 @@ class TaskFiles:
         is_new = name not in run.files
         run.files.add(name)
         for caller, changed in list(self._listeners):
-            if caller.principal == run.principal:
-                listed = is_new and self._is_listed(caller, run.principal, run.agent.session)
-                changed(uri_of(run.id, name), listed)
+            if principal_of_request(caller) == run.principal:
+                changed(uri_of(run.id, name), is_new and self._is_listed(caller, run))
 
-    def _is_listed(self, caller: ResourceCaller, owner: Principal, session: BrowserSession) -> bool:
+    def _is_listed(self, caller: Context, run: "Run") -> bool:
+        if principal_of_request(caller) != run.principal:
+            return False
         # Anonymous callers cannot be distinguished: each sees what its connection has done.
-        if owner == ANONYMOUS:
-            return caller.principal == owner and self._sessions.owns(caller.request, owner, session)
-        return caller.principal == owner
+        return run.principal != ANONYMOUS or self._sessions.owns(caller, run.agent.session)
 
 
 def uri_of(task: str, name: str) -> str:

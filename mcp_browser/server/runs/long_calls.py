@@ -1,8 +1,11 @@
-"""How a run stands, as the result of a tool, and for clients that declare the tasks extension."""
+"""The runs of a server, and how each stands: as the result of a tool, and by the tasks extension."""
 
 import asyncio
 import json
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import mcp_types as types
 
@@ -12,12 +15,13 @@ from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.errors import NotFound
 from mcp_browser.server.limits import fit
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.resources.contents import TaskFile
 from mcp_browser.server.runs.files import files_in, is_picture, uri_of
-from mcp_browser.server.runs.run import Run, Runs
+from mcp_browser.server.runs.run import Run
 from mcp_browser.server.runs.saved import SavedRun, SavedRuns, outcome_of
-from mcp_browser.server.tasks import LongCall
+from mcp_browser.server.tasks import KEPT_SECONDS, LongCall
 from mcp_browser.text import counted
+
+MOST_RUNS = 100  # How many runs are kept; the oldest ended ones go first
 
 
 def message(run: Run, text: str) -> types.CallToolResult:
@@ -28,42 +32,36 @@ def message(run: Run, text: str) -> types.CallToolResult:
 
 def answer(run: Run) -> types.CallToolResult:
     """How a run stands; an error where it has ended without success."""
-    outcome = run.outcome or run.agent.outcome()
+    outcome, lease = run.outcome or run.agent.outcome(), run.lease
     waits = run.is_working or run.status is TaskStatus.PAUSED
-    lines = [*run.lease.notes, *_lines(outcome, progress=run.progress, waits=waits)]
-    files = [] if waits else list(files_in(run.agent.folder.path)) if run.agent.folder else []
-    result = _result(outcome, lines, files, is_error=not waits and not outcome.succeeded)
-    if result.structured_content is not None:
-        # A client may give its model nothing else.
-        result.structured_content["notes"] = list(run.lease.notes)
-        if run.lease.handle is not None and not run.lease.ephemeral:
-            result.structured_content["session"] = run.lease.handle
-    return result
+    folder = run.agent.folder.path if run.agent.folder is not None and not waits else None
+    lines = [*lease.notes, *_lines(outcome, progress=run.progress, waits=waits)]
+    # A client may give its model nothing else.
+    data: dict[str, Any] = {"notes": list(lease.notes)}
+    if lease.handle is not None and not lease.ephemeral:
+        data["session"] = lease.handle
+    return _result(outcome, lines, folder, data, waits=waits)
 
 
 def saved_answer(run: SavedRun) -> types.CallToolResult:
     """How a run stands that no server works on."""
     outcome = outcome_of(run.history)
-    files = list(files_in(run.folder))
-    return _result(outcome, _lines(outcome), files, is_error=not outcome.succeeded)
+    return _result(outcome, _lines(outcome), run.folder, {})
 
 
 def _result(
-    outcome: TaskOutcome, lines: list[str], files: list[TaskFile], *, is_error: bool
+    outcome: TaskOutcome, lines: list[str], folder: Path | None, data: dict[str, Any], *, waits: bool = False
 ) -> types.CallToolResult:
     links = [
         types.ResourceLink(name=file.name, uri=file.uri, mime_type=file.mime_type, size=file.size)
-        for file in files
+        for file in (files_in(folder) if folder is not None else ())
         if not is_picture(file.name)
     ]
+    known = {"task_id": outcome.id, **outcome.model_dump(mode="json", exclude={"id"})}
     return types.CallToolResult(
         content=[types.TextContent(text="\n".join(lines)), *links],
-        structured_content={
-            "task_id": outcome.id,
-            **outcome.model_dump(mode="json", exclude={"id"}),
-            "history": uri_of(outcome.id, HISTORY_FILE),
-        },
-        is_error=is_error,
+        structured_content={**known, "history": uri_of(outcome.id, HISTORY_FILE), **data},
+        is_error=not waits and not outcome.succeeded,
     )
 
 
@@ -136,29 +134,47 @@ class RunCall(LongCall):
         return await fit(answer(run), None)
 
 
-class RunCalls:
-    """The long calls of the runs of one service."""
+class Runs:
+    """The runs of one service by their identifiers, and the long calls of their turns."""
 
-    def __init__(self, runs: Runs, saved: SavedRuns) -> None:
-        self._runs = runs
+    def __init__(self, saved: SavedRuns) -> None:
         self._saved = saved
+        self._runs: dict[str, Run] = {}
         self._calls: dict[str, RunCall] = {}
 
-    def add(self, run: Run) -> RunCall:
-        """Return the call for the present turn of a run, a new one if it has none."""
-        kept = [call for call in self._calls.values() if any(call.run is run for run in self._runs)]
-        self._calls = {call.id: call for call in kept}
-        of_turn = [call for call in kept if call.run is run and call.turn == run.turn]
-        call = of_turn[0] if of_turn else RunCall(run)
-        self._calls[call.id] = call
+    def add(self, run: Run) -> None:
+        """Keep a run, in the place of an earlier one of its identifier; forget old ones that have ended."""
+        now = datetime.now(UTC)
+        for old in [run for run in self if not run.is_working]:
+            if (now - old.updated).total_seconds() > KEPT_SECONDS or len(self._runs) >= MOST_RUNS:
+                old.lock.release()
+                del self._runs[old.id]
+        self._runs[run.id] = run
+
+    def find(self, identifier: str, principal: Principal) -> Run | None:
+        """The run of that identifier; None where this caller has none."""
+        run = self._runs.get(identifier)
+        return run if run is not None and run.principal == principal else None
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(list(self._runs.values()))
+
+    def call_of(self, run: Run) -> RunCall:
+        """The call for the present turn of a run."""
+        runs = list(self)
+        self._calls = {name: call for name, call in self._calls.items() if call.run in runs}
+        call = next((one for one in self._calls.values() if one.run is run and one.turn == run.turn), None)
+        if call is None:
+            call = RunCall(run)
+            self._calls[call.id] = call
         return call
 
-    async def find(self, identifier: str, principal: Principal) -> LongCall | None:
-        """Return the call of that identifier; None where this caller has none."""
+    async def find_call(self, identifier: str, principal: Principal) -> LongCall | None:
+        """The long call of that identifier; None where this caller has none."""
         call = self._calls.get(identifier)
         if call is not None:
             return call if call.run.principal == principal else None
-        if self._runs.find(identifier, principal) is not None:
+        if self.find(identifier, principal) is not None:
             # It was not begun as a long call.
             return None
         try:
@@ -170,7 +186,13 @@ class RunCalls:
         ended.set_result(await fit(saved_answer(run), None))
         return LongCall(identifier, ended, created=run.history.created)
 
-    def close(self) -> None:
-        """Wait for no results any more."""
+    async def close(self) -> None:
+        """Break off working runs, which another server can go on with; wait for no results any more."""
+        for run in self:
+            run.agent.control.closing = True
+        await asyncio.gather(*(run.cancel() for run in self))
+        await asyncio.gather(*(run.written() for run in self))
+        for run in self:
+            run.lock.release()
         for call in self._calls.values():
             call.end()

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,16 +12,13 @@ from mcp_browser.agent.control import Progress
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.browser.concurrency import begin
-from mcp_browser.errors import ActionError, NotActionable
+from mcp_browser.errors import ActionError
 from mcp_browser.server.calls import SessionLease
 from mcp_browser.server.elicitation import Mailbox
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.runs.saved import FolderLock
-from mcp_browser.server.tasks import KEPT_SECONDS
 
 logger = logging.getLogger(__name__)
-
-MOST_RUNS = 100  # How many runs are kept; the oldest ended ones go first
 
 
 @dataclass(kw_only=True, eq=False)
@@ -70,7 +67,6 @@ class Run:
         self.turn += 1
         self._writing = None
         self._task = asyncio.create_task(self._work(hold_session))
-        self._task.add_done_callback(lambda _: self._let_go())
 
     async def _work(self, hold_session: Callable[[], AbstractAsyncContextManager[object]]) -> None:
         try:
@@ -91,12 +87,10 @@ class Run:
                 self._write_up()
             if self.status.is_final:
                 self.lock.release()
+                if self.lease.ephemeral:
+                    # They were there for the run only; should it go on, it opens its page again.
+                    begin(self.agent.session.rest("The tabs of the task were closed as it ended."))
             self.notify()
-
-    def _let_go(self) -> None:
-        """Close the tabs that were there for the run only; should it go on, it opens its page again."""
-        if self.lease.ephemeral and self.status.is_final:
-            begin(self.agent.session.rest("The tabs of the task were closed as it ended."))
 
     def _write_up(self) -> asyncio.Task[None]:
         self._writing = asyncio.create_task(self.agent.write_up())
@@ -142,15 +136,6 @@ class SessionTurn:
         self._last: str | None = None
         self.holder: str | None = None
 
-    def check_free(self) -> None:
-        """Refuse where a run works in the session. Raises NotActionable: one does; the message names it."""
-        if self.holder is not None:
-            raise NotActionable(
-                f"Task {self.holder} works in this session.",
-                hint="Wait for it with get_task, or end it with stop_task; if_busy='wait' waits, "
-                "if_busy='own_tabs' works beside it.",
-            )
-
     @asynccontextmanager
     async def take(self, run: Run) -> AsyncGenerator[None]:
         """Hold the session for a run, once no other run does.
@@ -172,40 +157,3 @@ class SessionTurn:
                 yield
             finally:
                 self.holder, self._last = None, run.id
-
-
-class Runs:
-    """The runs of a server, by their identifiers."""
-
-    def __init__(self) -> None:
-        self._runs: dict[str, Run] = {}
-
-    def add(self, run: Run) -> None:
-        """Keep a run, in the place of an earlier one of its identifier."""
-        self._forget_old()
-        self._runs[run.id] = run
-
-    def find(self, identifier: str, principal: Principal) -> Run | None:
-        """The run of that identifier; None where this caller has none."""
-        run = self._runs.get(identifier)
-        return run if run is not None and run.principal == principal else None
-
-    def __iter__(self) -> Iterator[Run]:
-        return iter(list(self._runs.values()))
-
-    async def close(self) -> None:
-        """Break off working runs; another server can go on with them."""
-        for run in self:
-            run.agent.control.closing = True
-        await asyncio.gather(*(run.cancel() for run in self))
-        await asyncio.gather(*(run.written() for run in self))
-        for run in self:
-            run.lock.release()
-
-    def _forget_old(self) -> None:
-        now = datetime.now(UTC)
-        ended = [run for run in self if not run.is_working]
-        for run in ended:
-            if (now - run.updated).total_seconds() > KEPT_SECONDS or len(self._runs) >= MOST_RUNS:
-                run.lock.release()
-                del self._runs[run.id]

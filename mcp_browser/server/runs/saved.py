@@ -76,20 +76,17 @@ class SavedRuns:
 
     def all(self) -> Iterator[AgentHistory]:
         """The histories of all runs that can be read, of all callers."""
-        for folder in self.folder.iterdir() if self.folder.is_dir() else ():
+        for file in self.folder.glob(f"*/{HISTORY_FILE}"):
             with contextlib.suppress(NotFound):
-                yield TaskFolder.read(folder).history()
+                yield TaskFolder.read(file.parent).history()
 
     def named(self, name: str) -> Path:
         """The folder of a run, by its path, its identifier, or the beginning of that; raises NotFound."""
         with contextlib.suppress(OSError, ValueError):  # It may be too long for a path.
             if (Path(name) / HISTORY_FILE).is_file():
                 return Path(name)
-        fitting = [
-            folder
-            for folder in (self.folder.iterdir() if self.folder.is_dir() else ())
-            if folder.name.startswith(name) and (folder / HISTORY_FILE).is_file()
-        ]
+        folders = [file.parent for file in self.folder.glob(f"*/{HISTORY_FILE}")]
+        fitting = [folder for folder in folders if folder.name.startswith(name)]
         if len(fitting) == 1:
             return fitting[0]
         why = f"{len(fitting)} tasks begin with" if fitting else "There is no task"
@@ -153,9 +150,9 @@ class SavedRuns:
         return deleted
 
     def _ended(self) -> Iterator[_Folder]:
-        for path in self.folder.iterdir() if self.folder.is_dir() else ():
+        for path in [file.parent for file in self.folder.glob(f"*/{RECORD_FILE}")]:
             with contextlib.suppress(OSError):
-                if IDENTIFIER.fullmatch(path.name) and (path / RECORD_FILE).is_file():
+                if IDENTIFIER.fullmatch(path.name):
                     files, record = [file.stat() for file in path.iterdir()], _record_in(path)
                     changed = max(file.st_mtime for file in files)
                     yield _Folder(path, changed, sum(file.st_size for file in files), record and record.owner)

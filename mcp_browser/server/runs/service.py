@@ -15,29 +15,25 @@ from pydantic import ValidationError
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.result import ActionContext
 from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.agent import assembly
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.assembly import (
-    RunModels,
-    actions_of,
-    agent_run,
-    check_budget,
-    check_not_ended,
-    check_start,
-)
+from mcp_browser.agent.assembly import RunModels
 from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder, new_task_id
 from mcp_browser.agent.record.variables import Variables, example_of
 from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets.store import Secrets, load_secrets
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
+from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NotActionable, SettingsError, UnknownSession
+from mcp_browser.llm.messages import ChatModel
 from mcp_browser.server.calls import Answer, Call, SessionLease
-from mcp_browser.server.elicitation import Mailbox, OpenForm, ViewLink, no_view
+from mcp_browser.server.elicitation import Mailbox, OpenForm, ViewLink
 from mcp_browser.server.runs.client import ClientModel, ClientWatcher, run_models
 from mcp_browser.server.runs.files import URI
-from mcp_browser.server.runs.long_calls import RunCalls, answer, message, saved_answer
+from mcp_browser.server.runs.long_calls import Runs, answer, message, saved_answer
 from mcp_browser.server.runs.params import (
     GetTaskParams,
     InstructParams,
@@ -45,7 +41,7 @@ from mcp_browser.server.runs.params import (
     RunTaskParams,
     TaskParams,
 )
-from mcp_browser.server.runs.run import Run, Runs, SessionTurn
+from mcp_browser.server.runs.run import Run, SessionTurn
 from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found, outcome_of
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import takes_tasks
@@ -76,16 +72,15 @@ class RunService:
     sessions: Sessions
     registry: Registry
     wrote: Callable[[Run, str], None]
-    open_form: OpenForm | None = None
-    view_link: ViewLink = no_view
+    open_form: OpenForm | None
+    view_link: ViewLink
 
     def __post_init__(self) -> None:
         self._secrets: Secrets | None = None
         self._tidy_at = 0.0
         self._turns: WeakKeyDictionary[BrowserSession, SessionTurn] = WeakKeyDictionary()
         self.saved = SavedRuns.of(self.settings.agent)
-        self.runs = Runs()
-        self.calls = RunCalls(self.runs, self.saved)
+        self.runs = Runs(self.saved)
 
     # -- the tools
 
@@ -155,11 +150,6 @@ class RunService:
             self._begin(call, run)
         return await self._answer(call, run, wait=params.wait)
 
-    async def close(self) -> None:
-        """Break off what still runs."""
-        await self.runs.close()
-        self.calls.close()
-
     # -- starting, and going on
 
     async def _start(self, call: Call, params: RunTaskParams, *, attended: bool) -> Run:
@@ -168,8 +158,12 @@ class RunService:
         await self._tidy()
         async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             turn = self._turn_in(lease.session)
-            if params.if_busy == "refuse":
-                turn.check_free()
+            if params.if_busy == "refuse" and turn.holder is not None:
+                raise NotActionable(
+                    f"Task {turn.holder} works in this session.",
+                    hint="Wait for it with get_task, or end it with stop_task; if_busy='wait' waits, "
+                    "if_busy='own_tabs' works beside it.",
+                )
             if params.if_busy == "own_tabs" and turn.holder is not None:
                 fork = await self.sessions.fork(call.principal, lease.session)
                 lease = replace(fork, notes=(IN_OWN_TABS, *fork.notes))  # noqa: PLW2901
@@ -205,7 +199,7 @@ class RunService:
                 raise NotActionable(f"The replay has ended ({run.status.value}).", hint=AGAIN)
         if run is None or not await self._has_its_session(call, run):
             run = await self._from_folder(call, identifier, attended=attended)
-        check_not_ended(run.status)
+        assembly.check_not_ended(run.status)
         if run.asks_client and not run.is_working and not attended:
             raise NotActionable(
                 "This task asks the client's own model, which is only there while a call waits.",
@@ -244,11 +238,11 @@ class RunService:
         saved = self.saved.find(identifier, call.principal)
         if saved.history.replay_of is not None:
             raise NotActionable("A replay that was broken off does not go on.", hint=AGAIN)
-        check_not_ended(saved.history.status)
+        assembly.check_not_ended(saved.history.status)
         models = await run_models(self.settings.agent, call.request, saved.record.model, attended=attended)
         async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             state: AgentState = TaskFolder(saved.folder).state(AgentState)
-            run = self._run(call, lease, models, saved.history, state, taken_up=True)
+            run = self._by_agent(call, lease, models, saved.history, state, taken_up=True)
         run.turn = saved.record.turns
         earlier = self.runs.find(identifier, call.principal)
         if earlier is not None:
@@ -282,8 +276,9 @@ class RunService:
         run = self.runs.find(params.task_id, call.principal)
         if run is not None and run.is_working:
             return run
-        status = run.status if run is not None else None
-        if status is None:
+        if run is not None:
+            status = run.status
+        else:
             status = outcome_of(self.saved.find(params.task_id, call.principal).history).status
         raise NotActionable(f"The task does not run ({status.value}).", hint=RESULT)
 
@@ -291,15 +286,26 @@ class RunService:
 
     async def _answer(self, call: Call, run: Run, *, wait: bool) -> Answer:
         if takes_tasks(call.request):
-            return self.calls.add(run).handle()
+            return self.runs.call_of(run).handle()
         return await self._attend(call, run) if wait else answer(run)
 
     async def _attend(self, call: Call, run: Run) -> Answer:
-        report = _Report(call, run)
+        amount, last = -1.0, ""
+
+        async def report() -> None:
+            """Send the run's progress: it always rises, and each message is sent once."""
+            nonlocal amount, last
+            progress = run.progress
+            if progress is not None and str(progress) != last:
+                last = str(progress)
+                amount = max(progress.amount, amount + LEAST_PROGRESS)
+                total = max(progress.steps, amount)
+                await call.request.session.report_progress(amount, total, last)
+
         try:
             async with run.attend():
                 await run.mailbox.attend(
-                    call.request, lambda: not run.is_working, state=run.id, on_news=report.send
+                    call.request, lambda: not run.is_working, state=run.id, on_news=report
                 )
         except asyncio.CancelledError:
             await asyncio.shield(run.cancel())
@@ -310,11 +316,18 @@ class RunService:
 
     def _new(self, call: Call, lease: SessionLease, params: RunTaskParams, models: RunModels) -> Run:
         """Make a run of a call in the leased session; raises InvalidArguments."""
-        task = self._task(params)
-        check_budget(task.budget, models.model.info)
-        check_start(task, self.settings)
+        budget = Budget(
+            steps=params.max_steps or self.settings.agent.max_steps,
+            seconds=params.max_seconds,
+            tokens=params.max_tokens,
+            cost=Decimal(str(params.max_cost)) if params.max_cost is not None else None,
+        )
+        same = params.model_dump(include=Task.model_fields.keys() & RunTaskParams.model_fields.keys())
+        task = Task.model_validate({**same, "text": params.task, "budget": budget})
+        assembly.check_budget(budget, models.model.info)
+        assembly.check_start(task, self.settings)
         history = AgentHistory(id=new_task_id(), task=task, model=models.model.info.name)
-        run = self._run(call, lease, models, history, AgentState())
+        run = self._by_agent(call, lease, models, history, AgentState())
         self.saved.write_record(history.id, call.principal, model=params.model)
         return run
 
@@ -324,26 +337,22 @@ class RunService:
         """Make a run that does a recorded one again, in the session lent; raises InvalidArguments."""
         task = recorded.task.model_copy(update={"secrets": tuple(params.secrets)})
         history = AgentHistory(id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id)
-        path = self.saved.folder_of(history.id)
+        actions = assembly.actions_of(recorded, self.registry, self.settings.tools)
         replay = Replay(
             recorded=recorded,
             history=history,
-            controller=Controller(actions_of(recorded, self.registry, self.settings.tools), self.settings),
+            controller=Controller(actions, self.settings),
             session=lease.session,
             variables=Variables(recorded, params.variables),
             secrets=self._secrets_of(call).only(params.secrets),
             step_pictures=self.settings.agent.step_pictures,
             element_seconds=params.element_seconds,
         )
-        # Only now, so that a replay that cannot begin leaves no folder.
-        replay.folder = TaskFolder(path, lambda name: self.wrote(run, name))
-        self.saved.write_record(history.id, call.principal)
-        run = Run(
-            agent=replay, principal=call.principal, mailbox=Mailbox(), lock=FolderLock(path), lease=lease
-        )
+        run = self._run(call, lease, replay)
+        self.saved.write_record(run.id, call.principal)
         return run
 
-    def _run(  # noqa: PLR0913 - the parts of a run
+    def _by_agent(  # noqa: PLR0913 - the parts of a run
         self,
         call: Call,
         lease: SessionLease,
@@ -353,18 +362,21 @@ class RunService:
         *,
         taken_up: bool = False,
     ) -> Run:
-        path, model = self.saved.folder_of(history.id), models.model
-        agent = agent_run(
+        agent = assembly.agent_run(
             history,
             models,
             self.registry,
             self.settings,
             session=lease.session,
             secrets=self._secrets_of(call).only(history.task.secrets),
-            folder=TaskFolder(path, lambda name: self.wrote(run, name)),
             state=state,
             taken_up=taken_up,
         )
+        return self._run(call, lease, agent, models.model)
+
+    def _run(self, call: Call, lease: SessionLease, agent: TaskRun, model: ChatModel | None = None) -> Run:
+        """Make a run with its folder, which one that cannot begin does not leave behind."""
+        path = self.saved.folder_of(agent.history.id)
         asks_client = isinstance(model, ClientModel)
         run = Run(
             agent=agent,
@@ -374,38 +386,27 @@ class RunService:
             lease=lease,
             asks_client=asks_client,
         )
+        agent.folder = TaskFolder(path, lambda name: self.wrote(run, name))
         return run
-
-    def _task(self, params: RunTaskParams) -> Task:
-        budget = Budget(
-            steps=params.max_steps or self.settings.agent.max_steps,
-            seconds=params.max_seconds,
-            tokens=params.max_tokens,
-            cost=Decimal(str(params.max_cost)) if params.max_cost is not None else None,
-        )
-        same = params.model_dump(include=Task.model_fields.keys() & RunTaskParams.model_fields.keys())
-        return Task.model_validate({**same, "text": params.task, "budget": budget})
 
     async def _recorded(
         self, call: Call, session: BrowserSession, history: str | None, task_id: str | None = None
     ) -> AgentHistory:
-        """A recorded history, by the task or by the file that holds it. Raises as `_history_in` does."""
+        """A recorded history, by the task or by a file that the session may upload; raises ActionError."""
         found = URI.fullmatch(history or "")
         if task_id is None and found is not None and found["name"] == HISTORY_FILE:
             task_id = found["task"]
-        if task_id is None:
-            return await self._history_in(session, history or "")
-        run = self.runs.find(task_id, call.principal)
-        if run is not None and run.is_working:
-            raise NotActionable(f"The task has not ended ({run.status.value}).", hint="Wait with get_task.")
-        return self.saved.find(task_id, call.principal).history
-
-    async def _history_in(self, session: BrowserSession, file: str) -> AgentHistory:
-        """Read the history in a file that the session may upload; raises ActionError."""
-        (path,) = await files_to_give(ActionContext(session=session, settings=self.settings), [file])
-        content = await anyio.to_thread.run_sync(path.read_bytes)
+        if task_id is not None:
+            run = self.runs.find(task_id, call.principal)
+            if run is not None and run.is_working:
+                raise NotActionable(
+                    f"The task has not ended ({run.status.value}).", hint="Wait with get_task."
+                )
+            return self.saved.find(task_id, call.principal).history
+        ctx = ActionContext(session=session, settings=self.settings)
+        (path,) = await files_to_give(ctx, [history or ""])
         try:
-            return AgentHistory.model_validate_json(content)
+            return AgentHistory.model_validate_json(await anyio.to_thread.run_sync(path.read_bytes))
         except ValidationError as error:
             problem = error.errors(include_input=False, include_url=False)[0]
             where = ".".join(map(str, problem["loc"]))
@@ -449,22 +450,3 @@ def _check_only_instructs(params: RunTaskParams) -> None:
             f"A task goes on as it was set up: {', '.join(given)} cannot be given with task_id.",
             hint="Leave that out, or start another task without task_id.",
         )
-
-
-class _Report:
-    """Sends a run's progress to the client of a call: it always rises, and each message is sent once."""
-
-    def __init__(self, call: Call, run: Run) -> None:
-        self._call = call
-        self._run = run
-        self._amount = -1.0
-        self._last = ""
-
-    async def send(self) -> None:
-        progress = self._run.progress
-        if progress is None or str(progress) == self._last:
-            return
-        self._last = str(progress)
-        self._amount = max(progress.amount, self._amount + LEAST_PROGRESS)
-        total = max(progress.steps, self._amount)
-        await self._call.request.session.report_progress(self._amount, total, self._last)

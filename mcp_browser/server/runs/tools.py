@@ -1,7 +1,6 @@
 """run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from mcp_browser.actions.registry import Registry
-from mcp_browser.server.calls import Answer, Call, Handler, ServerTool, server_tool
+from mcp_browser.server.calls import Answer, Call, Handler, ServerTool
 from mcp_browser.server.elicitation import APP_URI, OpenForm, ViewLink, no_view
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.runs.files import TaskFiles
@@ -45,33 +44,33 @@ _TOOLS: dict[str, tuple[type[BaseModel], str]] = {
 _IN_SESSION = frozenset({"run_task", "resume_task", "replay_task"})
 
 
-@dataclass(eq=False)
 class RunTools:
     """The tools of the built-in agent, for callers with the same settings.
 
     Agents use the actions of `registry`; what they write is listed by `files`.
     """
 
-    settings: Settings
-    sessions: Sessions
-    registry: Registry
-    files: TaskFiles
-    open_form: OpenForm | None = None
-    view_link: ViewLink = no_view
+    def __init__(  # noqa: PLR0913 - the parts of a server
+        self,
+        settings: Settings,
+        sessions: Sessions,
+        registry: Registry,
+        files: TaskFiles,
+        *,
+        open_form: OpenForm | None = None,
+        view_link: ViewLink = no_view,
+    ) -> None:
+        self.settings = settings
+        self.files = files
+        self._parts = settings, sessions, registry, files.written, open_form, view_link
+        files.follow(self._runs, self._folder_for)
 
-    def __post_init__(self) -> None:
-        self.files.follow(self._runs, self._folder_for)
-
-    def tools(self) -> Sequence[ServerTool]:
-        """Those that the settings offer."""
-        offered = agent_tools(self.settings)
-        return tuple(tool for tool in self.all_tools() if tool.name in offered)
-
-    def all_tools(self) -> Sequence[ServerTool]:
-        """All there are; clients that show MCP Apps show the card of a task."""
+    def tools(self, offered: Collection[str] | None = None) -> list[ServerTool]:
+        """Those that the settings offer, or the ones `offered`; clients show a task's card as an MCP App."""
+        names = agent_tools(self.settings) if offered is None else offered
         ui = {"resourceUri": APP_URI} if view_tools(self.settings) else None
         return [
-            server_tool(
+            ServerTool(
                 self._handler(name, text),
                 param_model=model,
                 in_session=False,
@@ -80,11 +79,12 @@ class RunTools:
                 ui=ui if name == RUN_TASK else None,
             )
             for name, (model, text) in _TOOLS.items()
+            if name in names
         ]
 
-    def _handler(self, name: str, description: str) -> Handler[Any]:
+    def _handler(self, name: str, description: str) -> Handler:
         async def handler(call: Call, params: Any) -> Answer:
-            work: Handler[Any] = getattr(self._service, name)
+            work: Handler = getattr(self._service, name)
             return await work(call, params)
 
         handler.__name__, handler.__doc__ = name, description
@@ -92,12 +92,12 @@ class RunTools:
 
     async def find_call(self, identifier: str, principal: Principal) -> LongCall | None:
         """Return the long call of that identifier; None where this caller has none."""
-        return await self._service.calls.find(identifier, principal)
+        return await self._service.runs.find_call(identifier, principal)
 
     async def close(self) -> None:
         """End what still runs."""
         if self._is_used:
-            await self._service.close()
+            await self._service.runs.close()
 
     def _runs(self) -> "list[Run]":
         return list(self._service.runs) if self._is_used else []
@@ -112,7 +112,5 @@ class RunTools:
     @cached_property
     def _service(self) -> "RunService":
         module = import_module("mcp_browser.server.runs.service")
-        made: RunService = module.RunService(
-            self.settings, self.sessions, self.registry, self.files.written, self.open_form, self.view_link
-        )
+        made: RunService = module.RunService(*self._parts)
         return made

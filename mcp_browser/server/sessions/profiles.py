@@ -52,11 +52,7 @@ class Profiles:
                 hint="list_sessions may show it: go on in that one, or close it. Or start from a copy of the "
                 "profile's logins with `logins_of`.",
             ) from error
-        try:
-            return NamedProfile(name, folder / _FILE, lock)
-        except BaseException:
-            lock.release()
-            raise
+        return NamedProfile(name, folder / _FILE, lock)
 
     def load(self, name: str) -> StorageState:
         """A copy of a profile's state; raises InvalidArguments for a name, NotFound."""
@@ -73,7 +69,7 @@ class Profiles:
         """Keep a state in a profile that no session holds. Raises as `acquire` does, and OSError."""
         profile = await self.acquire(name)
         try:
-            await profile.put(state)
+            await profile.write(state)
         finally:
             profile.release()
 
@@ -89,7 +85,7 @@ class NamedProfile:
         self._keeping = asyncio.Lock()
 
     async def keep(self, session: BrowserSession) -> None:
-        """Save what the sites have stored; the file is replaced atomically."""
+        """Save what the sites have stored."""
         async with self._keeping:
             context = session.open_context
             if context is None:
@@ -110,15 +106,13 @@ class NamedProfile:
             # After a crash of the browser, the next context starts from this state.
             session.context_options["storage_state"] = state
             try:
-                await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)
+                await self.write(state)
             except OSError as error:
                 logger.error("The profile %s cannot be written: %s", self.name, error)
 
-    async def put(self, state: StorageState) -> None:
-        """Replace the state. Raises OSError: it cannot be written."""
-        async with self._keeping:
-            await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)
-            self.state = state
+    async def write(self, state: StorageState) -> None:
+        """Replace the file atomically. Raises OSError: it cannot be written."""
+        await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)
 
     def release(self) -> None:
         """Let other sessions have it."""

@@ -18,7 +18,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_services import Clipboard, SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
 from mcp_browser.server.elicitation import Context
-from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
+from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
 from mcp_browser.server.sessions.sessions import ANEW, LONGEST_TICK, HeldSession, Sessions, in_words, logged
 from mcp_browser.settings import SessionSettings
@@ -87,10 +87,10 @@ class RemoteSessions(Sessions):
             )
         return held, notes, is_new
 
-    def owns(self, request: Context, principal: Principal, session: BrowserSession, /) -> bool:
+    def owns(self, request: Context, session: BrowserSession, /) -> bool:
         """Whether the caller is known to have this session; see `of`."""
         held = self._holder_of(session)
-        return held is not None and _is_of(held, principal, connection_of(request))
+        return held is not None and _is_of(held, principal_of_request(request), connection_of(request))
 
     def may_read(self, principal: Principal, session: BrowserSession, /) -> bool:
         """Whether the session is the caller's; anonymous callers read what they know the address of."""
@@ -118,12 +118,12 @@ class RemoteSessions(Sessions):
     def find(self, handle: str, principal: Principal) -> HeldSession:
         """The session of that handle. Raises UnknownSession: the caller has none of that handle."""
         held = self._held.get(handle)
-        if held is not None and held.owner.id == principal.id and (why := self._why_over(held)):
-            begin(logged(self.end(held, why)))
-            raise UnknownSession(why, hint=ANEW)
         if held is None or held.owner.id != principal.id:
             # To all others it is as if it had never been.
             why = self._ended.get(f"{principal.id} {handle}", "There is no such session.")
+            raise UnknownSession(why, hint=ANEW)
+        if why := self._why_over(held):
+            begin(logged(self.end(held, why)))
             raise UnknownSession(why, hint=ANEW)
         return held
 
@@ -148,6 +148,9 @@ class RemoteSessions(Sessions):
         options = dict(context_options or {})
         if profile is not None and profile.state is not None:
             options["storage_state"] = profile.state
+        folder, is_anonymous = self._client_folder(principal), principal == ANONYMOUS
+        # The browser of such a client's sessions, with its clipboard, may be that of others, too.
+        shares = is_anonymous or self._settings_of.default.browser.cdp_endpoint is not None
         session = await self._manager.open_session(
             isolated=isolated,
             settings=self._settings_of(principal),
@@ -157,10 +160,11 @@ class RemoteSessions(Sessions):
                 why_no_tab=lambda tabs: self._why_no_tab(principal, tabs),
                 find_file=lambda uri: self._file_of(principal, uri),
                 logins=self.profiles_of(principal),
-                output_dir=self._output_dir(principal),
+                # The anonymous have a folder for each session.
+                output_dir=folder / secrets.token_hex(8) if folder and is_anonymous else folder,
                 disk=self._disk_of(principal),
                 tenant=principal.id,
-                clipboard=Clipboard() if self._shares_clipboard(principal) else None,
+                clipboard=Clipboard() if shares else None,
             ),
         )
         handle = f"{self.replica}{secrets.token_urlsafe(HANDLE_BYTES)}"
@@ -251,16 +255,8 @@ class RemoteSessions(Sessions):
         why = self._ended.pop(f"{principal.id} {connection}", None)
         return held, ((f"{why} This is a new one, with an empty browser.",) if why else ())
 
-    def _shares_clipboard(self, principal: Principal) -> bool:
-        """Whether the browser of a client's sessions, with its clipboard, may be that of others, too."""
-        return principal == ANONYMOUS or self._settings_of.default.browser.cdp_endpoint is not None
-
-    def _output_dir(self, principal: Principal) -> Path | None:
-        """A caller's own folder for files that stay; the anonymous have one for each session."""
-        folder = self._client_folder(principal)
-        return folder / secrets.token_hex(8) if folder is not None and principal == ANONYMOUS else folder
-
     def _client_folder(self, principal: Principal) -> Path | None:
+        """A caller's own folder for files that stay."""
         output_dir = self._settings_of(principal).files.output_dir
         if output_dir is None or principal == ANONYMOUS:
             return output_dir / ANONYMOUS.name if output_dir is not None else None

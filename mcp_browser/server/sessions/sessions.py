@@ -80,10 +80,8 @@ class Sessions:
     ) -> None:
         """There is the default session only, which opens at its first call.
 
-        Args:
-            manager: where sessions are opened.
-            has_handles: tools take the argument `session`.
-            idle_seconds: `watch` closes the browser of the default session after so long without a call.
+        With `has_handles` tools take the argument `session`. `watch` closes the browser of the default
+        session after `idle_seconds` without a call.
         """
         self.has_handles = has_handles
         self._manager = manager
@@ -98,12 +96,7 @@ class Sessions:
     async def lease(
         self, request: Context, principal: Principal, handle: str | None, /
     ) -> AsyncGenerator[SessionLease]:
-        """Lend a call its session, for as long as the call lasts.
-
-        Args:
-            request: the call's context.
-            principal: who calls.
-            handle: the argument `session`, if the caller gave one.
+        """Lend a call its session for as long as the call lasts; `handle` is its argument `session`.
 
         Raises:
             ActionError: there is no such session, or no room for another one; or the session was closed
@@ -140,7 +133,7 @@ class Sessions:
         note = f'Its browser session is "{held.handle}"; close_session ends it.'
         return self._lease(held, (note,), is_new=True)
 
-    def owns(self, _request: Context, _principal: Principal, _session: BrowserSession, /) -> bool:
+    def owns(self, _request: Context, _session: BrowserSession, /) -> bool:
         """Whether a session is this client's own, and no other one's: its files are listed for it."""
         return True
 

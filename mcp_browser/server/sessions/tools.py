@@ -1,6 +1,7 @@
 """The tools by which a client opens, lists and closes browser sessions."""
 
 import time
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.errors import InvalidArguments, NotFound
-from mcp_browser.server.calls import Call, Handler, ServerTool, server_tool
+from mcp_browser.server.calls import Call, Handler, ServerTool
 from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
 from mcp_browser.server.sessions.remote import RemoteSessions, connection_of
@@ -76,23 +77,19 @@ def session_tools(sessions: RemoteSessions) -> tuple[ServerTool, ...]:
         """Start another isolated browser session; its handle goes into `session` of later calls."""
         options = context_options(params)
         profile: NamedProfile | None = None
-        if params.profile is not None:
-            profile = await _profiles(sessions, call).acquire(params.profile)
-        try:
+        with ExitStack() as unless_opened:
+            if params.profile is not None:
+                profile = await _profiles(sessions, call).acquire(params.profile)
+                unless_opened.callback(profile.release)
             if params.logins_of is not None:
-                if params.profile is not None:
+                if profile is not None:
                     raise InvalidArguments("Give either 'profile' or 'logins_of'.")
                 options["storage_state"] = _profiles(sessions, call).load(params.logins_of)
+            connection = connection_of(call.request)
             held = await sessions.open(
-                call.principal,
-                connection=connection_of(call.request),
-                context_options=options,
-                profile=profile,
+                call.principal, connection=connection, context_options=options, profile=profile
             )
-        except BaseException:
-            if profile is not None:
-                profile.release()
-            raise
+            unless_opened.pop_all()
         text = sessions.how_to_use(held)
         if profile is not None:
             known = "starts with the logins kept there" if profile.state else "is new"
@@ -165,9 +162,9 @@ def local_session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
 
 
 def _tools(
-    new: Handler[Any], list_: Handler[Any], close: Handler[Any], new_params: type[ContextParams]
+    new: Handler, list_: Handler, close: Handler, new_params: type[ContextParams]
 ) -> tuple[ServerTool, ...]:
-    tool = partial(server_tool, in_session=False, open_world=False)
+    tool = partial(ServerTool, in_session=False, open_world=False)
     return (
         tool(new, param_model=new_params),
         tool(list_, param_model=ListSessionsParams, read_only=True),

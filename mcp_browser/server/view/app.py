@@ -24,10 +24,10 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable, NotFound
-from mcp_browser.server.calls import Call, ServerTool, server_tool
-from mcp_browser.server.elicitation import APP_URI, shows_apps
-from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.catalog import Changed, ResourceCaller
+from mcp_browser.server.calls import Call, ServerTool
+from mcp_browser.server.elicitation import APP_URI, Context, shows_apps
+from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
+from mcp_browser.server.resources.catalog import Changed
 from mcp_browser.server.tool_groups import SHOW_BROWSER, view_tools
 from mcp_browser.server.tools import call_result
 from mcp_browser.server.view.journal import Journal
@@ -96,7 +96,7 @@ class ViewApp:
     def all_tools(self) -> Sequence[ServerTool]:
         """All there are."""
         return (
-            server_tool(
+            ServerTool(
                 self.show_browser,
                 param_model=ShowBrowserParams,
                 read_only=True,
@@ -104,7 +104,7 @@ class ViewApp:
                 ui={"resourceUri": APP_URI},
                 apps_only=True,
             ),
-            server_tool(
+            ServerTool(
                 self.exchange_view,
                 param_model=ExchangeViewParams,
                 in_session=False,
@@ -198,18 +198,18 @@ class ViewApp:
 
     # -- the page, as a resource that no list has
 
-    def listed(self, _caller: ResourceCaller) -> list[types.Resource]:
+    def listed(self, _caller: Context) -> list[types.Resource]:
         """None: clients read what their tools name."""
         return []
 
-    async def read(self, caller: ResourceCaller, uri: str) -> types.TextResourceContents | None:
+    async def read(self, caller: Context, uri: str) -> types.TextResourceContents | None:
         """The page."""
-        if uri != APP_URI or not self._settings_of(caller.principal).server.view:
+        if uri != APP_URI or not self._settings_of(principal_of_request(caller)).server.view:
             return None
         meta: dict[str, Any] = {"ui": {"prefersBorder": True}}
         return types.TextResourceContents(uri=APP_URI, mime_type=APP_MIME_TYPE, text=app_page(), _meta=meta)
 
-    def listen(self, _caller: ResourceCaller, _changed: Changed) -> Callable[[], None]:
+    def listen(self, _caller: Context, _changed: Changed) -> Callable[[], None]:
         """It never changes."""
         return lambda: None
 

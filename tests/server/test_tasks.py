@@ -1,25 +1,161 @@
-"""MCP's tasks extension: run_task is answered with a handle, and asked for from then on."""
+"""Tasks in one server: their turns in a session, their files, and MCP's tasks extension."""
 
 import asyncio
+import json
 from typing import Any
 
+import anyio
 import mcp_types as types
 import pytest
 from mcp import Client
 from mcp.client.extension import NotificationBinding
 from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 from pydantic import ConfigDict
 
+from mcp_browser.errors import NotFound
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks import EXTENSION, TaskNotification
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
-from tests.support.agents import FIND, WAIT, done, output, text, until
+from tests.support.agents import FIND, WAIT, data, done, output, refused, text, until
+from tests.support.client import ERAS, Era
 from tests.support.long_calls import LongCallsExtension, ask, begun, ended, state_in
+from tests.support.principals import request_of
+from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
 
 __all__ = ["folders", "manager", "room", "session", "shared_session"]
+
+
+async def test_a_second_task_waits_for_the_first_or_is_refused(room: TaskRoom, site: Site) -> None:
+    room.desk.follow(WAIT)
+    begun = {"task": "Look.", "start_url": site.page("<h1>First</h1>"), "wait": False}
+    async with Client(room.server) as client:
+        first = data(await client.call_tool("run_task", begun))["task_id"]
+        told = await refused(client, "run_task", {"task": "Look.", "if_busy": "refuse"})
+        assert f"Task {first} works in this session." in told
+        room.desk.follow(FIND, done("Seen."))
+        url = site.page("<h1>Second</h1><button>More</button>")
+        second = await client.call_tool("run_task", {"task": "Look.", "start_url": url, "wait": False})
+        task = {"task_id": data(second)["task_id"]}
+        waits = await client.call_tool("get_task", task)
+        while "wait for task" not in text(waits):
+            waits = await client.call_tool("get_task", {**task, "wait_seconds": 0.1})
+        assert first in text(waits)
+        assert room.session.current_tab.url != url, "it has not begun"
+        await client.call_tool("stop_task", {"task_id": first})
+        ended = await client.call_tool("get_task", {**task, "wait_seconds": 60})
+        assert text(ended).startswith("Seen."), text(ended)
+        assert room.session.current_tab.url == url
+
+
+async def test_a_second_task_works_in_tabs_of_its_own_beside_the_first(room: TaskRoom, site: Site) -> None:
+    room.desk.follow(WAIT)
+    first_page = site.page("<h1>First</h1><script>document.cookie = 'login=ann'</script>")
+    begun = {"task": "Look.", "start_url": first_page, "wait": False}
+    async with Client(room.server) as client:
+        first = {"task_id": data(await client.call_tool("run_task", begun))["task_id"]}
+        while not room.session.tabs or room.session.current_tab.url != first_page:
+            await client.call_tool("get_task", {**first, "wait_seconds": 0.1})
+        await room.session.current_tab.page.wait_for_function("document.cookie")
+        click = output({"click_element": {"index": 1}})
+        room.desk.follow(click, output({"get_state": {}}), done("Seen."))
+        new = site.page("<h1>New</h1><script>history.replaceState(0, '', '?' + document.cookie)</script>")
+        url = site.page(f"<a target=_blank href='{new}'>More</a>")
+        before = list(room.session.tabs)
+        task = {"task": "Look.", "start_url": url, "if_busy": "own_tabs"}
+        second = await client.call_tool("run_task", task)
+        assert "works in tabs of its own" in text(second)
+        assert "Seen." in text(second)
+        assert "session" not in data(second)
+        assert any(visited.endswith("?login=ann") for visited in data(second)["urls"])
+        assert list(room.session.tabs) == before
+        assert room.session.current_tab.url == first_page
+        own = room.manager.sessions[-1]
+        assert own is not room.session
+        while own.open_context is not None:
+            await client.call_tool("get_task", {**first, "wait_seconds": 0.05})
+        assert "working" in text(await client.call_tool("get_task", first))
+        await client.call_tool("stop_task", first)
+
+
+@pytest.fixture(autouse=True)
+def _found(room: TaskRoom) -> None:  # pyright: ignore[reportUnusedFunction] - pytest uses it
+    room.desk.follow(output({"wait_for": {"seconds": 0.01}}), done("Found."))
+
+
+async def ran(client: Client) -> types.CallToolResult:
+    return await client.call_tool("run_task", {"task": "Look.", "start_url": "about:blank", "vision": True})
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_task_leaves_its_history_its_report_and_its_pictures(room: TaskRoom, era: Era) -> None:
+    async with Client(room.server, mode=era) as client:
+        result = await ran(client)
+        assert text(result).startswith("Found.")
+        folder = f"browser://tasks/{data(result)['task_id']}"
+        assert data(result)["history"] == f"{folder}/history.json"
+        listed = {file.name: file for file in (await client.list_resources()).resources}
+        written = ["history.json", "report.html", "script.py"]
+        assert list(listed) == [*written, "step-001.jpg", "step-002.jpg", "step-end.jpg"]
+        links = [str(part.uri) for part in result.content if isinstance(part, types.ResourceLink)]
+        assert links == [f"{folder}/{name}" for name in written]
+        for name, file in listed.items():
+            assert str(file.uri) == f"{folder}/{name}"
+            (contents,) = (await client.read_resource(str(file.uri))).contents
+            assert contents.mime_type == file.mime_type
+            assert isinstance(contents, types.BlobResourceContents) == (file.mime_type == "image/jpeg")
+        (history,) = (await client.read_resource(links[0])).contents
+        assert isinstance(history, types.TextResourceContents)
+        assert json.loads(history.text)["status"] == "succeeded"
+        templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
+        assert templates == ["browser://tasks/{id}/{name}{?offset,length}"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("state.json", "run.json", ".lock", "..", "../x", "%2e%2e%2f%2e%2e%2fscript.json", "no.json", ""),
+        *("a" * 5000, "%00", "%F0%9F%98%80" * 100),
+    ],
+)
+async def test_what_is_the_servers_own_is_not_read(room: TaskRoom, name: str) -> None:
+    async with Client(room.server) as client:
+        task = data(await ran(client))["task_id"]
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource(f"browser://tasks/{task}/{name}")
+        assert refused.value.code == types.INVALID_PARAMS
+
+
+async def test_another_client_neither_sees_nor_reads_them(room: TaskRoom) -> None:
+    async with Client(room.server) as client:
+        task = data(await ran(client))["task_id"]
+        room.source.owned = False
+        assert (await client.list_resources()).resources == [], "it is another connection's"
+    other = request_of(Principal(name="alice", id="alice"))
+    assert room.agent.files.listed(other) == []
+    with pytest.raises(NotFound):
+        await room.agent.files.read(other, f"browser://tasks/{task}/history.json")
+
+
+async def test_clients_hear_when_a_file_of_theirs_comes_or_changes(room: TaskRoom) -> None:
+    async with Client(room.server, mode="auto") as client:
+        first = data(await ran(client))["task_id"]
+        uri = f"browser://tasks/{first}/history.json"
+        room.desk.follow(done("Again."))
+        with anyio.fail_after(20):
+            async with client.listen(resources_list_changed=True, resource_subscriptions=[uri]) as changes:
+                await ran(client)
+                assert await anext(changes) == ResourcesListChanged()
+        room.desk.follow(FIND)
+        with anyio.fail_after(20):
+            task = await client.call_tool("run_task", {"task": "Look on and on.", "wait": False})
+            uri = data(task)["history"]
+            async with client.listen(resource_subscriptions=[uri]) as changes:
+                assert await anext(changes) == ResourceUpdated(uri)
+
 
 QUESTION = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
 

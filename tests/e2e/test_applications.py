@@ -1,0 +1,444 @@
+"""Applications and component libraries, worked by policies that read only what the tools return."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.support.apps import Django, JupyterLab
+from tests.support.bookshop import Bookshop
+from tests.support.client import Browser, browsing
+from tests.support.packages import npm_packages
+from tests.support.site import Reply, Request, Site
+
+pytestmark = pytest.mark.apps
+
+USER = "SELECT username, first_name, email, is_staff, is_superuser FROM auth_user WHERE username = ?"
+PERMISSIONS = """
+    SELECT codename FROM auth_permission
+    JOIN auth_user_user_permissions AS granted ON granted.permission_id = auth_permission.id
+    JOIN auth_user ON auth_user.id = granted.user_id WHERE username = ? ORDER BY codename
+"""
+GROUPS = """
+    SELECT name FROM auth_group
+    JOIN auth_user_groups AS member ON member.group_id = auth_group.id
+    JOIN auth_user ON auth_user.id = member.user_id WHERE username = ?
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    async with browsing("auto") as running:
+        yield running
+
+
+async def test_a_user_is_created_found_changed_and_deleted(django_admin: Django) -> None:
+    django_admin.reset()
+    async with browsing("legacy") as browser:
+        await _log_in(browser, django_admin)
+        await _create_user(browser, django_admin)
+        await _add_a_group_in_a_popup(browser, django_admin)
+        await _search(browser)
+        await _change(browser, django_admin)
+        await _delete(browser, django_admin)
+
+
+async def _log_in(browser: Browser, app: Django) -> None:
+    await browser.open(f"{app.url}/admin/")
+    await browser.fill("textbox", "Username:", app.user)
+    await browser.fill("textbox", "Password:", "wrong")
+    refused = await browser.click("button", "Log in")
+    assert "Please enter the correct username and password" in refused
+    await browser.fill("textbox", "Username:", app.user)
+    filled = await browser.fill("textbox", "Password:", app.password)
+    assert app.password not in filled
+    welcome = await browser.click("button", "Log in")
+    assert "Site administration" in welcome
+
+
+async def _create_user(browser: Browser, app: Django) -> None:
+    await browser.click("link", "Users")
+    await browser.click("link", "Add user")
+    await browser.fill("textbox", "Username:", "mira")
+    await browser.fill("textbox", "Password:", "a long phrase 1")
+    await browser.fill("textbox", "Password confirmation:", "a long phrase 1")
+    added = await browser.click("button", "Save and continue editing")
+    assert "was added successfully" in added
+    await browser.fill("textbox", "First name:", "Mira")
+    await browser.fill("textbox", "Email address:", "mira@example.com")
+    await browser.do("set_checked", index=browser.find("checkbox", "Staff status"), checked=True)
+    available = await browser.look_for("listbox", re.compile("^Available user permissions"))
+    wanted = [
+        "Authentication and Authorization | user | Can view user",
+        "Sessions | session | Can delete session",
+    ]
+    await browser.do("select_option", index=available, options=wanted)
+    await browser.click("button", "Choose selected user permissions")
+    saved = await browser.click("button", "Save and continue editing")
+    assert "was changed successfully" in saved
+    user, permissions = app.query(USER, "mira"), app.query(PERMISSIONS, "mira")
+    assert user == [("mira", "Mira", "mira@example.com", 1, 0)]
+    assert permissions == [("delete_session",), ("view_user",)]
+
+
+async def _add_a_group_in_a_popup(browser: Browser, app: Django) -> None:
+    opened = await browser.click("link", "Add another group")
+    assert "Add group" in opened
+    await browser.fill("textbox", "Name:", "Editors")
+    closed = await browser.click("button", "Save")
+    assert "tab 1 is the current one" in closed
+    assert "Change user" in closed
+    await browser.click("button", "Save")
+    groups = app.query(GROUPS, "mira")
+    assert groups == [("Editors",)]
+
+
+async def _search(browser: Browser) -> None:
+    await browser.fill("textbox", "Search", "mira@")
+    found = await browser.click("button", "Search")
+    assert "1 result" in found
+    names = [element.name for element in browser.all("checkbox", re.compile("Select this object"))]
+    assert names == ["Select this object for an action - mira"]
+    nobody = await browser.fill("textbox", "Search", "nobody at all", submit=True)
+    assert "0 results" in nobody
+    await browser.fill("textbox", "Search", "mira", submit=True)
+
+
+async def _change(browser: Browser, app: Django) -> None:
+    await browser.click("link", "mira")
+    await browser.fill("textbox", "First name:", "Miranda")
+    await browser.do("set_checked", index=browser.find("checkbox", "Staff status"), checked=False)
+    saved = await browser.click("button", "Save")
+    assert "was changed successfully" in saved
+    user = app.query(USER, "mira")
+    assert user == [("mira", "Miranda", "mira@example.com", 0, 0)]
+
+
+async def _delete(browser: Browser, app: Django) -> None:
+    await browser.do(
+        "set_checked", index=browser.find("checkbox", "Select this object for an action - mira"), checked=True
+    )
+    action = browser.find("combobox", re.compile("^Action"))
+    await browser.do("select_option", index=action, options=["Delete selected users"])
+    asked = await browser.click("button", "Go")
+    assert "Are you sure" in asked
+    await browser.click("button", re.compile("^Yes"))
+    assert browser.shows("Successfully deleted 1 user")
+    left = app.query("SELECT username FROM auth_user ORDER BY username")
+    assert left == [("boss",)]
+
+
+async def test_a_new_notebook_runs_cells_shows_their_output_and_is_saved_under_a_name(
+    jupyter: JupyterLab,
+) -> None:
+    async with browsing("auto") as browser:
+        # The server keeps what other tests have opened; `reset` begins with the launcher.
+        await browser.open(f"{jupyter.url}/lab?reset")
+        await browser.wait_until("Text File", timeout=60)
+        await browser.click("button", re.compile("Python 3"))
+        await browser.wait_until("[ ]:", timeout=60)
+        await browser.do("send_keys", keys="print('sum is', sum(range(10)))")
+        await browser.do("send_keys", keys="Shift+Enter")
+        await browser.wait_until("sum is 45", timeout=60)
+        assert browser.shows("sum is 45")
+        second = browser.all("textbox")[-1]
+        await browser.do("input_text", index=second.index, text="'-'.join('abc')")
+        await browser.click("button", re.compile("^Run this cell"))
+        await browser.wait_until("a-b-c")
+        await browser.click("button", re.compile("^Save and create checkpoint"))
+        await browser.fill("textbox", "File name", "sums.ipynb")
+        await browser.click("button", "Rename and Save")
+        await browser.wait_until("sums.ipynb")
+    cells = json.loads((jupyter.folder / "sums.ipynb").read_text())["cells"]
+    sources = ["".join(cell["source"]) for cell in cells]
+    assert sources[:2] == ["print('sum is', sum(range(10)))", "'-'.join('abc')"]
+    assert cells[0]["outputs"][0]["text"] == ["sum is 45\n"]
+
+
+@pytest.fixture
+def shop(site: Site, swagger_files: str) -> Bookshop:
+    return Bookshop(site, swagger_files)
+
+
+async def test_a_list_is_asked_for_with_parameters_and_read(browser: Browser, shop: Bookshop) -> None:
+    await _try_out(browser, shop, "GET /books List books")
+    await browser.fill("textbox", "author", "austen")
+    limit = browser.element("textbox", "limit")
+    assert limit.value() == "10"
+    await browser.fill("textbox", "limit", "1")
+    answer = await browser.click("button", "Execute")
+    assert "author=austen&limit=1" in answer
+    assert "Emma" in answer
+    assert "Middlemarch" not in answer
+    assert shop.requests[-1] == "GET /books"
+
+
+async def test_a_book_is_added_with_a_body_typed_into_the_editor(browser: Browser, shop: Bookshop) -> None:
+    await _try_out(browser, shop, "POST /books Add a book")
+    (editor,) = [e for e in browser.all("textbox") if "author" in e.states or "author" in e.name]
+    body = '{"title": "Silas Marner", "author": "George Eliot", "price": 6.75}'
+    await browser.do("input_text", index=editor.index, text=body)
+    answer = await browser.click("button", "Execute")
+    assert "201" in answer
+    assert "Silas Marner" in answer
+    assert shop.books[4] == {"id": 4, "title": "Silas Marner", "author": "George Eliot", "price": 6.75}
+
+
+async def test_a_missing_book_shows_status_404(browser: Browser, shop: Bookshop) -> None:
+    await _try_out(browser, shop, "GET /books/{number} Show a book")
+    await browser.fill("textbox", "number", "99")
+    answer = await browser.click("button", "Execute")
+    assert "no such book" in answer
+    assert shop.requests[-1] == "GET /books/99"
+
+
+async def test_a_required_parameter_left_empty_sends_nothing(browser: Browser, shop: Bookshop) -> None:
+    await _try_out(browser, shop, "DELETE /books/{number} Remove a book")
+    number = browser.find("textbox", "number")
+    await browser.click("button", "Execute")
+    assert shop.requests == ["GET /openapi.json"]
+    assert browser.elements[number].name == "Required field is not provided"
+    await browser.do("input_text", index=number, text="2")
+    answer = await browser.click("button", "Execute")
+    assert "Persuasion" in answer
+    assert sorted(shop.books) == [1, 3]
+
+
+async def _try_out(browser: Browser, shop: Bookshop, operation: str) -> None:
+    await browser.open(shop.url)
+    await browser.click("button", operation)
+    await browser.click("button", "Try it out")
+
+
+PAGE = Path(__file__).parent.parent / "support" / "shoelace_order.html"
+
+
+@pytest.fixture
+def orders() -> list[dict[str, Any]]:
+    """The orders that the site has taken."""
+    return []
+
+
+@pytest.fixture
+def order_page(site: Site, shoelace_files: str, orders: list[dict[str, Any]]) -> str:
+    def take(request: Request) -> Reply:
+        orders.append(json.loads(request.body))
+        return Reply(f"Order {len(orders)} sent".encode(), "text/plain")
+
+    html = PAGE.read_text()
+    for name, value in {"files": shoelace_files, "orders": site.route("/orders", take)}.items():
+        html = html.replace(f"{{{name}}}", value)
+    return site.publish(html.encode())
+
+
+async def test_a_whole_order_goes_through_select_switch_tabs_inputs_and_dialog(
+    browser: Browser, order_page: str, orders: list[dict[str, Any]]
+) -> None:
+    await browser.open(order_page)
+    await browser.click("combobox", "Kind of tea")
+    await browser.click("option", "Sencha")
+    await browser.do("set_checked", index=browser.find("switch", "Organic"), checked=True)
+    await browser.do("set_checked", index=browser.find("radio", "Large"), checked=True)
+    await browser.click("tab", "Delivery")
+    await browser.fill("textbox", "Your name", "Ann")
+    await browser.fill("textbox", "Door code", "4711")
+    await browser.fill("textbox", "Note to the driver", "Ring twice")
+    await browser.do("set_checked", index=browser.find("checkbox", "Before noon"), checked=True)
+    shown = await browser.click("button", "Review order")
+    assert "tea: sencha" in shown
+    assert "4711" not in "".join(result.text for _, _, result in browser.transcript)
+    await browser.click("button", "Send order")
+    await browser.wait_until("Order 1 sent")
+    assert orders == [
+        {
+            "tea": "sencha",
+            "extras": [],
+            "size": "large",
+            "organic": True,
+            "name": "Ann",
+            "pin": "4711",
+            "note": "Ring twice",
+            "morning": True,
+        }
+    ]
+
+
+async def test_select_option_works_a_component_select_by_its_labels(
+    browser: Browser, order_page: str, orders: list[dict[str, Any]]
+) -> None:
+    await browser.open(order_page)
+    await browser.do("select_option", index=browser.find("combobox", "Kind of tea"), options=["Darjeeling"])
+    await browser.do("select_option", index=browser.find("combobox", "Extras"), options=["Milk", "Sugar"])
+    await browser.click("button", "Review order")
+    await browser.click("button", "Send order")
+    await browser.wait_until("Order 1 sent")
+    assert orders[0]["tea"] == "darjeeling"
+    assert orders[0]["extras"] == ["milk", "sugar"]
+
+
+async def test_a_dialog_covers_the_page_until_it_is_dismissed(browser: Browser, order_page: str) -> None:
+    await browser.open(order_page)
+    review = browser.find("button", "Review order")
+    await browser.click("button", "Review order")
+    assert "Your order" in await browser.refused("click_element", index=review)
+    await browser.click("button", "Change it")
+    await browser.do("click_element", index=review)
+    await browser.do("send_keys", keys="Escape")
+    state = await browser.snapshot()
+    assert "Send order" not in state
+
+
+async def test_a_disabled_tab_is_told_and_stays_shut(browser: Browser, order_page: str) -> None:
+    await browser.open(order_page)
+    gift = browser.element("tab", "Gift")
+    assert "disabled" in gift.states
+    assert "disabled" in await browser.refused("click_element", index=gift.index)
+
+
+async def test_details_open_and_show_their_text(browser: Browser, order_page: str) -> None:
+    await browser.open(order_page)
+    await browser.click("tab", "Delivery")
+    assert not browser.shows("No returns of opened tins")
+    opened = await browser.click("button", "Small print")
+    assert "No returns of opened tins" in opened
+
+
+async def test_a_request_of_swagger_ui_is_found_read_mocked_blocked_and_waited_for(
+    site: Site, swagger_files: str
+) -> None:
+    shop = Bookshop(site, swagger_files)
+    async with browsing("auto", "--tools", "core,network") as browser:
+        await _try_out(browser, shop, "GET /books List books")
+        await browser.click("button", "Execute")
+
+        came = await browser.do("wait_for_response", url="/books?*", method="GET", status="200")
+        number = int(re.findall(r"^(\d+) GET 200 fetch", came, re.MULTILINE)[0])
+        found = await browser.do("get_network_requests", type="fetch", url="/books")
+        shown = await browser.do("get_network_request", id=number)
+
+        await browser.do("mock_route", url="/books?*", body='[{"title": "The Made-up Book"}]', times=1)
+        mocked = await browser.click("button", "Execute")
+        asked = len(shop.requests)
+        await browser.do("block_route", url="/books?*")
+        await browser.click("button", "Execute")
+        failed = await browser.do("get_network_requests", status="failed")
+        await browser.do("remove_route")
+        freed = await browser.click("button", "Execute")
+        archived = await browser.do("export_har", url="/books")
+
+    assert f"{number} GET 200 fetch /bookshop/books?" in found
+    assert re.search(r"Request headers:\n(  .*\n)*  accept: ", shown, re.IGNORECASE)
+    assert "Persuasion" in shown
+    assert "The Made-up Book" in mocked
+    assert len(shop.requests) == asked + 1
+    assert "failed:ERR_BLOCKED_BY_CLIENT" in failed
+    assert "Persuasion" in freed or "Persuasion" in browser.page
+    assert re.search(r"Saved [4-9] requests as \S+network\.har", archived)
+
+
+async def test_a_login_of_django_is_saved_and_holds_in_a_fresh_session(
+    django_admin: Django, tmp_path: Path
+) -> None:
+    django_admin.reset()
+    arguments = ("--tools", "core,storage", "--output-dir", str(tmp_path))
+    async with browsing("auto", *arguments) as browser:
+        await browser.open(f"{django_admin.url}/admin/")
+        await browser.fill("textbox", "Username:", django_admin.user)
+        await browser.fill("textbox", "Password:", django_admin.password)
+        await browser.click("button", "Log in")
+        assert browser.shows("Site administration")
+        cookies = await browser.do("get_cookies")
+        saved = await browser.do("save_storage_state", name="boss")
+    async with browsing("legacy", *arguments) as browser:
+        await browser.open(f"{django_admin.url}/admin/")
+        assert browser.shows("Username:")
+        loaded = await browser.do("load_storage_state", file=str(tmp_path / "boss.json"))
+        welcome = await browser.open(f"{django_admin.url}/admin/")
+        await browser.do("clear_site_data")
+        left = await browser.open(f"{django_admin.url}/admin/")
+
+    assert "sessionid=[redacted]" in cookies
+    assert "csrftoken=[redacted]" in cookies
+    assert "Saved 2 cookies" in saved
+    assert "Loaded 2 cookies" in loaded
+    assert "Site administration" in welcome
+    assert "Username:" in left
+
+
+DROPZONE = """
+<script src="{files}/dropzone/dist/min/dropzone.min.js"></script>
+<form action="{upload}" class="dropzone" id="zone"></form>"""
+
+FILEPOND = """
+<link rel="stylesheet" href="{files}/filepond/dist/filepond.min.css">
+<script src="{files}/filepond/dist/filepond.min.js"></script>
+<input type="file" name="file" multiple>
+<script>FilePond.create(document.querySelector('input'), {{server: '{upload}'}})</script>"""
+
+
+class Uploads:
+    """What pages have sent."""
+
+    def __init__(self, site: Site) -> None:
+        self.bodies: list[bytes] = []
+        self.url = site.route("/take", self._take)
+
+    def _take(self, request: Request) -> Reply:
+        self.bodies.append(request.body)
+        return Reply(b"1", "text/plain")
+
+    def has(self, *texts: str) -> bool:
+        together = b"".join(self.bodies)
+        return all(text.encode() in together for text in texts)
+
+
+async def until_sent(browser: Browser, uploads: Uploads, *texts: str) -> None:
+    for _ in range(40):
+        if uploads.has(*texts):
+            return
+        await browser.do("wait_for", seconds=0.25)
+    raise AssertionError(f"{texts} did not arrive: {uploads.bodies}")
+
+
+@pytest.mark.parametrize(("library", "page"), [("dropzone", DROPZONE), ("filepond", FILEPOND)])
+async def test_files_dropped_on_a_library_are_sent(site: Site, library: str, page: str) -> None:
+    modules = npm_packages("dropping", "dropzone@5.9.3", "filepond@4.32.7")
+    files = site.mount("/dropping", modules)
+    uploads = Uploads(site)
+    async with browsing("auto", "--tools", "core,files") as browser:
+        await browser.open(site.page(page.format(files=files, upload=uploads.url)))
+        told = await browser.do("find_elements", selector=".dz-message, .filepond--drop-label label")
+        index = int(re.findall(r"\[(\d+)\]", told)[0])
+        dropped = ["data:text/plain;name=one.txt,first", "data:text/plain;name=two.txt,second"]
+        await browser.do("drop_files", index=index, paths=dropped)
+        await until_sent(browser, uploads, "one.txt", "first", "two.txt", "second")
+
+
+async def test_files_are_uploaded_to_jupyterlab_dropped_on_it_and_downloaded_again(
+    jupyter: JupyterLab,
+) -> None:
+    async with browsing("auto", "--tools", "core,files") as browser:
+        await browser.open(f"{jupyter.url}/lab?reset")
+        await browser.wait_until("Launcher")
+        index = await browser.look_for("button", re.compile("Upload Files"))
+        await browser.do("upload_file", index=index, paths=["data:;name=uploaded.txt,by%20chooser"])
+        await browser.wait_until("uploaded.txt")
+        assert (jupyter.folder / "uploaded.txt").read_text() == "by chooser"
+
+        told = await browser.do("find_elements", selector=".jp-DirListing-content")
+        listing = int(re.findall(r"\[(\d+)\]", told)[0])
+        await browser.do("drop_files", index=listing, paths=["data:;name=dropped.txt,by%20drop"])
+        await browser.wait_until("dropped.txt")
+        assert (jupyter.folder / "dropped.txt").read_text() == "by drop"
+
+        told = await browser.do("find_elements", selector=".jp-DirListing-item >> text=dropped.txt")
+        await browser.do("click_element", index=int(re.findall(r"\[(\d+)\]", told)[0]), button="right")
+        told = await browser.click("menuitem", re.compile("^Download"))
+        if "Downloaded" not in told:
+            told = await browser.do("wait_for_download")
+        assert 'Downloaded "dropped.txt"' in told
+        assert "by drop" in await browser.do("read_file", file="dropped.txt")
