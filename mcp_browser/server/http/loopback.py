@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.server.elicitation import PATH, Context, SecretForm, SecretForms, ViewLink
 from mcp_browser.server.http.quiet_logs import quiet_logs
+from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
@@ -78,18 +79,12 @@ async def viewed_on_loopback(
 
     access = AccessSettings()
     own = settings.model_copy(update={"access": access, "server": ServerSettings(view=True)})
-    view = LiveView(own, manager, source.may_read if source is not None else lambda _viewer, _session: True)
-    connections = Connections(
-        most=access.max_connections, seconds=access.client_timeout, on_refusal=lambda _: None
+    settings_of = SettingsOf(own)
+    view = LiveView(
+        settings_of, manager, source.may_read if source is not None else lambda _who, _session: True
     )
-    middleware = middleware_stack(
-        access,
-        endpoints=(),
-        open_paths=view.open_paths,
-        open_folders=view.open_folders,
-        before_tokens=[view.middleware],
-        on_refusal=lambda _: None,
-    )
+    connections = Connections(access, lambda _: None)
+    middleware = middleware_stack(settings_of, lambda _: None, view=view)
     app = Starlette(routes=view.routes(), middleware=middleware)
     async with _served(app, **uvicorn_options(access, connections, websockets=True)) as base:
         view.print_address(base, opens=opens)

@@ -6,18 +6,14 @@ import time
 _TALKATIVE = ("mcp", "sse_starlette", "httpx2", "httpcore2", "asyncio")
 """Loggers that write messages, headers or session identifiers at the levels below WARNING."""
 
-
 FLOOD_SECONDS = 60.0
 
 
-class _WithoutContent(logging.Filter):
-    """Leaves out the traceback of a message that is not understood: it quotes the message."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if record.exc_info is not None and type(record.exc_info[1]).__name__ == "ValidationError":
-            record.exc_info = None
-            record.exc_text = None
-        return True
+def _without_content(record: logging.LogRecord) -> bool:
+    """Leave out the traceback of a message that is not understood: it quotes the message."""
+    if record.exc_info is not None and type(record.exc_info[1]).__name__ == "ValidationError":
+        record.exc_info = record.exc_text = None
+    return True
 
 
 class _WithoutFloods(logging.Filter):
@@ -38,6 +34,9 @@ class _WithoutFloods(logging.Filter):
         return True
 
 
+_FLOODS = _WithoutFloods()
+
+
 def quiet_logs() -> None:
     """Keep tokens, cookies, arguments and session identifiers out of the logs, whatever the log level is."""
     for name in _TALKATIVE:
@@ -45,8 +44,8 @@ def quiet_logs() -> None:
         logger.setLevel(max(logger.level, logging.WARNING))
     # Anybody can fill a log with one line for each wrong request; those of the SDK name sessions besides.
     for name in ("mcp.server.sse", "mcp.server.streamable_http", "mcp.server.streamable_http_manager"):
-        logging.getLogger(name).addFilter(_WithoutContent())
+        logging.getLogger(name).addFilter(_without_content)
         logging.getLogger(name).setLevel(logging.ERROR)
-    logging.getLogger("asyncio").addFilter(_WithoutFloods())
+    logging.getLogger("asyncio").addFilter(_FLOODS)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     logging.getLogger("uvicorn.access").disabled = True

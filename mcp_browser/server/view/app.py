@@ -3,7 +3,6 @@
 https://github.com/modelcontextprotocol/ext-apps, revision 2026-01-26 (SEP-1865).
 """
 
-import asyncio
 import base64
 import json
 import re
@@ -36,6 +35,7 @@ from mcp_browser.server.view.transport import PolledTransport
 from mcp_browser.server.view.viewer import Viewer
 from mcp_browser.settings import Settings
 
+PAGE = resources.files("mcp_browser.server.view") / "page"
 KEY_META = "mcp-browser/view"  # Where a result's `_meta` has what lets its page in: models do not read it
 KEY_BYTES = 24
 MOST_SEATS = 20  # How many calls have shown a session, and still count
@@ -61,20 +61,12 @@ class ExchangeViewParams(ActionParams):
 
 
 @dataclass(eq=False, slots=True)
-class _Page:
-    """An open page, and the task that serves it."""
-
-    transport: PolledTransport
-    work: asyncio.Task[None]
-
-
-@dataclass(eq=False, slots=True)
 class _Seat:
     """A call that has shown a session: its caller, and the open pages by their names."""
 
     principal: Principal
     session: BrowserSession
-    pages: dict[str, _Page] = field(default_factory=dict[str, _Page])
+    pages: dict[str, PolledTransport] = field(default_factory=dict[str, PolledTransport])
 
 
 class ViewApp:
@@ -90,12 +82,7 @@ class ViewApp:
 
     def tools(self, settings: Settings) -> Sequence[ServerTool]:
         """Those that the settings offer."""
-        offered = view_tools(settings)
-        return tuple(tool for tool in self.all_tools() if tool.name in offered)
-
-    def all_tools(self) -> Sequence[ServerTool]:
-        """All there are."""
-        return (
+        tools = (
             server_tool(
                 self.show_browser,
                 param_model=ShowBrowserParams,
@@ -114,6 +101,8 @@ class ViewApp:
                 apps_only=True,
             ),
         )
+        offered = view_tools(settings)
+        return tuple(tool for tool in tools if tool.name in offered)
 
     async def show_browser(self, call: Call, _params: ShowBrowserParams) -> types.CallToolResult:
         """Show the user this browser, live, in the chat; they can take it over there."""
@@ -140,7 +129,10 @@ class ViewApp:
         if seat.session.closed:
             raise NotFound("The browser session has ended.", hint=f"{SHOW_BROWSER} shows the next one.")
         if params.picture is not None:
-            return self._picture(seat.session, params.picture)
+            picture = self._journal.of(seat.session).picture(params.picture)
+            if picture is None:
+                raise NotFound("There is no such picture any more.", hint="Choose another one.")
+            return types.CallToolResult(content=[_jpeg(picture)])
         transport = self._transport_of(seat, params.page, anew=params.anew)
         for message in params.messages:
             transport.put(json.dumps(message))
@@ -155,17 +147,16 @@ class ViewApp:
 
     def _transport_of(self, seat: _Seat, name: str, *, anew: bool) -> PolledTransport:
         """The connection to a page of the view: a new one where it wants one, or has not asked for long."""
-        page = seat.pages.get(name)
-        if page is not None and anew:
-            seat.pages.pop(name).work.cancel()
-            page = None
-        if page is None or page.work.done():
-            seat.pages = {other: one for other, one in seat.pages.items() if not one.work.done()}
+        transport = seat.pages.get(name)
+        if transport is not None and anew:
+            transport.end()
+        if transport is None or transport.closed:
+            seat.pages = {other: one for other, one in seat.pages.items() if not one.closed}
             if len(seat.pages) >= MOST_PAGES:
                 raise NotActionable("Too many pages show this view.", hint="Close some of them.")
-            transport = PolledTransport()
-            page = seat.pages[name] = _Page(transport, begin(self._serve(seat, transport)))
-        return page.transport
+            transport = seat.pages[name] = PolledTransport()
+            begin(self._serve(seat, transport))
+        return transport
 
     async def _serve(self, seat: _Seat, transport: PolledTransport) -> None:
         await transport.send({"type": "opened"})
@@ -180,16 +171,9 @@ class ViewApp:
         finally:
             transport.end()
 
-    def _picture(self, session: BrowserSession, number: int) -> types.CallToolResult:
-        pictures = (call.picture for call in self._journal.of(session).calls if call.number == number)
-        picture = next(pictures, None)
-        if picture is None:
-            raise NotFound("There is no such picture any more.", hint="Choose another one.")
-        return types.CallToolResult(content=[_jpeg(picture)])
-
     def _leave(self, key: str) -> None:
-        for page in self._seats.pop(key).pages.values():
-            page.work.cancel()
+        for transport in self._seats.pop(key).pages.values():
+            transport.end()
 
     async def close(self) -> None:
         """Show nothing any more."""
@@ -217,10 +201,9 @@ class ViewApp:
 @cache
 def app_page() -> str:
     """The page of the view in one piece, as a client's sandbox wants it: it may load nothing."""
-    folder = resources.files("mcp_browser.server.view") / "page"
 
     def read(name: str) -> str:
-        return (folder / name).read_text(encoding="utf-8")
+        return PAGE.joinpath(name).read_text(encoding="utf-8")
 
     modules = "\n".join(map(read, ("app_transport.js", "task.js", "view.js")))
     script = re.sub(r"(?m)^(import .*;$|export )", "", modules)

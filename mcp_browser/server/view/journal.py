@@ -5,7 +5,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Literal
 
@@ -48,16 +48,7 @@ class SeenCall:
 
     def as_json(self) -> dict[str, Any]:
         """The call as the page gets it."""
-        return {
-            "number": self.number,
-            "tool": self.tool,
-            "arguments": self.arguments,
-            "started": self.started,
-            "state": self.state,
-            "seconds": self.seconds,
-            "result": self.result,
-            "picture": self.picture is not None,
-        }
+        return {**asdict(self), "picture": self.picture is not None}
 
 
 @dataclass(eq=False, slots=True)
@@ -68,6 +59,10 @@ class SessionCalls:
     listeners: set[Callable[[SeenCall], None]] = field(default_factory=set[Callable[[SeenCall], None]])
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     picturing: bool = False
+
+    def picture(self, number: int) -> bytes | None:
+        """The picture after a call; None if there is none, or none any more."""
+        return next((call.picture for call in self.calls if call.number == number), None)
 
     def notify(self, call: SeenCall) -> None:
         """Report that a call has begun, ended or got its picture."""
@@ -105,23 +100,30 @@ class Journal:
     ) -> Callable[[Any], None]:
         seen = self.of(session)
         call = SeenCall(next(seen.numbers), tool, arguments, time.time())
+        began = time.monotonic()
         seen.calls.append(call)
         seen.notify(call)
-        return partial(self._ended, session, seen, call, time.monotonic())
 
-    def _ended(
-        self, session: BrowserSession, seen: SessionCalls, call: SeenCall, began: float, outcome: Any
-    ) -> None:
-        call.seconds = round(time.monotonic() - began, 3)
-        call.state, call.result = _account(outcome, session)
-        seen.notify(call)
-        if call.state != "cancelled" and not seen.picturing:
-            seen.picturing = True
-            begin(self._picture(session, seen, call))
+        def ended(outcome: Any) -> None:
+            call.seconds = round(time.monotonic() - began, 3)
+            call.state, call.result = _account(outcome, session)
+            seen.notify(call)
+            if call.state != "cancelled" and not seen.picturing:
+                seen.picturing = True
+                begin(self._picture(session, seen, call))
+
+        return ended
 
     async def _picture(self, session: BrowserSession, seen: SessionCalls, call: SeenCall) -> None:
+        """Keep the view of the current tab, unless it cannot be pictured now."""
+        tab = session.tab_in_use
         try:
-            call.picture = await picture_of(session)
+            if tab is not None and not tab.held:
+                with anyio.move_on_after(PICTURE_SECONDS):
+                    async with tab.screencast.watch() as frames:
+                        async for frame in frames:
+                            call.picture = frame.data
+                            break
         except (PlaywrightError, ActionError) as error:
             logger.debug("No picture after %s: %s", call.tool, error)
         finally:
@@ -137,17 +139,6 @@ class Journal:
     def _drop_picture(self, call: SeenCall) -> None:
         self._bytes -= len(call.picture or b"")
         call.picture = None
-
-
-async def picture_of(session: BrowserSession) -> bytes | None:
-    """The current tab's view as JPEG; None where it cannot be pictured now. Raises ActionError."""
-    tab = session.tab_in_use
-    if tab is not None and not tab.held:
-        with anyio.move_on_after(PICTURE_SECONDS):
-            async with tab.screencast.watch() as frames:
-                async for frame in frames:
-                    return frame.data
-    return None
 
 
 def _account(outcome: Any, session: BrowserSession) -> tuple[State, str]:

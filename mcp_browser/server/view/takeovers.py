@@ -202,8 +202,10 @@ async def perform(message: Input, session: BrowserSession) -> None:
             await tab.answer_dialog(message.accept, message.text)
         case _ if tab.held:
             raise tab.why_held()
-        case Go():
-            await _go(message, tab, session)
+        case Go(address=str(address)):
+            await tab.goto(check_url(session.restored(address), session.settings, base=tab.url))
+        case Go(step=step):
+            await {"back": tab.back, "forward": tab.forward}.get(step or "", tab.reload)()
         case Mouse():
             await _mouse(message, tab, session)
         case Text():
@@ -215,19 +217,6 @@ async def perform(message: Input, session: BrowserSession) -> None:
             # The keyboard of the browser knows the letters of one language only.
             unknown = len(keys) == 1 and not keys.isascii()
             await (tab.input.insert(keys) if unknown else tab.input.press(keys))
-
-
-async def _go(message: Go, tab: Tab, session: BrowserSession) -> None:
-    if message.address is not None:
-        await tab.goto(check_url(session.restored(message.address), session.settings, base=tab.url))
-        return
-    match message.step:
-        case "back":
-            await tab.back()
-        case "forward":
-            await tab.forward()
-        case "reload" | None:
-            await tab.reload()
 
 
 async def _mouse(message: Mouse, tab: Tab, session: BrowserSession) -> None:

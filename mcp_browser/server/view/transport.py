@@ -49,10 +49,10 @@ class ViewTransport(Protocol):
 
     async def still_admitted(self) -> bool:
         """Whether what has admitted the page still counts."""
-        ...
+        return True
 
 
-class PolledTransport:
+class PolledTransport(ViewTransport):
     """Messages wait until the page polls; of frames the newest does."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class PolledTransport:
     def put(self, message: str) -> None:
         """Take a message of the page, as JSON."""
         self._polled = time.monotonic()
-        with suppress(anyio.WouldBlock, anyio.BrokenResourceError):
+        with suppress(anyio.WouldBlock, anyio.ClosedResourceError):
             self._to_viewer.send_nowait(message)
 
     async def poll(self, *, wait: bool) -> tuple[list[dict[str, Any]], Frame | None]:
@@ -93,8 +93,9 @@ class PolledTransport:
         return news, frame
 
     def end(self) -> None:
-        """Take no more messages; a waiting poll returns."""
+        """Take no more messages; a waiting poll returns, and the page counts as gone."""
         self.closed = True
+        self._to_viewer.close()
         self._changed.wake()
 
     async def receive(self) -> str:
@@ -103,7 +104,7 @@ class PolledTransport:
             left = self._polled + SILENT_SECONDS - time.monotonic()
             if self.closed or (left <= 0 and not self._polls):
                 raise TransportClosed
-            with anyio.move_on_after(max(left, 1.0)):
+            with suppress(anyio.EndOfStream), anyio.move_on_after(max(left, 1.0)):
                 return await self._from_page.receive()
 
     async def send(self, message: dict[str, Any]) -> None:
@@ -123,7 +124,3 @@ class PolledTransport:
         """Say why it ends, then end it."""
         self._news.append({"type": "told", "text": reason})
         self.end()
-
-    async def still_admitted(self) -> bool:
-        """Whether what has admitted the page still counts."""
-        return True

@@ -13,7 +13,6 @@ from mcp_browser.agent.recorder import PersonRecorder
 from mcp_browser.audit import name_of
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
@@ -113,7 +112,6 @@ class Viewer:
         self._showing = anyio.CancelScope()
         self._complained = False
         self._card: TaskCard | None = None
-        self._recorder: PersonRecorder | None = None
         self._to_do, self._doing = anyio.create_memory_object_stream[
             Take | HandBack | Steer | Record | Input
         ](MOST_WAITING)
@@ -184,16 +182,23 @@ class Viewer:
             if self._watched is not None and self._watched not in sessions:
                 self._watch(None)
             await self._send_if_new("sessions", {"sessions": [self._summary(one) for one in sessions]})
-            watched = self._watched
+            watched, card, recorder = self._watched, None, None
             if watched is not None:
                 await self._takeovers.follow(watched, self._key)
-            if watched is not None and (tab := watched.tab_in_use) is not None:
-                # Nothing else asks for it between the calls.
-                await tab.refresh_title()
-            await self._follow_plugins(watched)
+                if (tab := watched.tab_in_use) is not None:
+                    # Nothing else asks for it between the calls.
+                    await tab.refresh_title()
+                card, recorder = await watched.plugin(TaskCard), await watched.plugin(PersonRecorder)
+                await self._send_if_new("task", {"task": hide_in(card.as_json(), watched.hidden)})
+            if card is not self._card:
+                for one, by in ((self._card, -1), (card, 1)):
+                    if one is not None:
+                        one.viewers += by
+                self._card = card
             if self._key:
                 # Before the page has asked for one, none is no end.
-                await self._send_if_new("session", {"session": self._account(watched) if watched else None})
+                state = self._account(watched, recorder) if watched is not None else None
+                await self._send_if_new("session", {"session": state})
             if watched is not None and watched.tab_in_use is not self._shown:
                 self._showing.cancel()
             while self._calls and watched is self._watched:
@@ -201,18 +206,6 @@ class Viewer:
                 call = self._calls.pop(number)
                 await self._transport.send({"type": "call", "call": call.as_json()})
             await self._changed.wait(LOOK_SECONDS)
-
-    async def _follow_plugins(self, watched: BrowserSession | None) -> None:
-        """Report the task of the session that is shown, and follow its recording."""
-        card = await watched.plugin(TaskCard) if watched is not None else None
-        if card is not self._card:
-            for one, by in ((self._card, -1), (card, 1)):
-                if one is not None:
-                    one.viewers += by
-            self._card = card
-        self._recorder = await watched.plugin(PersonRecorder) if watched is not None else None
-        if card is not None and watched is not None:
-            await self._send_if_new("task", {"task": hide_in(card.as_json(), watched.hidden)})
 
     async def _send_if_new(self, kind: str, facts: dict[str, Any]) -> None:
         if self._sent.get(kind) != facts:
@@ -227,8 +220,7 @@ class Viewer:
         return hide_in(
             {
                 "id": name_of(session),
-                "title": _title(tab) if tab is not None else "",
-                "address": _address(tab, session) if tab is not None else "",
+                **_shown(tab, session),
                 "calls": latest.number if latest is not None else 0,
                 "busy": latest is not None and latest.state == "running",
                 "taken": str(holder) if holder is not None else None,
@@ -236,39 +228,37 @@ class Viewer:
             session.hidden,
         )
 
-    def _account(self, session: BrowserSession) -> dict[str, Any]:
+    def _account(self, session: BrowserSession, recorder: PersonRecorder | None) -> dict[str, Any]:
         """The state of the session that is shown."""
         current = session.tab_in_use
         dialog = current.dialog if current is not None else None
         tabs = [
-            {
-                "id": tab.id,
-                "title": _title(tab),
-                "address": _address(tab, session),
-                "current": tab is current,
-            }
+            {"id": tab.id, **_shown(tab, session), "current": tab is current}
             for tab in session.tabs.values()
             if current is not None and not tab.closed
         ]
+        asked = None
+        if dialog is not None:
+            default = redact_addresses(dialog.default_value)
+            text = redact_addresses(str(dialog))
+            asked = {"text": text, "prompt": dialog.kind == "prompt", "default": default}
+        recording = None
+        if recorder is not None and recorder.active:
+            steps = [str(step) for step in recorder.steps[-MOST_SHOWN:]]
+            recording = {"steps": steps, "checking": recorder.checking}
         holder = session.takeover.active
         state = {
             "id": name_of(session),
             "tabs": tabs,
-            "dialog": None if dialog is None else _dialog(dialog),
+            "dialog": asked,
             # A person who is waited for may use any page.
             "holder": str(holder) if holder is not None and not holder.waiting else None,
             "asked": holder.asked if holder is not None else None,
             "mine": self._takeovers.has(session, self._key),
             "may_take": may_take(session),
-            "recording": self._recording(),
+            "recording": recording,
         }
         return hide_in(state, session.hidden)
-
-    def _recording(self) -> dict[str, Any] | None:
-        recorder = self._recorder
-        if recorder is None or not recorder.active:
-            return None
-        return {"steps": [str(step) for step in recorder.steps[-MOST_SHOWN:]], "checking": recorder.checking}
 
     # -- the picture
 
@@ -321,10 +311,9 @@ class Viewer:
                             (await session.plugin(TaskCard)).steer(message.do, message.text)
                     case Record():
                         await self._record(session, message)
-                    case _ if self._takeovers.has(session, self._key):
-                        await perform(message, session)
                     case _:
-                        pass
+                        if self._takeovers.has(session, self._key):
+                            await perform(message, session)
                 if self._complained and not (isinstance(message, Mouse) and message.event == "move"):
                     await self._complain("")
             except ActionError as error:
@@ -362,14 +351,9 @@ class Viewer:
         await self._transport.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
 
 
-def _dialog(dialog: DialogInfo) -> dict[str, Any]:
-    default = redact_addresses(dialog.default_value)
-    return {"text": redact_addresses(str(dialog)), "prompt": dialog.kind == "prompt", "default": default}
-
-
-def _title(tab: Tab) -> str:
-    return cut(redact_addresses(tab.title), LONGEST_TITLE)
-
-
-def _address(tab: Tab, session: BrowserSession) -> str:
-    return cut_address(tab.url) if may_show(tab.url, session.settings) else "(not allowed)"
+def _shown(tab: Tab | None, session: BrowserSession) -> dict[str, str]:
+    """The title and the address of a tab, empty without one."""
+    if tab is None:
+        return {"title": "", "address": ""}
+    address = cut_address(tab.url) if may_show(tab.url, session.settings) else "(not allowed)"
+    return {"title": cut(redact_addresses(tab.title), LONGEST_TITLE), "address": address}

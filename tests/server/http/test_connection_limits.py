@@ -5,6 +5,7 @@ import pytest
 
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.quiet_logs import _WithoutFloods
+from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve, Served
 
 GET = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -224,7 +225,7 @@ def test_connections_leave_files_for_all_else(
 
     monkeypatch.setattr("resource.getrlimit", limits)
     monkeypatch.setattr("resource.setrlimit", limits)
-    connections = Connections(most=most, seconds=1, on_refusal=lambda _reason: None)
+    connections = Connections(AccessSettings(max_connections=most), lambda _reason: None)
     connections.protocol()
     assert connections._most == room
     assert ("50 connections at a time, not 1000" in caplog.text) is (room < most)

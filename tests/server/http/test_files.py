@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.server.http.app import files_route
+from mcp_browser.server.http.serving import files_route
 from mcp_browser.server.principals import Principal, set_principal
 from mcp_browser.server.resources.contents import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions

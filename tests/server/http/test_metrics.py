@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.requests import Request
 
 from mcp_browser.server.calls import CallOutcome
-from mcp_browser.server.http.metrics import Metrics, Numbers, process_memory
+from mcp_browser.server.http.metrics import Metrics, process_memory
 from mcp_browser.server.http.middleware.request_limits import Reason
 
 LABELS = ("tool", "outcome", "reason", "process", "le")
@@ -26,12 +26,12 @@ async def shown(metrics: Metrics) -> dict[str, float]:
     }
 
 
-def numbers(*, sessions: int = 0, connections: int = 0, restarts: int = 0) -> Numbers:
-    return Numbers(sessions=lambda: sessions, connections=lambda: connections, restarts=lambda: restarts)
+def metrics_of(*, sessions: int = 0, connections: int = 0, restarts: int = 0) -> Metrics:
+    return Metrics(sessions=lambda: sessions, connections=lambda: connections, restarts=lambda: restarts)
 
 
 async def test_calls_are_counted_by_tool_and_outcome_and_timed() -> None:
-    metrics = Metrics(numbers())
+    metrics = metrics_of()
     metrics.called("click_element", "ok", 0.04)
     metrics.called("click_element", "error", 2)
     metrics.called("go_to_url", "cancelled", 100)
@@ -46,7 +46,7 @@ async def test_calls_are_counted_by_tool_and_outcome_and_timed() -> None:
 
 
 async def test_refusals_sessions_connections_and_restarts_are_shown() -> None:
-    metrics = Metrics(numbers(sessions=3, connections=5, restarts=2))
+    metrics = metrics_of(sessions=3, connections=5, restarts=2)
     metrics.refused("rate")
     metrics.refused("rate")
     found = await shown(metrics)
@@ -57,7 +57,7 @@ async def test_refusals_sessions_connections_and_restarts_are_shown() -> None:
 
 
 async def test_memory_counts_the_processes_that_were_started() -> None:
-    metrics = Metrics(numbers())
+    metrics = metrics_of()
     before = (await shown(metrics))["mcp_browser_memory_bytes children"]
     child = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -77,7 +77,7 @@ async def test_memory_counts_the_processes_that_were_started() -> None:
 
 
 async def test_names_of_series_are_few_whatever_clients_send() -> None:
-    metrics = Metrics(numbers())
+    metrics = metrics_of()
     for reason in get_args(Reason):
         metrics.refused(reason)
     for outcome in get_args(CallOutcome):

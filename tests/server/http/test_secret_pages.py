@@ -10,8 +10,9 @@ import pytest_asyncio
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
+from mcp_browser.server.http.middleware.stack import middleware_stack
 from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, STYLE, HostedForms, secret_route
-from mcp_browser.server.http.serving import http_middleware
+from mcp_browser.server.principals import SettingsOf
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
 BASE = "http://127.0.0.1:8585"
@@ -32,7 +33,7 @@ class Place:
         self.refusals: list[str] = []
         app = Starlette(
             routes=[secret_route(self.forms, prefix="/browser")],
-            middleware=http_middleware(settings, self.refusals.append),
+            middleware=middleware_stack(SettingsOf(settings), self.refusals.append),
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=BASE)
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.http.auth.tokens import TokenFile, TokenSource, add_token, new_token, read_tokens
+from mcp_browser.server.http.auth.tokens import TokenSource, add_token, new_token, read_tokens
 from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve
 
@@ -124,9 +124,9 @@ def test_a_file_that_did_not_change_is_not_read_again(
     tokens: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("mcp_browser.server.http.auth.tokens._LOOK_AGAIN_SECONDS", 0)
-    file = TokenFile(tokens)
+    source = TokenSource(AccessSettings(tokens=tokens))
     with caplog.at_level(logging.DEBUG):
-        assert file.tokens() is file.tokens()
+        assert [source.name_of(ALICE) for _ in range(2)] == ["alice"] * 2
     assert caplog.text == ""
 
 

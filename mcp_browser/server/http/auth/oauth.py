@@ -10,11 +10,12 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx2
 import jwt
+from mcp.server.auth.provider import AccessToken
 
 logger = logging.getLogger(__name__)
 
@@ -37,17 +38,6 @@ class IssuerUnreachable(Exception):
 
 class TokenRefused(Exception):
     """A token does not count. The message may be sent to the client."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessGrant:
-    """What an access token says: for whom, through which client, what is allowed, until when (Unix time)."""
-
-    subject: str
-    client: str
-    issuer: str
-    scopes: frozenset[str]
-    expires_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +130,19 @@ class IssuerKeys:
 
 
 class AccessTokens:
-    """Checks access tokens of one issuer, and returns what they allow."""
+    """Checks access tokens of one issuer."""
 
     def __init__(self, issuer: str, audience: tuple[str, ...]) -> None:
         self._issuer = issuer
         self._audience = audience
         self._keys = IssuerKeys(issuer)
 
-    async def grant(self, token: str) -> AccessGrant:
-        """What a token of this issuer for this server allows; raises TokenRefused, IssuerUnreachable."""
+    async def check(self, token: str) -> AccessToken:
+        """What a token of this issuer for this server allows, and for whom, without the token itself.
+
+        Raises:
+            TokenRefused, IssuerUnreachable
+        """
         if len(token) > _LONGEST_TOKEN or token.count(".") != 2:  # noqa: PLR2004 - header, claims, signature
             raise TokenRefused("The token is not known here.")
         try:
@@ -164,11 +158,8 @@ class AccessTokens:
         key = await self._keys.key(kid if isinstance(kid, str) else None)
         if key is None:
             raise TokenRefused("The token is signed with a key that the authorization server does not name.")
-        return _grant(self._claims(token, key), self._issuer)
-
-    def _claims(self, token: str, key: SigningKey) -> dict[str, Any]:
         try:
-            return jwt.decode(
+            claims = jwt.decode(
                 token,
                 key.key,
                 algorithms=list(key.algorithms),
@@ -183,6 +174,18 @@ class AccessTokens:
             raise TokenRefused("The token is for another audience.") from None
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
             raise TokenRefused("The token is not valid.") from None
+        client = claims.get("client_id") or claims.get("azp") or ""
+        subject = claims.get("sub") or client
+        if not isinstance(subject, str) or not isinstance(client, str) or not subject:
+            raise TokenRefused("The token does not say whom it is for.")
+        return AccessToken(
+            token="",
+            client_id=client,
+            scopes=sorted(_words(claims.get("scope")) | _words(claims.get("scp"))),
+            expires_at=int(claims["exp"]),
+            subject=subject,
+            claims={"iss": self._issuer},
+        )
 
 
 def metadata_addresses(issuer: str) -> tuple[str, ...]:
@@ -239,23 +242,9 @@ def _keys_of(document: Mapping[str, Any]) -> dict[str | None, SigningKey]:
     return found
 
 
-def _grant(claims: Mapping[str, Any], issuer: str) -> AccessGrant:
-    client = claims.get("client_id") or claims.get("azp") or ""
-    subject = claims.get("sub") or client
-    if not isinstance(subject, str) or not isinstance(client, str) or not subject:
-        raise TokenRefused("The token does not say whom it is for.")
-    return AccessGrant(
-        subject=subject,
-        client=client,
-        issuer=issuer,
-        scopes=_scopes(claims, "scope") | _scopes(claims, "scp"),
-        expires_at=int(claims["exp"]),
-    )
-
-
-def _scopes(claims: Mapping[str, Any], name: Literal["scope", "scp"]) -> frozenset[str]:
-    words: object = claims.get(name)
-    if isinstance(words, str):
-        return frozenset(words.split())
-    listed = cast("list[object]", words) if isinstance(words, list) else []
-    return frozenset(word for word in listed if isinstance(word, str))
+def _words(claim: object) -> set[str]:
+    """The scopes in a claim: a text with spaces, or a list."""
+    if isinstance(claim, str):
+        return set(claim.split())
+    listed = cast("list[object]", claim) if isinstance(claim, list) else []
+    return {word for word in listed if isinstance(word, str)}

@@ -42,55 +42,50 @@ class NamedToken:
 
 
 class TokenSource:
-    """The bearer tokens that count now."""
+    """The bearer tokens that count now.
+
+    A change of their file counts within a second; the log reports one that cannot be used.
+    """
 
     def __init__(self, settings: AccessSettings) -> None:
-        """Read the tokens that the settings name; raises SettingsError."""
+        """Read the tokens; raises SettingsError where there are none, and those of `read_tokens`."""
         self._fixed = _from_variable(settings.token.get_secret_value()) if settings.token is not None else ()
-        self._file = TokenFile(settings.tokens) if settings.tokens is not None else None
+        self._in_file: tuple[NamedToken, ...] = ()
+        self._path = path = settings.tokens
+        if path is not None:
+            self._stamp = _stamp(path)
+            self._in_file = read_tokens(path)
+            if not self._in_file:
+                raise SettingsError(
+                    f"{path} holds no token; `mcp-browser token NAME --tokens {path}` adds one."
+                )
+        self._looked_at = time.monotonic()
 
     def name_of(self, token: str) -> str | None:
         """The name of a token; None where it does not count."""
+        if self._path is not None and time.monotonic() - self._looked_at >= _LOOK_AGAIN_SECONDS:
+            self._look_again(self._path)
         digest = hashlib.sha256(token.encode()).digest()
         name = None
         # Compare all, so that the time reveals neither which one was right nor how nearly.
-        for known in (*self._fixed, *(self._file.tokens() if self._file is not None else ())):
+        for known in (*self._fixed, *self._in_file):
             if hmac.compare_digest(known.digest, digest):
                 name = known.name
         return name
 
-
-class TokenFile:
-    """A file of tokens. A change counts within a second; the log reports one that cannot be used."""
-
-    def __init__(self, path: Path) -> None:
-        """Read the file. Raises SettingsError: it cannot be read, is not private, or holds no token."""
-        self._path = path
-        self._stamp = _stamp(path)
-        self._tokens = read_tokens(path)
-        if not self._tokens:
-            raise SettingsError(f"{path} holds no token; `mcp-browser token NAME --tokens {path}` adds one.")
+    def _look_again(self, path: Path) -> None:
+        """Read the file if it has changed; the previous tokens count while it cannot be used."""
         self._looked_at = time.monotonic()
-
-    def tokens(self) -> tuple[NamedToken, ...]:
-        """The tokens; the previous ones while the file cannot be used."""
-        now = time.monotonic()
-        if now - self._looked_at >= _LOOK_AGAIN_SECONDS:
-            self._looked_at = now
-            stamp = _stamp(self._path)
-            if stamp != self._stamp:
-                self._stamp = stamp
-                self._read_again()
-        return self._tokens
-
-    def _read_again(self) -> None:
+        before, self._stamp = self._stamp, _stamp(path)
+        if self._stamp == before:
+            return
         try:
-            self._tokens = read_tokens(self._path)
+            self._in_file = read_tokens(path)
         except SettingsError as error:
             logger.error("The tokens from before go on counting: %s", error)
             return
-        names = ", ".join(dict.fromkeys(token.name for token in self._tokens))
-        logger.warning("Read %s again; tokens: %s", self._path, names or "none")
+        names = ", ".join(dict.fromkeys(token.name for token in self._in_file))
+        logger.warning("Read %s again; tokens: %s", path, names or "none")
 
 
 def read_tokens(path: Path) -> tuple[NamedToken, ...]:

@@ -76,11 +76,12 @@ def secret_route(forms: SecretForms, *, prefix: str = "") -> Route:
         form = forms.find(request.path_params["token"])
         if form is None:
             return _page(GONE, 410)
-        if request.method != "POST":
-            return _page(_form(form), 200)
-        answer = _answer(await _body(request))
+        sent = request.method == "POST"
+        answer = await _answer(request) if sent else ""
         if not answer:
-            return _page(_form(form), 400)
+            question, site = html.escape(form.question), html.escape(form.site)
+            task = html.escape(cut(form.task, LONGEST_TASK))
+            return _page(FORM.format(question=question, site=site, task=task), 400 if sent else 200)
         if form.answer.done():
             return _page(GONE, 410)
         form.answer.set_result(SecretStr(answer))
@@ -116,25 +117,13 @@ def _page(body: str, status: int) -> HTMLResponse:
     return HTMLResponse(PAGE.format(body=body, style=STYLE), status, headers=SAFELY)
 
 
-def _form(form: SecretForm) -> str:
-    return FORM.format(
-        question=html.escape(form.question),
-        site=html.escape(form.site),
-        task=html.escape(cut(form.task, LONGEST_TASK)),
-    )
-
-
-async def _body(request: Request) -> bytes:
-    """The body; empty where it is too long."""
+async def _answer(request: Request) -> str:
+    """What a form was filled in with; empty where it is none, or too long."""
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > LONGEST_ANSWER:
-            return b""
-    return body
-
-
-def _answer(body: bytes) -> str:
+            return ""
     try:
         given = parse_qs(body.decode("ascii"), max_num_fields=4, errors="strict")
     except ValueError:

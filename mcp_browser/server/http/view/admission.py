@@ -19,8 +19,7 @@ from mcp_browser.server.http.middleware.hosts import own_origins
 from mcp_browser.server.principals import Principal, is_admitted, principal_of, set_principal
 from mcp_browser.settings import AccessSettings
 
-VIEW = "/view"
-LINK = f"{VIEW}/link/"
+LINK = "/link/"  # Where links are, below the view
 
 COOKIE_SECONDS = 12 * 3600.0  # How long a cookie counts after its last use
 MOST_COOKIES = 1000
@@ -47,12 +46,11 @@ class _Cookie:
 
 
 class Admission:
-    """The cookies and links of one server."""
+    """The cookies and links of one server, whose view is at the path `folder`."""
 
-    def __init__(self, settings: AccessSettings, *, prefix: str = "") -> None:
-        """Nobody is let in yet; the view is below `prefix`."""
+    def __init__(self, settings: AccessSettings, folder: str) -> None:
         self._settings = settings
-        self._prefix = prefix
+        self.folder = folder
         self._cookies: dict[str, _Cookie] = {}
         self._links: dict[str, Link] = {}
 
@@ -62,7 +60,7 @@ class Admission:
             del self._links[next(iter(self._links))]
         token = secrets.token_urlsafe(SECRET_BYTES)
         self._links[token] = Link(principal, session)
-        return f"{self._prefix}{LINK}{token}"
+        return f"{self.folder}{LINK}{token}"
 
     def follow(self, token: str) -> Link | None:
         """The link of this token, which counts no more then; None where it does not count."""
@@ -102,20 +100,19 @@ class Admission:
 
     def _header(self, scope: Scope, value: str) -> str:
         safe = "; Secure" if public_base(scope, self._settings).startswith(("https:", "wss:")) else ""
-        return f"{_name(scope)}={value}; Path={self._prefix}{VIEW}; HttpOnly; SameSite=Strict{safe}"
+        return f"{_name(scope)}={value}; Path={self.folder}; HttpOnly; SameSite=Strict{safe}"
 
 
 class CookieAdmission:
     """ASGI middleware before the check of tokens: admits requests to the view whose cookie counts."""
 
-    def __init__(self, app: ASGIApp, *, admission: Admission, prefix: str) -> None:
+    def __init__(self, app: ASGIApp, *, admission: Admission) -> None:
         self._app = app
         self._admission = admission
-        self._folder = f"{prefix}{VIEW}/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, with its principal or its token where the cookie stands for one."""
-        if scope["type"] != "lifespan" and f"{scope['path']}/".startswith(self._folder):
+        if scope["type"] != "lifespan" and f"{scope['path']}/".startswith(f"{self._admission.folder}/"):
             self._admission.admit(scope)
         await self._app(scope, receive, send)
 

@@ -6,7 +6,6 @@ import webbrowser
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from functools import partial
-from importlib import resources
 from pathlib import PurePath
 from typing import Any
 
@@ -28,19 +27,17 @@ from mcp_browser.server.http.auth.middleware import STILL_ADMITTED, asks_who_cal
 from mcp_browser.server.http.middleware.request_limits import refusal
 from mcp_browser.server.http.view.admission import (
     LINK,
-    VIEW,
     Admission,
     CookieAdmission,
     may_view,
     viewer_of,
 )
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
-from mcp_browser.server.view.app import ViewApp
+from mcp_browser.server.view.app import PAGE, ViewApp
 from mcp_browser.server.view.journal import Journal
 from mcp_browser.server.view.takeovers import Takeovers
 from mcp_browser.server.view.transport import TransportClosed
 from mcp_browser.server.view.viewer import Viewer
-from mcp_browser.settings import Settings
 
 SAFELY = {
     "Cache-Control": "no-store",
@@ -56,12 +53,7 @@ SAFELY = {
 }
 
 _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_SIGN_IN = resources.files("mcp_browser.server.http.view") / "page"
-_VIEW = resources.files("mcp_browser.server.view") / "page"
-
 FILES = ("view.css", "view.js", "task.js", "socket.js", "enter.js", "icon.svg")
-OPEN_PATHS = (VIEW, *(f"{VIEW}/{name}" for name in FILES))
-"""Paths without a token: nothing in these files is private."""
 
 FOLLOWED = """\
 <!doctype html>
@@ -78,7 +70,7 @@ GONE = "This link was used already. The terminal in which the server runs shows 
 
 
 def _file(name: str, *, status: int = 200) -> Response:
-    content = next(file for folder in (_SIGN_IN, _VIEW) if (file := folder / name).is_file()).read_bytes()
+    content = PAGE.joinpath(name).read_bytes()
     return Response(content, status, headers=SAFELY, media_type=_TYPES[PurePath(name).suffix])
 
 
@@ -95,59 +87,60 @@ def _refused(message: str) -> Response:
     return refusal(403, message, headers=SAFELY)
 
 
-MaySee = Callable[[Principal, BrowserSession], bool]
-
-
 class LiveView:
     """What is served of the view: its routes, and the middleware that lets viewers in."""
 
-    def __init__(self, settings: Settings, manager: BrowserManager, may_see: MaySee) -> None:
+    def __init__(
+        self,
+        settings_of: SettingsOf,
+        manager: BrowserManager,
+        may_see: Callable[[Principal, BrowserSession], bool],
+    ) -> None:
         """Follow the sessions of a server; `may_see` says whose a session is."""
+        settings = settings_of.default
         self._manager = manager
         self._may_see = may_see
-        self._settings_of = SettingsOf(settings)
+        self._settings_of = settings_of
         self._journal = Journal(manager)
-        self._prefix = settings.server.path_prefix
+        self._folder = f"{settings.server.path_prefix}/view"
         self._asks = asks_who_calls(settings.access)
-        self._admission = Admission(settings.access, prefix=self._prefix)
+        self._admission = Admission(settings.access, self._folder)
         self._takeovers = Takeovers()
-        self.app = ViewApp(self._settings_of, self._journal, self._takeovers)
-        self._base, self._opens = "", False
+        self.app = ViewApp(settings_of, self._journal, self._takeovers)
+        self._origin, self._opens = "", False
 
     @property
     def middleware(self) -> Middleware:
         """The middleware that has to come before the check of tokens."""
-        return Middleware(CookieAdmission, admission=self._admission, prefix=self._prefix)
+        return Middleware(CookieAdmission, admission=self._admission)
 
-    @property
-    def open_paths(self) -> list[str]:
-        """The paths that need no token."""
-        return [self._prefix + path for path in OPEN_PATHS]
-
-    @property
-    def open_folders(self) -> list[str]:
-        """What the paths that need no token begin with."""
-        return [self._prefix + LINK]
+    def is_open(self, path: str) -> bool:
+        """Whether a path needs no token: nothing in the page's files is private."""
+        files = (self._folder, *(f"{self._folder}/{name}" for name in FILES))
+        return path in files or path.startswith(f"{self._folder}{LINK}")
 
     def routes(self) -> list[BaseRoute]:
         """The page, its files, its pictures, its socket and the ways in."""
-        folder = f"{self._prefix}{VIEW}"
+        folder = self._folder
         return [
             Route(folder, self._page, methods=["GET"]),
             *(Route(f"{folder}/{name}", partial(_send_file, name), methods=["GET"]) for name in FILES),
             Route(f"{folder}/me", self._me, methods=["GET"]),
             Route(f"{folder}/sign-in", self._sign_in, methods=["POST"]),
             Route(f"{folder}/sign-out", self._sign_out, methods=["POST"]),
-            Route(f"{self._prefix}{LINK}{{token}}", self._link, methods=["GET"]),
+            Route(f"{folder}{LINK}{{token}}", self._link, methods=["GET"]),
             Route(f"{folder}/pictures/{{session}}/{{number:int}}", self._picture, methods=["GET"]),
             WebSocketRoute(f"{folder}/live", self._live),
         ]
 
     def print_address(self, base: str, *, opens: bool = False) -> None:
         """Write on standard error where the view is, below the server's address `base`; it may be opened."""
-        self._base, self._opens = base, opens
+        self._origin = base.removesuffix(self._settings_of.default.server.path_prefix)
+        self._opens = opens
         if self._asks:
-            sys.stderr.write(f"mcp-browser: live view at {base}{VIEW}: sign in with a token\n")
+            sys.stderr.write(
+                f"mcp-browser: live view at {self._origin}{self._folder}: sign in with a token\n"
+            )
             sys.stderr.flush()
         else:
             self._print_link()
@@ -159,16 +152,16 @@ class LiveView:
             return None
         path = self._admission.link(principal, session=name_of(session))
         if request.request is None:
-            return f"{self._base}{path}"
+            return f"{self._origin}{path}"
         return f"{public_base(request.request.scope, self._settings_of.default.access)}{path}"
 
     def _print_link(self) -> None:
-        path = self._admission.link(ANONYMOUS).removeprefix(self._prefix)
-        sys.stderr.write(f"mcp-browser: live view at {self._base}{path} (the link works once)\n")
+        link = f"{self._origin}{self._admission.link(ANONYMOUS)}"
+        sys.stderr.write(f"mcp-browser: live view at {link} (the link works once)\n")
         sys.stderr.flush()
         if self._opens and has_display():
             self._opens = False
-            webbrowser.open(f"{self._base}{path}")
+            webbrowser.open(link)
 
     def _sessions_of(self, viewer: Principal, scope: Scope) -> list[BrowserSession]:
         """The sessions that a viewer may see, the newest first."""
@@ -197,9 +190,7 @@ class LiveView:
     async def _sign_out(self, request: Request) -> Response:
         if not self._admission.is_own_page(request.scope):
             return _refused("A page of this server signs out.")
-        return _with_cookie(
-            RedirectResponse(f"{self._prefix}{VIEW}", 303), self._admission.forget(request.scope)
-        )
+        return _with_cookie(RedirectResponse(self._folder, 303), self._admission.forget(request.scope))
 
     async def _link(self, request: Request) -> Response:
         if request.method == "HEAD":
@@ -211,7 +202,7 @@ class LiveView:
         if not found.session:
             self._print_link()
         cookie = self._admission.set_cookie(request.scope, found)
-        path = f"{self._prefix}{VIEW}{f'#{found.session}' if found.session else ''}"
+        path = f"{self._folder}{f'#{found.session}' if found.session else ''}"
         # Not by a redirect: after a click on another site's page, the browser would leave out the cookie.
         return _with_cookie(HTMLResponse(FOLLOWED.format(path=path)), cookie)
 
@@ -225,11 +216,10 @@ class LiveView:
         viewer = viewer_of(request.scope)
         if viewer is None or not self._allows(viewer):
             return _refused(NOT_LET_IN)
+        name, number = request.path_params["session"], request.path_params["number"]
         for session in self._sessions_of(viewer, request.scope):
-            if name_of(session) == request.path_params["session"]:
-                for call in self._journal.of(session).calls:
-                    if call.number == request.path_params["number"] and call.picture is not None:
-                        return Response(call.picture, headers=SAFELY, media_type="image/jpeg")
+            if name_of(session) == name and (picture := self._journal.of(session).picture(number)):
+                return Response(picture, headers=SAFELY, media_type="image/jpeg")
         return refusal(404, "There is no such picture any more.", headers=SAFELY)
 
     async def _live(self, socket: WebSocket) -> None:
