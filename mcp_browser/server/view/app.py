@@ -7,12 +7,16 @@ import base64
 import json
 import re
 import secrets
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
 
+import anyio
 import mcp_types as types
 from mcp.server.apps import APP_MIME_TYPE
 from pydantic import Field, JsonValue
@@ -20,7 +24,8 @@ from pydantic import Field, JsonValue
 from mcp_browser import __version__
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.concurrency import Condition, begin
+from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.server.calls import Call, ServerTool, server_tool
@@ -31,8 +36,7 @@ from mcp_browser.server.tool_groups import SHOW_BROWSER, view_tools
 from mcp_browser.server.tools import call_result
 from mcp_browser.server.view.journal import Journal
 from mcp_browser.server.view.takeovers import Takeovers
-from mcp_browser.server.view.transport import PolledTransport
-from mcp_browser.server.view.viewer import Viewer
+from mcp_browser.server.view.viewer import TransportClosed, Viewer, ViewTransport
 from mcp_browser.settings import Settings
 
 PAGE = resources.files("mcp_browser.server.view") / "page"
@@ -41,6 +45,14 @@ KEY_BYTES = 24
 MOST_SEATS = 20  # How many calls have shown a session, and still count
 MOST_PAGES = 8  # How many pages of one such call are open
 LONGEST_EXCHANGE = 200  # Messages
+
+
+POLL_SECONDS = 5.0  # How long a poll waits for something new; some clients make one call at a time
+SILENT_SECONDS = 30.0  # After which a page that polls no more has gone
+MOST_SAID = 500  # How many messages of the page wait; more are dropped
+LONGEST_NEWS = 150_000  # Characters of JSON in one answer, about; what is left comes in the next one
+MOST_NEWS = 2_000  # How many wait for the page; it has gone where it does not take them
+_DRAWN = '{"type": "drawn"}'
 
 
 class ShowBrowserParams(ActionParams):
@@ -60,13 +72,84 @@ class ExchangeViewParams(ActionParams):
     picture: int | None = Field(default=None, description="answer with the picture after this call")
 
 
+class _PolledTransport(ViewTransport):
+    """Messages wait until the page polls; of frames the newest does."""
+
+    def __init__(self) -> None:
+        self._to_viewer, self._from_page = anyio.create_memory_object_stream[str](MOST_SAID)
+        self._news: deque[dict[str, Any]] = deque()
+        self._frame: Frame | None = None
+        self._undrawn = 0
+        self._polls = 0
+        self._polled = time.monotonic()
+        self._changed = Condition()
+        self.closed = False
+
+    def put(self, message: str) -> None:
+        """Take a message of the page, as JSON."""
+        self._polled = time.monotonic()
+        with suppress(anyio.WouldBlock, anyio.ClosedResourceError):
+            self._to_viewer.send_nowait(message)
+
+    async def poll(self, *, wait: bool) -> tuple[list[dict[str, Any]], Frame | None]:
+        """Return the news that fit, and the newest frame; `wait` until there is something."""
+        # A page that polls again has drawn the frames.
+        for _ in range(self._undrawn):
+            self.put(_DRAWN)
+        self._undrawn = 0
+        self._polls += 1
+        try:
+            if wait and not self._news and self._frame is None and not self.closed:
+                await self._changed.wait(POLL_SECONDS)
+        finally:
+            self._polls -= 1
+            self._polled = time.monotonic()
+        news: list[dict[str, Any]] = []
+        room = LONGEST_NEWS
+        while self._news and room > 0:
+            news.append(self._news.popleft())
+            room -= len(json.dumps(news[-1]))
+        frame, self._frame = self._frame, None
+        return news, frame
+
+    def end(self) -> None:
+        """Take no more messages; a waiting poll returns, and the page counts as gone."""
+        self.closed = True
+        self._to_viewer.close()
+        self._changed.wake()
+
+    async def receive(self) -> str:
+        while True:
+            left = self._polled + SILENT_SECONDS - time.monotonic()
+            if self.closed or (left <= 0 and not self._polls):
+                raise TransportClosed
+            with suppress(anyio.EndOfStream), anyio.move_on_after(max(left, 1.0)):
+                return await self._from_page.receive()
+
+    async def send(self, message: dict[str, Any]) -> None:
+        if self.closed or len(self._news) >= MOST_NEWS:
+            raise TransportClosed
+        self._news.append(message)
+        self._changed.wake()
+
+    async def send_frame(self, frame: Frame) -> None:
+        self._frame = frame
+        self._undrawn += 1
+        self._changed.wake()
+
+    async def close(self, _code: int, reason: str) -> None:
+        """Say why it ends, then end it."""
+        self._news.append({"type": "told", "text": reason})
+        self.end()
+
+
 @dataclass(eq=False, slots=True)
 class _Seat:
     """A call that has shown a session: its caller, and the open pages by their names."""
 
     principal: Principal
     session: BrowserSession
-    pages: dict[str, PolledTransport] = field(default_factory=dict[str, PolledTransport])
+    pages: dict[str, _PolledTransport] = field(default_factory=dict[str, _PolledTransport])
 
 
 class ViewApp:
@@ -74,10 +157,10 @@ class ViewApp:
 
     templates: Sequence[types.ResourceTemplate] = ()
 
-    def __init__(self, settings_of: SettingsOf, journal: Journal, takeovers: Takeovers) -> None:
+    def __init__(self, settings_of: SettingsOf, journal: Journal) -> None:
         self._settings_of = settings_of
         self._journal = journal
-        self._takeovers = takeovers
+        self._takeovers = Takeovers()
         self._seats: dict[str, _Seat] = {}
 
     def tools(self, settings: Settings) -> Sequence[ServerTool]:
@@ -145,7 +228,7 @@ class ViewApp:
             content.append(_jpeg(frame.data))
         return types.CallToolResult(content=[types.TextContent(text=json.dumps(news)), *content])
 
-    def _transport_of(self, seat: _Seat, name: str, *, anew: bool) -> PolledTransport:
+    def _transport_of(self, seat: _Seat, name: str, *, anew: bool) -> _PolledTransport:
         """The connection to a page of the view: a new one where it wants one, or has not asked for long."""
         transport = seat.pages.get(name)
         if transport is not None and anew:
@@ -154,22 +237,22 @@ class ViewApp:
             seat.pages = {other: one for other, one in seat.pages.items() if not one.closed}
             if len(seat.pages) >= MOST_PAGES:
                 raise NotActionable("Too many pages show this view.", hint="Close some of them.")
-            transport = seat.pages[name] = PolledTransport()
+            transport = seat.pages[name] = _PolledTransport()
             begin(self._serve(seat, transport))
         return transport
 
-    async def _serve(self, seat: _Seat, transport: PolledTransport) -> None:
+    async def _serve(self, seat: _Seat, transport: _PolledTransport) -> None:
         await transport.send({"type": "opened"})
         try:
-            await Viewer(
-                transport,
-                seat.principal,
-                journal=self._journal,
-                takeovers=self._takeovers,
-                visible=lambda: [] if seat.session.closed else [seat.session],
-            ).serve()
+            await self.serve(transport, seat.principal, lambda: [] if seat.session.closed else [seat.session])
         finally:
             transport.end()
+
+    async def serve(
+        self, transport: ViewTransport, viewer: Principal, visible: Callable[[], list[BrowserSession]]
+    ) -> None:
+        """Serve one open page, here or of the server; `visible` gives the sessions that it may show."""
+        await Viewer(transport, viewer, self._journal, self._takeovers, visible).serve()
 
     def _leave(self, key: str) -> None:
         for transport in self._seats.pop(key).pages.values():

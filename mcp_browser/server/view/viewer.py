@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
@@ -13,6 +13,7 @@ from mcp_browser.agent.recorder import PersonRecorder
 from mcp_browser.audit import name_of
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.concurrency import Condition
+from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
@@ -32,7 +33,6 @@ from mcp_browser.server.view.takeovers import (
     may_take,
     perform,
 )
-from mcp_browser.server.view.transport import TransportClosed, ViewTransport
 from mcp_browser.text import cut, cut_address
 
 logger = logging.getLogger(__name__)
@@ -83,6 +83,34 @@ Message = Watch | Drawn | Take | HandBack | Steer | Record | Input
 _MESSAGES: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
+class TransportClosed(Exception):
+    """The page has gone."""
+
+
+class ViewTransport(Protocol):
+    """Connects a page to the server; each method but `close` raises `TransportClosed` once it has gone."""
+
+    async def receive(self) -> str:
+        """Return the next message of the page, as JSON; what is no text is empty."""
+        ...
+
+    async def send(self, message: dict[str, Any], /) -> None:
+        """Send the page a message."""
+        ...
+
+    async def send_frame(self, frame: Frame, /) -> None:
+        """Send the page a frame; it answers once it has drawn it."""
+        ...
+
+    async def close(self, code: int, reason: str, /) -> None:
+        """End it, as a WebSocket is ended."""
+        ...
+
+    async def still_admitted(self) -> bool:
+        """Whether what has admitted the page still counts."""
+        return True
+
+
 class Viewer:
     """One open page of the view."""
 
@@ -90,7 +118,6 @@ class Viewer:
         self,
         transport: ViewTransport,
         principal: Principal,
-        *,
         journal: Journal,
         takeovers: Takeovers,
         visible: Callable[[], list[BrowserSession]],

@@ -1,5 +1,6 @@
 import asyncio
 import sys
+from itertools import chain
 from typing import get_args
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -17,13 +18,11 @@ async def shown(metrics: Metrics) -> dict[str, float]:
     answer = await metrics.show(Request({"type": "http", "method": "GET", "headers": []}))
     assert answer.headers["content-type"].startswith("text/plain; version=")
     families = text_string_to_metric_families(bytes(answer.body).decode())
-    return {
-        " ".join(
-            [sample.name, *(sample.labels[name] for name in LABELS if name in sample.labels)]
-        ): sample.value
-        for family in families
-        for sample in family.samples
-    }
+    found: dict[str, float] = {}
+    for sample in chain.from_iterable(family.samples for family in families):
+        labels = [sample.labels[name] for name in LABELS if name in sample.labels]
+        found[" ".join([sample.name, *labels])] = sample.value
+    return found
 
 
 def metrics_of(*, sessions: int = 0, connections: int = 0, restarts: int = 0) -> Metrics:
@@ -47,8 +46,8 @@ async def test_calls_are_counted_by_tool_and_outcome_and_timed() -> None:
 
 async def test_refusals_sessions_connections_and_restarts_are_shown() -> None:
     metrics = metrics_of(sessions=3, connections=5, restarts=2)
-    metrics.refused("rate")
-    metrics.refused("rate")
+    for _ in range(2):
+        metrics.refused("rate")
     found = await shown(metrics)
     assert found["mcp_browser_refused_total rate"] == 2
     assert found["mcp_browser_sessions"] == 3
@@ -59,13 +58,9 @@ async def test_refusals_sessions_connections_and_restarts_are_shown() -> None:
 async def test_memory_counts_the_processes_that_were_started() -> None:
     metrics = metrics_of()
     before = (await shown(metrics))["mcp_browser_memory_bytes children"]
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        "held = b'x' * 400_000_000; print(flush=True); input()",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
+    code = "held = b'x' * 400_000_000; print(flush=True); input()"
+    pipe = asyncio.subprocess.PIPE
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdin=pipe, stdout=pipe)
     assert child.stdout is not None
     await child.stdout.readline()
     # A browser of other tests may give some back meanwhile.

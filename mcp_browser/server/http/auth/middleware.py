@@ -34,12 +34,6 @@ def public_base(scope: Scope, settings: AccessSettings) -> str:
     return f"{scope['scheme']}://{host}"
 
 
-def metadata_url(scope: Scope, settings: AccessSettings) -> str:
-    """Where the metadata of the resource is that a request asks for."""
-    parts = urlsplit(public_base(scope, settings))
-    return f"{parts.scheme}://{parts.netloc}{RESOURCE_WELL_KNOWN}{parts.path}{scope['path']}"
-
-
 class ResourceMetadata:
     """ASGI middleware that serves the metadata of each endpoint, and of all of them together."""
 
@@ -215,6 +209,8 @@ class Authentication:
         if self._settings.oauth_issuer is not None:
             if self._settings.oauth_scopes:
                 challenge.append(f'scope="{" ".join(self._settings.oauth_scopes)}"')
-            challenge.append(f'resource_metadata="{metadata_url(scope, self._settings)}"')
+            parts = urlsplit(public_base(scope, self._settings))
+            where = f"{parts.scheme}://{parts.netloc}{RESOURCE_WELL_KNOWN}{parts.path}{scope['path']}"
+            challenge.append(f'resource_metadata="{where}"')
         headers = {"WWW-Authenticate": f"Bearer {', '.join(challenge)}"}
         return refusal(status, message, headers=headers, error=error or "unauthorized")

@@ -15,6 +15,9 @@ from urllib.parse import urlsplit
 
 import httpx2
 import jwt
+from mcp.client.auth.utils import (
+    build_oauth_authorization_server_metadata_discovery_urls as discovery_addresses,
+)
 from mcp.server.auth.provider import AccessToken
 
 logger = logging.getLogger(__name__)
@@ -48,101 +51,19 @@ class SigningKey:
     algorithms: tuple[str, ...]
 
 
-class IssuerKeys:
-    """The keys with which an authorization server signs, by their identifiers."""
-
-    def __init__(self, issuer: str) -> None:
-        self._issuer = issuer
-        self._keys: dict[str | None, SigningKey] = {}
-        self._fetched_at: float | None = None
-        self._tried_at = float("-inf")
-        self._fetching: asyncio.Task[None] | None = None
-
-    async def key(self, kid: str | None) -> SigningKey | None:
-        """The key of an identifier; None if the server has none such.
-
-        A known key is returned at once; an old one is fetched again in the background.
-
-        Raises:
-            IssuerUnreachable: there are no keys yet, or they are too old to be used.
-        """
-        age, known = self._age(), self._find(kid)
-        if age > KEYS_FRESH_SECONDS or known is None:
-            fetching = self._fetch()
-            if fetching is not None and (age > KEYS_USABLE_SECONDS or known is None):
-                # A request that is given up leaves the fetch to the others.
-                await asyncio.shield(fetching)
-        if self._age() > KEYS_USABLE_SECONDS:
-            raise IssuerUnreachable
-        return self._find(kid)
-
-    def _age(self) -> float:
-        return float("inf") if self._fetched_at is None else time.monotonic() - self._fetched_at
-
-    def _find(self, kid: str | None) -> SigningKey | None:
-        if kid is None and len(self._keys) == 1:
-            return next(iter(self._keys.values()))
-        return self._keys.get(kid)
-
-    def _fetch(self) -> asyncio.Task[None] | None:
-        """The fetch under way, or a new one; None where the last one ended a moment ago."""
-        if self._fetching is None and time.monotonic() - self._tried_at >= FETCH_PAUSE_SECONDS:
-            self._fetching = asyncio.create_task(self._fetch_once())
-        return self._fetching
-
-    async def _fetch_once(self) -> None:
-        try:
-            self._keys = await self._download()
-            self._fetched_at = time.monotonic()
-        except (httpx2.HTTPError, httpx2.InvalidURL, jwt.PyJWTError, ValueError, TimeoutError) as error:
-            logger.warning("Cannot get the keys of %s: %s", self._issuer, error or type(error).__name__)
-        finally:
-            self._tried_at = time.monotonic()
-            self._fetching = None
-
-    async def _download(self) -> dict[str | None, SigningKey]:
-        async with (
-            asyncio.timeout(_FETCH_SECONDS),
-            httpx2.AsyncClient(timeout=_REQUEST_SECONDS, follow_redirects=False) as client,
-        ):
-            address = await self._address(client)
-            found = _keys_of(await _document(client, address))
-        if not found:
-            raise ValueError("it has no keys for signatures that are taken here")
-        return found
-
-    async def _address(self, client: httpx2.AsyncClient) -> str:
-        problem: Exception | None = None
-        for address in metadata_addresses(self._issuer):
-            try:
-                metadata = await _document(client, address)
-            except (httpx2.HTTPError, ValueError) as error:
-                problem = problem or error
-                continue
-            if metadata.get("issuer") != self._issuer:
-                raise ValueError(f"{address} is another issuer's; --oauth-issuer must be what it says")
-            jwks = metadata.get("jwks_uri")
-            safe = {"https", urlsplit(self._issuer).scheme}
-            if not isinstance(jwks, str) or urlsplit(jwks).scheme not in safe:
-                raise ValueError(f"{address} names no jwks_uri with https")
-            return jwks
-        raise problem or ValueError("no metadata")
-
-
 class AccessTokens:
-    """Checks access tokens of one issuer."""
+    """Checks access tokens of one issuer, with the keys by which it signs."""
 
     def __init__(self, issuer: str, audience: tuple[str, ...]) -> None:
         self._issuer = issuer
         self._audience = audience
-        self._keys = IssuerKeys(issuer)
+        self._keys: dict[str | None, SigningKey] = {}  # By their identifiers
+        self._fetched_at = float("-inf")
+        self._tried_at = float("-inf")
+        self._fetching: asyncio.Task[None] | None = None
 
     async def check(self, token: str) -> AccessToken:
-        """What a token of this issuer for this server allows, and for whom, without the token itself.
-
-        Raises:
-            TokenRefused, IssuerUnreachable
-        """
+        """What a token of this issuer for this server allows; raises TokenRefused, IssuerUnreachable."""
         if len(token) > _LONGEST_TOKEN or token.count(".") != 2:  # noqa: PLR2004 - header, claims, signature
             raise TokenRefused("The token is not known here.")
         try:
@@ -155,7 +76,7 @@ class AccessTokens:
         if str(header.get("typ") or "").lower() not in _TOKEN_TYPES:
             raise TokenRefused("The token is not an access token.")
         kid = header.get("kid")
-        key = await self._keys.key(kid if isinstance(kid, str) else None)
+        key = await self._key(kid if isinstance(kid, str) else None)
         if key is None:
             raise TokenRefused("The token is signed with a key that the authorization server does not name.")
         try:
@@ -187,17 +108,67 @@ class AccessTokens:
             claims={"iss": self._issuer},
         )
 
+    async def _key(self, kid: str | None) -> SigningKey | None:
+        """The key of an identifier; None if the server has none such.
 
-def metadata_addresses(issuer: str) -> tuple[str, ...]:
-    """Where an authorization server may describe itself, in the order to be tried."""
-    parts = urlsplit(issuer)
-    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    addresses = [
-        f"{root}/.well-known/oauth-authorization-server{path}",
-        f"{root}/.well-known/openid-configuration{path}",
-        f"{root}{path}/.well-known/openid-configuration",
-    ]
-    return tuple(dict.fromkeys(addresses))
+        A known key is returned at once; an old one is fetched again in the background.
+
+        Raises:
+            IssuerUnreachable: there are no keys yet, or they are too old to be used.
+        """
+        age, known = time.monotonic() - self._fetched_at, self._find(kid)
+        if age > KEYS_FRESH_SECONDS or known is None:
+            fetching = self._fetch()
+            if fetching is not None and (age > KEYS_USABLE_SECONDS or known is None):
+                # A request that is given up leaves the fetch to the others.
+                await asyncio.shield(fetching)
+        if time.monotonic() - self._fetched_at > KEYS_USABLE_SECONDS:
+            raise IssuerUnreachable
+        return self._find(kid)
+
+    def _find(self, kid: str | None) -> SigningKey | None:
+        if kid is None and len(self._keys) == 1:
+            return next(iter(self._keys.values()))
+        return self._keys.get(kid)
+
+    def _fetch(self) -> asyncio.Task[None] | None:
+        """The fetch under way, or a new one; None where the last one ended a moment ago."""
+        if self._fetching is None and time.monotonic() - self._tried_at >= FETCH_PAUSE_SECONDS:
+            self._fetching = asyncio.create_task(self._fetch_once())
+        return self._fetching
+
+    async def _fetch_once(self) -> None:
+        try:
+            async with (
+                asyncio.timeout(_FETCH_SECONDS),
+                httpx2.AsyncClient(timeout=_REQUEST_SECONDS, follow_redirects=False) as client,
+            ):
+                found = _keys_of(await _document(client, await self._address(client)))
+            if not found:
+                raise ValueError("it has no keys for signatures that are taken here")
+            self._keys, self._fetched_at = found, time.monotonic()
+        except (httpx2.HTTPError, httpx2.InvalidURL, jwt.PyJWTError, ValueError, TimeoutError) as error:
+            logger.warning("Cannot get the keys of %s: %s", self._issuer, error or type(error).__name__)
+        finally:
+            self._tried_at = time.monotonic()
+            self._fetching = None
+
+    async def _address(self, client: httpx2.AsyncClient) -> str:
+        problem: Exception | None = None
+        for address in discovery_addresses(self._issuer, ""):
+            try:
+                metadata = await _document(client, address)
+            except (httpx2.HTTPError, ValueError) as error:
+                problem = problem or error
+                continue
+            if metadata.get("issuer") != self._issuer:
+                raise ValueError(f"{address} is another issuer's; --oauth-issuer must be what it says")
+            jwks = metadata.get("jwks_uri")
+            safe = {"https", urlsplit(self._issuer).scheme}
+            if not isinstance(jwks, str) or urlsplit(jwks).scheme not in safe:
+                raise ValueError(f"{address} names no jwks_uri with https")
+            return jwks
+        raise problem or ValueError("no metadata")
 
 
 async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def middleware_stack(
         )
     found.append(Middleware(ResourceMetadata, settings=access, endpoints=endpoints))
     if view is not None:
-        found.append(view.middleware)
+        found.append(Middleware(view.admission.middleware))
     if asks_who_calls(access):
         tokens = TokenSource(access)
         found.append(
