@@ -96,15 +96,12 @@ class ViewTransport(Protocol):
 
     async def send(self, message: dict[str, Any], /) -> None:
         """Send the page a message."""
-        ...
 
     async def send_frame(self, frame: Frame, /) -> None:
         """Send the page a frame; it answers once it has drawn it."""
-        ...
 
     async def close(self, code: int, reason: str, /) -> None:
         """End it, as a WebSocket is ended."""
-        ...
 
     async def still_admitted(self) -> bool:
         """Whether what has admitted the page still counts."""

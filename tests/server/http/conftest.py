@@ -22,12 +22,6 @@ class Served:
     client: httpx2.AsyncClient
     refused: Counter[str] = field(default_factory=Counter[str])
 
-    async def until_refused(self, reason: str) -> None:
-        """Wait until something has been refused for this reason."""
-        async with asyncio.timeout(10):
-            while not self.refused[reason]:  # noqa: ASYNC110 - the server knows of no event
-                await asyncio.sleep(0.01)
-
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"

@@ -38,8 +38,7 @@ class Room:
 
 
 def path_of(file: Artifact) -> str:
-    key, _, rest = file.uri.removeprefix("browser://").partition("/files/")
-    return f"/files/{key}/{rest}"
+    return "/files/" + file.uri.removeprefix("browser://").replace("/files/", "/", 1)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -1,8 +1,10 @@
 import itertools
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
+from mcp_browser.errors import SettingsError
+from mcp_browser.server.http.auth.middleware import check_exposure
 from mcp_browser.server.http.middleware.hosts import KnownNames, split_host
 from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve
@@ -119,18 +121,17 @@ async def test_the_servers_own_pages_are_let_in(serve: Serve) -> None:
         assert (await served.client.post("/mcp", headers=headers)).status_code == 200
 
 
+HTTPS = {"X-Forwarded-Proto": "https"}
+
+
 @pytest.mark.parametrize(
     ("options", "forwarded", "own"),
     [
         ({"public_url": "https://b.example"}, {}, "https://b.example"),
         ({"public_url": "https://b.example:443/x"}, {"X-Forwarded-Proto": "http"}, "https://b.example"),
         ({"allowed_hosts": "b.example"}, {}, "http://b.example"),
-        ({"allowed_hosts": "b.example"}, {"X-Forwarded-Proto": "https"}, "http://b.example"),
-        (
-            {"allowed_hosts": "b.example", "trusted_proxies": "127.0.0.1"},
-            {"X-Forwarded-Proto": "https"},
-            "https://b.example",
-        ),
+        ({"allowed_hosts": "b.example"}, HTTPS, "http://b.example"),
+        ({"allowed_hosts": "b.example", "trusted_proxies": "127.0.0.1"}, HTTPS, "https://b.example"),
     ],
 )
 async def test_a_page_of_the_same_name_by_another_scheme_or_port_is_refused(
@@ -180,23 +181,74 @@ async def test_headers_that_two_servers_could_read_differently_are_refused(serve
             assert answer.count(b"HTTP/1.1 ") == 1, "what follows must not be taken for another request"
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("allowed_origins", "*"),
-        ("allowed_origins", "null"),
-        ("allowed_origins", "https://*.example.com"),
-        ("allowed_origins", "app.example.com"),
-        ("allowed_origins", "https://app.example.com/"),
-        ("allowed_hosts", "*"),
-        ("allowed_hosts", "https://browser.example.com"),
-        ("trusted_proxies", "*"),
-        ("trusted_proxies", "proxy.example.com"),
-        ("public_url", "browser.example.com"),
-        ("public_url", "https://browser.example.com?x=1"),
-        ("oauth_issuer", "http://issuer.example.com"),
-    ],
-)
-def test_settings_that_would_let_in_anybody_are_refused(option: str, value: str) -> None:
-    with pytest.raises(ValidationError):
-        AccessSettings.model_validate({option: value})
+REFUSED = {
+    "allowed_origins": "* null https://*.example.com app.example.com https://app.example.com/",
+    "allowed_hosts": "* https://browser.example.com",
+    "trusted_proxies": "* proxy.example.com",
+    "public_url": "browser.example.com https://browser.example.com?x=1",
+    "oauth_issuer": "http://issuer.example.com",
+}
+
+
+@pytest.mark.parametrize("option", REFUSED)
+def test_settings_that_would_let_in_anybody_are_refused(option: str) -> None:
+    for value in REFUSED[option].split():
+        with pytest.raises(ValidationError):
+            AccessSettings.model_validate({option: value})
+
+
+FORWARDED = {"X-Forwarded-For": "203.0.113.9", **HTTPS}
+
+
+async def test_nobody_is_believed_without_being_named(serve: Serve) -> None:
+    async with serve() as served:
+        answer = (await served.client.get("/mcp", headers=FORWARDED)).json()
+    assert (answer["client"], answer["scheme"]) == ("127.0.0.1", "http")
+
+
+async def test_a_trusted_proxy_tells_whom_it_stands_for(serve: Serve) -> None:
+    async with serve(trusted_proxies="127.0.0.0/8") as served:
+        answer = (await served.client.get("/mcp", headers=FORWARDED)).json()
+        assert (answer["client"], answer["scheme"]) == ("203.0.113.9", "https")
+        chain = FORWARDED | {"X-Forwarded-For": "198.51.100.1, 203.0.113.9, 127.0.0.2"}
+        assert (await served.client.get("/mcp", headers=chain)).json()["client"] == "203.0.113.9"
+
+
+async def test_a_forwarded_host_counts_in_addition_to_the_host(serve: Serve) -> None:
+    async with serve(trusted_proxies="127.0.0.1", allowed_hosts="browser.example.com") as served:
+        assert await served.status(X_Forwarded_Host="browser.example.com") == 200
+        assert await served.status(X_Forwarded_Host="evil.example") == 421
+        assert await served.status(X_Forwarded_Host="browser.example.com, evil.example") == 421
+        assert await served.status(X_Forwarded_Host="localhost", Host="evil.example") == 421
+
+
+async def test_the_forwarded_host_of_others_neither_helps_nor_harms(serve: Serve) -> None:
+    async with serve(trusted_proxies="192.0.2.1") as served:
+        assert await served.status(X_Forwarded_Host="evil.example") == 200
+        assert await served.status(X_Forwarded_Host="localhost", Host="evil.example") == 421
+
+
+BEYOND = ["0.0.0.0", "::", "192.168.1.5", "browser.example.com", "", "localhost.evil.example"]
+HERE = ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost", "LOCALHOST"]
+
+
+@pytest.mark.parametrize("host", BEYOND)
+def test_beyond_this_machine_somebody_must_ask_who_calls(host: str) -> None:
+    with pytest.raises(SettingsError, match="--tokens FILE") as caught:
+        check_exposure(AccessSettings(), host)
+    assert "--insecure" in str(caught.value)
+    check_exposure(AccessSettings(insecure=True), host)
+    check_exposure(AccessSettings(token=SecretStr("a-token-0123456789")), host)
+    check_exposure(AccessSettings(oauth_issuer="https://issuer.example", oauth_audience=("x",)), host)
+
+
+@pytest.mark.parametrize("host", HERE)
+def test_on_this_machine_nobody_needs_to_say_who_they_are(host: str) -> None:
+    check_exposure(AccessSettings(), host)
+
+
+def test_an_issuer_without_an_audience_would_let_in_tokens_for_others() -> None:
+    with pytest.raises(SettingsError, match="oauth-issuer needs oauth-audience"):
+        check_exposure(AccessSettings(oauth_issuer="https://issuer.example"), "localhost")
+    with pytest.raises(SettingsError, match="need oauth-issuer"):
+        check_exposure(AccessSettings(oauth_scopes=("browse",)), "localhost")

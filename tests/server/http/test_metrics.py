@@ -25,34 +25,32 @@ async def shown(metrics: Metrics) -> dict[str, float]:
     return found
 
 
-def metrics_of(*, sessions: int = 0, connections: int = 0, restarts: int = 0) -> Metrics:
+def metrics_of(sessions: int = 0, connections: int = 0, restarts: int = 0) -> Metrics:
     return Metrics(sessions=lambda: sessions, connections=lambda: connections, restarts=lambda: restarts)
 
 
-async def test_calls_are_counted_by_tool_and_outcome_and_timed() -> None:
-    metrics = metrics_of()
+async def test_calls_are_counted_and_timed_beside_refusals_sessions_connections_and_restarts() -> None:
+    metrics = metrics_of(3, 5, 2)
     metrics.called("click_element", "ok", 0.04)
     metrics.called("click_element", "error", 2)
     metrics.called("go_to_url", "cancelled", 100)
+    metrics.refused("rate")
+    metrics.refused("rate")
     found = await shown(metrics)
-    assert found["mcp_browser_calls_total click_element ok"] == 1
-    assert found["mcp_browser_calls_total click_element error"] == 1
-    assert found["mcp_browser_call_seconds_bucket click_element 0.05"] == 1
-    assert found["mcp_browser_call_seconds_bucket click_element 2.5"] == 2
-    assert found["mcp_browser_call_seconds_sum click_element"] == 2.04
-    assert found["mcp_browser_call_seconds_bucket go_to_url 60.0"] == 0
-    assert found["mcp_browser_call_seconds_count go_to_url"] == 1
-
-
-async def test_refusals_sessions_connections_and_restarts_are_shown() -> None:
-    metrics = metrics_of(sessions=3, connections=5, restarts=2)
-    for _ in range(2):
-        metrics.refused("rate")
-    found = await shown(metrics)
-    assert found["mcp_browser_refused_total rate"] == 2
-    assert found["mcp_browser_sessions"] == 3
-    assert found["mcp_browser_connections"] == 5
-    assert found["mcp_browser_restarts_total"] == 2
+    expected = {
+        "calls_total click_element ok": 1,
+        "calls_total click_element error": 1,
+        "call_seconds_bucket click_element 0.05": 1,
+        "call_seconds_bucket click_element 2.5": 2,
+        "call_seconds_sum click_element": 2.04,
+        "call_seconds_bucket go_to_url 60.0": 0,
+        "call_seconds_count go_to_url": 1,
+        "refused_total rate": 2,
+        "sessions": 3,
+        "connections": 5,
+        "restarts_total": 2,
+    }
+    assert {name: found[f"mcp_browser_{name}"] for name in expected} == expected
 
 
 async def test_memory_counts_the_processes_that_were_started() -> None:

@@ -5,17 +5,10 @@ import asyncio
 import pytest
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable
 from mcp_browser.server.view import takeovers
 from mcp_browser.server.view.takeovers import Takeovers
 from mcp_browser.settings import Settings, ToolSettings
-
-
-async def handed_back(session: BrowserSession) -> None:
-    async with asyncio.timeout(30):
-        while session.takeover.busy:
-            await session.takeover.changed.wait(1)
 
 
 async def test_whoever_leaves_hands_back_unless_they_come_again(
@@ -34,7 +27,8 @@ async def test_whoever_leaves_hands_back_unless_they_come_again(
     assert people.has(session, "alice")
     monkeypatch.setattr(takeovers, "LEFT_SECONDS", 0.01)
     people.left("alice")
-    await handed_back(session)
+    async with asyncio.timeout(30):
+        await session.takeover.over()
     assert not people.has(session, "alice")
     await people.take(session, "bob", by="live view")
     await people.hand_back(session, "bob", "Go on.")

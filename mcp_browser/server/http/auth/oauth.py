@@ -9,7 +9,6 @@ import json
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -43,12 +42,8 @@ class TokenRefused(Exception):
     """A token does not count. The message may be sent to the client."""
 
 
-@dataclass(frozen=True, slots=True)
-class SigningKey:
-    """A public key, and the signatures that it may be used for."""
-
-    key: Any
-    algorithms: tuple[str, ...]
+SigningKey = tuple[Any, tuple[str, ...]]
+"""A public key, and the signatures that it may be used for."""
 
 
 class AccessTokens:
@@ -76,14 +71,15 @@ class AccessTokens:
         if str(header.get("typ") or "").lower() not in _TOKEN_TYPES:
             raise TokenRefused("The token is not an access token.")
         kid = header.get("kid")
-        key = await self._key(kid if isinstance(kid, str) else None)
-        if key is None:
+        found = await self._key(kid if isinstance(kid, str) else None)
+        if found is None:
             raise TokenRefused("The token is signed with a key that the authorization server does not name.")
+        key, algorithms = found
         try:
             claims = jwt.decode(
                 token,
-                key.key,
-                algorithms=list(key.algorithms),
+                key,
+                algorithms=list(algorithms),
                 audience=list(self._audience),
                 issuer=self._issuer,
                 leeway=LEEWAY_SECONDS,
@@ -209,7 +205,7 @@ def _keys_of(document: Mapping[str, Any]) -> dict[str | None, SigningKey]:
         usable = _RSA if any_rsa else tuple(name for name in ALGORITHMS if name == key.algorithm_name)
         kid = data.get("kid")
         if usable:
-            found[kid if isinstance(kid, str) else None] = SigningKey(key.key, usable)
+            found[kid if isinstance(kid, str) else None] = key.key, usable
     return found
 
 

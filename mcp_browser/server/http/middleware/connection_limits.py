@@ -53,13 +53,12 @@ class Connections:
     def admit(self, new: "GuardedProtocol", address: str) -> bool:
         """Whether there is room for one more; an idle one of the address that has most makes room."""
         while len(self._open) >= self._most:
+            self.on_refusal("connections")
             idle = [protocol for protocol in self._open if protocol.idle]
             if not idle:
-                self.on_refusal("connections")
                 return False
             # The oldest of the greediest: the sort is stable, and they are in the order in which they came.
             closed = max(idle, key=lambda protocol: self._by_address[self._open[protocol]])
-            self.on_refusal("connections")
             self.forget(closed)
             closed.transport.abort()
         self._open[new] = address

@@ -12,7 +12,6 @@ import time
 import webbrowser
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -105,12 +104,8 @@ def _refused(message: str) -> Response:
     return refusal(403, message, headers=SAFELY)
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """Whom a link lets in, and to which session alone, by its name in the view; "" for all of theirs."""
-
-    principal: Principal
-    session: str
+Link = tuple[Principal, str]
+"""Whom a link lets in, and to which session alone, by its name in the view; "" for all of theirs."""
 
 
 class Admission:
@@ -128,7 +123,7 @@ class Admission:
         while len(self._links) >= MOST_LINKS:
             del self._links[next(iter(self._links))]
         token = secrets.token_urlsafe(SECRET_BYTES)
-        self._links[token] = Link(principal, session)
+        self._links[token] = principal, session
         return f"{self._folder}{LINK}{token}"
 
     def follow(self, token: str) -> Link | None:
@@ -167,11 +162,11 @@ class Admission:
             return
         self._cookies[cookie] = admits, now
         match admits:
-            case Link(principal, session):
+            case str(authorization):
+                MutableHeaders(scope=scope)["authorization"] = authorization
+            case principal, session:
                 set_principal(scope, principal)
                 scope[_ONLY] = session
-            case authorization:
-                MutableHeaders(scope=scope)["authorization"] = authorization
 
     def is_own_page(self, scope: Scope) -> bool:
         """Whether a page of this server sends the request. Other schemes and ports are other pages."""
@@ -295,10 +290,11 @@ class LiveView:
         found = self.admission.follow(request.path_params["token"])
         if found is None:
             return refusal(410, GONE, headers=SAFELY)
-        if not found.session:
+        _, session = found
+        if not session:
             self._print_link()
         cookie = self.admission.set_cookie(request.scope, found)
-        path = f"{self._folder}{f'#{found.session}' if found.session else ''}"
+        path = f"{self._folder}{f'#{session}' if session else ''}"
         # Not by a redirect: after a click on another site's page, the browser would leave out the cookie.
         return _with_cookie(HTMLResponse(FOLLOWED.format(path=path)), cookie)
 
