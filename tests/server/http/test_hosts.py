@@ -41,9 +41,9 @@ def test_a_name_may_be_allowed_at_one_port_only() -> None:
 
 
 def test_the_number_that_a_connection_arrived_at_is_known() -> None:
-    names = KnownNames(AccessSettings())
-    assert names.knows("192.168.1.5:8931", "192.168.1.5")
-    assert not names.knows("192.168.1.6:8931", "192.168.1.5")
+    known = KnownNames(AccessSettings()).knows
+    assert known("192.168.1.5:8931", "192.168.1.5")
+    assert not known("192.168.1.6:8931", "192.168.1.5")
 
 
 async def test_this_machines_names_are_let_in(serve: Serve) -> None:
