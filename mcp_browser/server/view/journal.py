@@ -1,6 +1,5 @@
 """The calls of browser sessions as people see them: arguments, results, times, and a picture after each."""
 
-import itertools
 import logging
 import time
 from collections import deque
@@ -57,7 +56,6 @@ class SessionCalls:
 
     calls: deque[SeenCall] = field(default_factory=lambda: deque[SeenCall](maxlen=MOST_CALLS))
     listeners: set[Callable[[SeenCall], None]] = field(default_factory=set[Callable[[SeenCall], None]])
-    numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     picturing: bool = False
 
     def picture(self, number: int) -> bytes | None:
@@ -99,7 +97,8 @@ class Journal:
         self, session: BrowserSession, tool: str, arguments: Mapping[str, Any]
     ) -> Callable[[Any], None]:
         seen = self.of(session)
-        call = SeenCall(next(seen.numbers), tool, arguments, time.time())
+        number = seen.calls[-1].number + 1 if seen.calls else 1
+        call = SeenCall(number, tool, arguments, time.time())
         began = time.monotonic()
         seen.calls.append(call)
         seen.notify(call)

@@ -20,6 +20,7 @@ from mcp_browser.errors import ActionError, NotActionable
 LEFT_SECONDS = 20.0  # How long after its page has gone a viewer keeps what it has taken over
 LONGEST_TEXT = 20_000  # Characters that come at once, as pasted
 LONGEST_NOTE = 2_000
+BY = "live view"  # Names to the model who has taken over
 
 _BY_KEYS = frozenset({"Enter", "NumpadEnter"})
 
@@ -122,7 +123,7 @@ class Takeovers:
         """Whether the viewer has the session."""
         return self._find(session, viewer) is not None
 
-    async def take(self, session: BrowserSession, viewer: str, *, by: str) -> None:
+    async def take(self, session: BrowserSession, viewer: str) -> None:
         """Take a session over, once the call that runs in it has ended.
 
         Raises:
@@ -134,7 +135,7 @@ class Takeovers:
             raise NotActionable("This session may only be watched: its client may only read (--read-only).")
         if self.has(session, viewer):
             return
-        holder = await session.takeover.begin(by)
+        holder = await session.takeover.begin(BY)
         self._taken[session] = _Takeover(viewer, holder, set(session.tabs))
         await session.ensure_open()
 

@@ -44,7 +44,6 @@ PATIENCE_SECONDS = 2.0  # How long a page may take to draw them until no more ar
 MOST_WAITING = 500  # How much of what a person does waits to be done; more is dropped
 LONGEST_TITLE = 200
 MOST_SHOWN = 100  # Steps of a recording
-BY = "live view"  # Names to the model who has taken over
 
 NO_MESSAGE = 4400  # What came is no message of this protocol
 NOT_ADMITTED = 4401  # The viewer's token counts no more
@@ -327,7 +326,7 @@ class Viewer:
             try:
                 match message:
                     case Take():
-                        await self._takeovers.take(session, self._key, by=BY)
+                        await self._takeovers.take(session, self._key)
                     case HandBack():
                         await self._takeovers.hand_back(session, self._key, message.note)
                     case Steer():
@@ -351,7 +350,7 @@ class Viewer:
         recorder = await session.plugin(PersonRecorder)
         match message.do:
             case "start":
-                await self._takeovers.take(session, self._key, by=BY)
+                await self._takeovers.take(session, self._key)
                 await recorder.start()
             case "stop":
                 recording = await recorder.stop()

@@ -16,11 +16,11 @@ async def test_whoever_leaves_hands_back_unless_they_come_again(
 ) -> None:
     session = await browser_manager.open_session(isolated=True)
     people = Takeovers()
-    await people.take(session, "alice", by="live view")
+    await people.take(session, "alice")
     assert people.has(session, "alice")
     assert not people.has(session, "bob")
     with pytest.raises(NotActionable, match="has taken over the browser"):
-        await people.take(session, "bob", by="live view")
+        await people.take(session, "bob")
     people.left("alice")
     people.came("alice")
     await people.hand_back(session, "bob", "I have it not")
@@ -30,7 +30,7 @@ async def test_whoever_leaves_hands_back_unless_they_come_again(
     async with asyncio.timeout(30):
         await session.takeover.over()
     assert not people.has(session, "alice")
-    await people.take(session, "bob", by="live view")
+    await people.take(session, "bob")
     await people.hand_back(session, "bob", "Go on.")
     assert any("Go on." in notice for notice in session.take_notices())
     await session.close()
@@ -40,5 +40,5 @@ async def test_what_may_only_be_read_is_not_taken_over(browser_manager: BrowserM
     settings = Settings(tools=ToolSettings(read_only=True))
     session = await browser_manager.open_session(isolated=True, settings=settings)
     with pytest.raises(NotActionable, match="only be watched"):
-        await Takeovers().take(session, "alice", by="live view")
+        await Takeovers().take(session, "alice")
     await session.close()
