@@ -12,7 +12,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.server.elicitation import PATH, Context, SecretForm, SecretForms, ViewLink
+from mcp_browser.server.elicitation import Context, SecretForm, SecretForms, ViewLink
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
@@ -94,21 +94,17 @@ async def _served(app: Starlette, **options: Any) -> AsyncGenerator[str]:
 
 
 @asynccontextmanager
-async def asking_on_loopback(
-    _request: Context, question: str, site: str, task: str
-) -> AsyncGenerator[SecretForm]:
+async def asking_on_loopback(request: Context, *asked: str) -> AsyncGenerator[SecretForm]:
     """Serve a form for a secret as long as its question stands."""
-    from mcp_browser.server.http.secrets.pages import secret_route  # noqa: PLC0415 - needs no view's parts
+    from mcp_browser.server.http.secrets.pages import asking, secret_route  # noqa: PLC0415 - no view's parts
 
     forms = SecretForms()
     app = Starlette(routes=[secret_route(forms)])
-    async with _served(app, log_config=None, access_log=False, server_header=False) as base:
-        form = forms.open(question, site, task)
-        form.url = f"{base}{PATH}{form.token}"
-        try:
-            yield form
-        finally:
-            forms.close(form)
+    async with (
+        _served(app, log_config=None, access_log=False, server_header=False) as base,
+        asking(forms, lambda _: base, request, *asked) as form,
+    ):
+        yield form
 
 
 @asynccontextmanager

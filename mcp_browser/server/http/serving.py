@@ -9,6 +9,7 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import anyio
@@ -25,6 +26,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError, NotFound, SettingsError
 from mcp_browser.server.app import create_server, offers_of
+from mcp_browser.server.elicitation import SecretForms
 from mcp_browser.server.http.auth.middleware import asks_who_calls, is_loopback
 from mcp_browser.server.http.endpoints import (
     RETRY_MILLISECONDS,
@@ -36,7 +38,7 @@ from mcp_browser.server.http.loopback import ServerWithoutSignals, quiet_logs
 from mcp_browser.server.http.metrics import Metrics
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.stack import BACKLOG, MIB, middleware_stack, uvicorn_options
-from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
+from mcp_browser.server.http.secrets.pages import asking, hosted_at, secret_route
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of
 from mcp_browser.server.resources.contents import SessionFiles
 from mcp_browser.server.sessions.remote import RemoteSessions
@@ -146,7 +148,7 @@ class HttpServer:
             restarts=lambda: manager.pool.restarts,
         )
         connections = Connections(access, metrics.refused)
-        forms = HostedForms(settings)
+        forms = SecretForms(settings.server.replica)
         view = None
         if any(one.server.view for one in settings.variants):
             # Imported late: most servers have no view.
@@ -160,7 +162,7 @@ class HttpServer:
                 manager,
                 self.sessions,
                 session_tools=session_tools(self.sessions),
-                open_form=forms.asking,
+                open_form=partial(asking, forms, partial(hosted_at, settings)),
                 view=(view.link_to, view.app) if view is not None else None,
                 on_call=metrics.called,
             )

@@ -9,8 +9,9 @@ import pytest_asyncio
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
+from mcp_browser.server.elicitation import SecretForms
 from mcp_browser.server.http.middleware.stack import middleware_stack
-from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, STYLE, HostedForms, secret_route
+from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, STYLE, secret_route
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
@@ -26,7 +27,7 @@ class Place:
             server=ServerSettings(http=True, path_prefix="/browser"),
             access=AccessSettings(token=SecretStr("t" * 32)),
         )
-        self.forms = HostedForms(settings)
+        self.forms = SecretForms()
         self.form = self.forms.open('Your "password" for <shop>?', "shop.example", "Buy <tea>.")
         self.path = f"/browser/ask/{self.form.token}"
         self.refusals: list[str] = []
@@ -94,7 +95,7 @@ async def test_a_form_ends_with_its_time_and_with_its_question(place: Place) -> 
 
 async def test_an_address_begins_with_the_name_of_its_replica() -> None:
     """A proxy before several servers routes by it."""
-    forms = HostedForms(Settings(server=ServerSettings(http=True, replica="b")))
+    forms = SecretForms("b")
     form = forms.open("Code?", "shop.example", "Buy tea.")
 
     assert form.token.startswith("b.")

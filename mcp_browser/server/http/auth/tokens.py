@@ -14,7 +14,6 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -33,12 +32,8 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedToken:
-    """What is kept of a bearer token: its name, and its SHA-256."""
-
-    name: str
-    digest: bytes
+NamedToken = tuple[str, bytes]
+"""What is kept of a bearer token: its name, and its SHA-256."""
 
 
 class TokenSource:
@@ -65,13 +60,13 @@ class TokenSource:
         """The name of a token; None where it does not count."""
         if self._path is not None and time.monotonic() - self._looked_at >= _LOOK_AGAIN_SECONDS:
             self._look_again(self._path)
-        digest = hashlib.sha256(token.encode()).digest()
-        name = None
+        given = hashlib.sha256(token.encode()).digest()
+        found = None
         # Compare all, so that the time reveals neither which one was right nor how nearly.
-        for known in (*self._fixed, *self._in_file):
-            if hmac.compare_digest(known.digest, digest):
-                name = known.name
-        return name
+        for name, digest in (*self._fixed, *self._in_file):
+            if hmac.compare_digest(digest, given):
+                found = name
+        return found
 
     def _look_again(self, path: Path) -> None:
         """Read the file if it has changed; the previous tokens count while it cannot be used."""
@@ -84,7 +79,7 @@ class TokenSource:
         except SettingsError as error:
             logger.error("The tokens from before go on counting: %s", error)
             return
-        names = ", ".join(dict.fromkeys(token.name for token in self._in_file))
+        names = ", ".join(dict.fromkeys(name for name, _ in self._in_file))
         logger.warning("Read %s again; tokens: %s", path, names or "none")
 
 
@@ -124,7 +119,7 @@ def new_token() -> str:
 def add_token(path: Path, name: str) -> str:
     """Make a token, add its hash to a file, and return it: nothing else has it. Raises SettingsError."""
     token = new_token()
-    named = _named(name, token, "the command line")
+    _, digest = _named(name, token, "the command line")
     if path.suffix.lower() == ".toml":
         raise SettingsError(f"only files of lines are written; add a line `{name} = ...` to {path} yourself.")
     try:
@@ -134,7 +129,7 @@ def add_token(path: Path, name: str) -> str:
         opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(opened, "a", encoding="utf-8") as file:
             separator = "\n" if before and not before.endswith("\n") else ""
-            file.write(f"{separator}{name}: sha256:{named.digest.hex()}\n")
+            file.write(f"{separator}{name}: sha256:{digest.hex()}\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"cannot write the token to {path}: {reason}.") from None
@@ -185,13 +180,13 @@ def _named(name: str, token: str, place: str) -> NamedToken:
         raise SettingsError(f"{place}: a token's name is up to 64 letters, digits and any of . _ @ + -")
     hashed = _HASH.fullmatch(token)
     if hashed is not None:
-        return NamedToken(name, bytes.fromhex(hashed[1]))
+        return name, bytes.fromhex(hashed[1])
     if token.startswith("sha256:") or not _TOKEN.fullmatch(token) or len(token) < SHORTEST_TOKEN:
         raise SettingsError(
             f"{place}: a token is {SHORTEST_TOKEN} or more letters, digits and any of . _ ~ + / - "
             "(or sha256: and its hash); `mcp-browser token NAME` makes one."
         )
-    return NamedToken(name, hashlib.sha256(token.encode()).digest())
+    return name, hashlib.sha256(token.encode()).digest()
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:

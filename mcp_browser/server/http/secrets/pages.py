@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import html
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from importlib import resources
 from urllib.parse import parse_qs
@@ -90,27 +90,25 @@ def secret_route(forms: SecretForms, *, prefix: str = "") -> Route:
     return Route(f"{prefix}{PATH}{{token}}", serve, methods=["GET", "POST"])
 
 
-class HostedForms(SecretForms):
-    """Forms on the server itself, at the address by which its clients reach it."""
+@asynccontextmanager
+async def asking(
+    forms: SecretForms, base: Callable[[Context], str], request: Context, *asked: str
+) -> AsyncGenerator[SecretForm]:
+    """A form as long as its question stands; `base` gives what its address begins with."""
+    begin = base(request)
+    form = forms.open(*asked)
+    form.url = f"{begin}{PATH}{form.token}"
+    try:
+        yield form
+    finally:
+        forms.close(form)
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings.server.replica)
-        self._access = settings.access
-        self._prefix = settings.server.path_prefix
 
-    @asynccontextmanager
-    async def asking(
-        self, request: Context, question: str, site: str, task: str
-    ) -> AsyncGenerator[SecretForm]:
-        """A form, as long as the question stands."""
-        if request.request is None:
-            raise NotActionable("The client's address for this server is not known.")
-        form = self.open(question, site, task)
-        form.url = f"{public_base(request.request.scope, self._access)}{self._prefix}{PATH}{form.token}"
-        try:
-            yield form
-        finally:
-            self.close(form)
+def hosted_at(settings: Settings, request: Context) -> str:
+    """The address by which a client reaches this server; raises NotActionable."""
+    if request.request is None:
+        raise NotActionable("The client's address for this server is not known.")
+    return f"{public_base(request.request.scope, settings.access)}{settings.server.path_prefix}"
 
 
 def _page(body: str, status: int) -> HTMLResponse:
