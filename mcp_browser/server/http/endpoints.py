@@ -30,9 +30,9 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_browser.browser.concurrency import Condition
+from mcp_browser.server.http.middleware.request_limits import MIB
 from mcp_browser.server.sessions.remote import CONNECTION, RemoteSessions
 
-MIB = 1024 * 1024
 MOST_OF_ALL = 64 * MIB  # What is kept of all clients, bytes of JSON
 MOST_OF_ONE = 4 * MIB  # What is kept of one client: more than its four largest results
 MOST_EVENTS = 300  # And how many: those of the calls that it may still wait for, with their progress

@@ -37,7 +37,8 @@ from mcp_browser.server.http.endpoints import (
 from mcp_browser.server.http.loopback import ServerWithoutSignals, quiet_logs
 from mcp_browser.server.http.metrics import Metrics
 from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.middleware.stack import BACKLOG, MIB, middleware_stack, uvicorn_options
+from mcp_browser.server.http.middleware.request_limits import MIB
+from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import asking, hosted_at, secret_route
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of
 from mcp_browser.server.resources.contents import SessionFiles

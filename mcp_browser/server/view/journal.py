@@ -92,6 +92,7 @@ class Journal:
         if session.closed and (seen := self._of.pop(session, None)) is not None:
             for call in seen.calls:
                 self._drop_picture(call)
+            self._pictured = deque(call for call in self._pictured if call.picture is not None)
 
     def _began(
         self, session: BrowserSession, tool: str, arguments: Mapping[str, Any]

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcp_browser.hosts import THIS_MACHINE, Origin
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD
 from mcp_browser.server.http.middleware.request_limits import OnRefusal, Reason, refusal
-from mcp_browser.settings import AccessSettings
+from mcp_browser.settings import AccessSettings, Settings
 
 _ONCE = ("host", "origin", "authorization", "content-length", "content-type", "mcp-session-id")
 _TOKEN_KEYS = frozenset({"access_token", "token", "api_key", "apikey", "authorization", "bearer", "auth"})
@@ -91,13 +91,11 @@ class KnownNames:
 class NameCheck:
     """ASGI middleware: admits requests by a known name, from a known page, without a token in the URL."""
 
-    def __init__(
-        self, app: ASGIApp, *, settings: AccessSettings, listens_at: str = "", on_refusal: OnRefusal
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, settings: Settings, on_refusal: OnRefusal) -> None:
         self._app = app
-        self._names = KnownNames(settings, listens_at)
-        self._settings = settings
-        self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
+        self._settings = settings.access
+        self._names = KnownNames(settings.access, settings.server.host)
+        self._origins = frozenset(origin.lower() for origin in settings.access.allowed_origins)
         self._on_refusal = on_refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

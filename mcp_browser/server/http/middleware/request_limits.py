@@ -12,7 +12,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_browser.server.principals import SettingsOf, caller_key, principal_of
+from mcp_browser.settings import AccessSettings
 
+MIB = 1024 * 1024
 SLOWEST_BYTES_A_SECOND = 16 * 1024  # A slower body, after the first seconds, is not waited for
 BODIES_AT_ONCE = 8  # How many bodies of the longest kind fit into the memory for all requests
 
@@ -61,13 +63,12 @@ class _Refused(Exception):
 class BodyLimit:
     """ASGI middleware that reads a body within limits and passes it on whole."""
 
-    def __init__(self, app: ASGIApp, *, longest: int, seconds: float, on_refusal: OnRefusal) -> None:
-        """Pass bodies of at most `longest` bytes on to `app`; the first byte has to come within `seconds`."""
+    def __init__(self, app: ASGIApp, *, settings: AccessSettings, on_refusal: OnRefusal) -> None:
         self._app = app
-        self._longest = longest
-        self._seconds = seconds
+        self._longest = settings.max_body * MIB
+        self._seconds = settings.client_timeout  # For the first byte to come
         self._on_refusal = on_refusal
-        self._room = longest * BODIES_AT_ONCE
+        self._room = self._longest * BODIES_AT_ONCE
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -23,7 +23,6 @@ from mcp_browser.settings import AccessSettings
 if TYPE_CHECKING:
     from mcp_browser.server.http.view.view import LiveView
 
-MIB = 1024 * 1024
 LONGEST_MESSAGE = 128 * 1024  # Most bytes of a message that a WebSocket takes
 BACKLOG = 256
 _EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
@@ -62,7 +61,7 @@ def middleware_stack(
 
     found = [
         Middleware(cast("Any", ProxyHeaders), trusted_hosts=list(access.trusted_proxies)),
-        Middleware(NameCheck, settings=access, listens_at=server.host, on_refusal=on_refusal),
+        Middleware(NameCheck, settings=settings_of.default, on_refusal=on_refusal),
     ]
     if access.allowed_origins:
         found.append(
@@ -82,11 +81,10 @@ def middleware_stack(
         found.append(
             Middleware(Authentication, settings=access, tokens=tokens, is_open=is_open, on_refusal=on_refusal)
         )
-    longest, seconds = access.max_body * MIB, access.client_timeout
     return [
         *found,
         Middleware(CallerLimits, settings_of=settings_of, on_refusal=on_refusal),
-        Middleware(BodyLimit, longest=longest, seconds=seconds, on_refusal=on_refusal),
+        Middleware(BodyLimit, settings=access, on_refusal=on_refusal),
     ]
 
 
