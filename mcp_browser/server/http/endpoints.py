@@ -301,11 +301,9 @@ class ServerSentEvents:
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection: str | None = None
-        started = False
 
         async def answer(message: Message) -> None:
-            nonlocal connection, started
-            started = started or message["type"] == "http.response.start"
+            nonlocal connection
             # The SDK gives the session's id to the client only, in the first event.
             if connection is None and (found := _SSE_SESSION.search(message.get("body", b""))):
                 connection = f"sse {found[1].decode()}"
@@ -314,10 +312,6 @@ class ServerSentEvents:
         try:
             async with self._transport.connect_sse(scope, receive, answer) as (requests, answers):
                 await self._server.run(requests, answers, self._server.create_initialization_options())
-        except ValueError:
-            # The SDK raises it after it has refused a request.
-            if not started or connection is not None:
-                raise
         finally:
             if connection is not None:
                 await self._sessions.end_connection(connection)

@@ -74,7 +74,6 @@ class Journal:
     def __init__(self, manager: BrowserManager) -> None:
         self._of: dict[BrowserSession, SessionCalls] = {}
         self._pictured: deque[SeenCall] = deque()
-        self._bytes = 0
         for session in manager.sessions:
             self._follow(session)
         manager.listen_to_sessions(self._follow)
@@ -91,7 +90,7 @@ class Journal:
     def _forget_ended(self, session: BrowserSession) -> None:
         if session.closed and (seen := self._of.pop(session, None)) is not None:
             for call in seen.calls:
-                self._drop_picture(call)
+                call.picture = None
             self._pictured = deque(call for call in self._pictured if call.picture is not None)
 
     def _began(
@@ -131,14 +130,9 @@ class Journal:
         if call.picture is None:
             return
         self._pictured.append(call)
-        self._bytes += len(call.picture)
-        while self._bytes > MOST_BYTES:
-            self._drop_picture(self._pictured.popleft())
+        while sum(len(one.picture or b"") for one in self._pictured) > MOST_BYTES:
+            self._pictured.popleft().picture = None
         seen.notify(call)
-
-    def _drop_picture(self, call: SeenCall) -> None:
-        self._bytes -= len(call.picture or b"")
-        call.picture = None
 
 
 def _account(outcome: Any, session: BrowserSession) -> tuple[State, str]:

@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 import sys
-import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 SHORTEST_TOKEN = 16
 DEFAULT_NAME = "default"
-_LOOK_AGAIN_SECONDS = 1.0
 _LONGEST_FILE = 1_000_000
 
 _NAME = re.compile(r"[\w.@+-]{1,64}")
@@ -39,7 +37,7 @@ NamedToken = tuple[str, bytes]
 class TokenSource:
     """The bearer tokens that count now.
 
-    A change of their file counts within a second; the log reports one that cannot be used.
+    A change of their file counts at once; the log reports one that cannot be used.
     """
 
     def __init__(self, settings: AccessSettings) -> None:
@@ -54,11 +52,10 @@ class TokenSource:
                 raise SettingsError(
                     f"{path} holds no token; `mcp-browser token NAME --tokens {path}` adds one."
                 )
-        self._looked_at = time.monotonic()
 
     def name_of(self, token: str) -> str | None:
         """The name of a token; None where it does not count."""
-        if self._path is not None and time.monotonic() - self._looked_at >= _LOOK_AGAIN_SECONDS:
+        if self._path is not None:
             self._look_again(self._path)
         given = hashlib.sha256(token.encode()).digest()
         found = None
@@ -70,7 +67,6 @@ class TokenSource:
 
     def _look_again(self, path: Path) -> None:
         """Read the file if it has changed; the previous tokens count while it cannot be used."""
-        self._looked_at = time.monotonic()
         before, self._stamp = self._stamp, _stamp(path)
         if self._stamp == before:
             return

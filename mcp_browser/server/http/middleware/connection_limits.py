@@ -31,8 +31,7 @@ class Connections:
         self._most = settings.max_connections
         self.seconds = settings.client_timeout  # For a head to come, or an answer to be taken
         self.on_refusal = on_refusal
-        self._open: dict[GuardedProtocol, str] = {}
-        self._by_address: Counter[str] = Counter()
+        self._open: dict[GuardedProtocol, str] = {}  # With the address of the client
 
     def __len__(self) -> int:
         return len(self._open)
@@ -58,19 +57,16 @@ class Connections:
             if not idle:
                 return False
             # The oldest of the greediest: the sort is stable, and they are in the order in which they came.
-            closed = max(idle, key=lambda protocol: self._by_address[self._open[protocol]])
+            by_address = Counter(self._open.values())
+            closed = max(idle, key=lambda protocol: by_address[self._open[protocol]])
             self.forget(closed)
             closed.transport.abort()
         self._open[new] = address
-        self._by_address[address] += 1
         return True
 
     def forget(self, protocol: "GuardedProtocol") -> None:
         """A connection has ended."""
-        address = self._open.pop(protocol, None)
-        if address is not None:
-            self._by_address[address] -= 1
-            self._by_address += Counter()
+        self._open.pop(protocol, None)
 
 
 class GuardedProtocol(H11Protocol):
