@@ -175,21 +175,15 @@ class CallerLimits:
             await self._app(scope, receive, send)
             return
         key, limits = caller_key(scope), self._settings_of(principal_of(scope)).access
-        most, rate = (
-            limits.max_connections_per_client or max(1, limits.max_connections // 2),
-            limits.rate_limit,
-        )
-        refused: tuple[Reason, float, str] | None = None
+        most = limits.max_connections_per_client or max(1, limits.max_connections // 2)
+        reason: Reason = "rate"
+        wait, message = 0.0, "Too many requests; try again later."
         if self._open[key] >= most:
-            refused = (
-                "connections",
-                5,
-                "Too many requests and streams of one client are open; close one first.",
-            )
-        elif rate and (wait := self._buckets.take(key, rate=rate, burst=max(1.0, rate * BURST_SECONDS))):
-            refused = "rate", wait, "Too many requests; try again later."
-        if refused is not None:
-            reason, wait, message = refused
+            reason, wait = "connections", 5.0
+            message = "Too many requests and streams of one client are open; close one first."
+        elif rate := limits.rate_limit:
+            wait = self._buckets.take(key, rate=rate, burst=max(1.0, rate * BURST_SECONDS))
+        if wait:
             self._on_refusal(reason)
             await refusal(429, message, headers={"Retry-After": str(math.ceil(wait))})(scope, receive, send)
             return
