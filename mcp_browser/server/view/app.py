@@ -46,7 +46,6 @@ MOST_SEATS = 20  # How many calls have shown a session, and still count
 MOST_PAGES = 8  # How many pages of one such call are open
 LONGEST_EXCHANGE = 200  # Messages
 
-
 POLL_SECONDS = 5.0  # How long a poll waits for something new; some clients make one call at a time
 SILENT_SECONDS = 30.0  # After which a page that polls no more has gone
 MOST_SAID = 500  # How many messages of the page wait; more are dropped
