@@ -18,7 +18,7 @@ from starlette.requests import Request
 from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.sources import load_settings
 from mcp_browser.server.calls import CallOutcome
-from mcp_browser.server.http.metrics import Metrics, Numbers
+from mcp_browser.server.http.metrics import Metrics
 from mcp_browser.server.http.middleware.request_limits import Reason
 from mcp_browser.server.startup import CLOSING_SECONDS
 from mcp_browser.settings import Settings
@@ -295,7 +295,7 @@ def test_what_is_rendered_follows_the_schemas() -> None:
 
 def figures() -> dict[str, set[str]]:
     """The samples that /metrics shows once each has happened, with the names of their labels."""
-    metrics = Metrics(Numbers(sessions=lambda: 1, connections=lambda: 1, restarts=lambda: 1))
+    metrics = Metrics(sessions=lambda: 1, connections=lambda: 1, restarts=lambda: 1)
     metrics.called("click_element", "ok", 1)
     metrics.refused("rate")
     answer = asyncio.run(metrics.show(Request({"type": "http", "method": "GET", "headers": []})))

@@ -134,7 +134,7 @@ def _say_nothing(*_: object) -> None:
 def answering(handler: type[BaseHTTPRequestHandler]) -> Generator[str]:
     """A server with this handler, which logs nothing, not even hang-ups; its host and port."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Quiet", (handler,), {"log_message": _say_nothing}))
-    server.handle_error = _say_nothing
+    server.handle_error = _say_nothing  # type: ignore[method-assign]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"127.0.0.1:{server.server_port}"

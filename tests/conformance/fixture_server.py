@@ -23,8 +23,8 @@ from mcp_browser.errors import NotActionable
 from mcp_browser.server.app import registry_of
 from mcp_browser.server.calls import Answer, Call, ServerTool
 from mcp_browser.server.elicitation import Context, NeedInput
-from mcp_browser.server.http.app import http_app
-from mcp_browser.server.http.serving import http_middleware, listen
+from mcp_browser.server.http.middleware.stack import middleware_stack
+from mcp_browser.server.http.serving import http_app, listen
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.catalog import Changed, Contents
 from mcp_browser.server.sessions.remote import RemoteSessions
@@ -443,7 +443,7 @@ async def main() -> None:
         server=server,
         sessions=sessions,
         manager=manager,
-        middleware=http_middleware(settings, refused),
+        middleware=middleware_stack(SettingsOf(settings), refused),
     )
     listener = listen(settings.server)
     sys.stdout.write(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp\n")

@@ -1,7 +1,9 @@
-"""Serves forms and the live view of a server over stdio: over HTTP, at a free port of the loopback."""
+"""What all that HTTP serves shares; forms and the live view of a server over stdio, on the loopback."""
 
 import asyncio
+import logging
 import socket
+import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -10,8 +12,8 @@ import uvicorn
 from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.server.elicitation import PATH, Context, SecretForm, SecretForms, ViewLink
-from mcp_browser.server.http.quiet_logs import quiet_logs
+from mcp_browser.server.elicitation import Context, SecretForm, SecretForms, ViewLink
+from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
@@ -19,6 +21,53 @@ if TYPE_CHECKING:
     from mcp_browser.server.view.app import ViewApp
 
 LOOPBACK = "127.0.0.1"
+
+_TALKATIVE = ("mcp", "sse_starlette", "httpx2", "httpcore2", "asyncio")
+"""Loggers that write messages, headers or session identifiers at the levels below WARNING."""
+
+FLOOD_SECONDS = 60.0
+
+
+def _without_content(record: logging.LogRecord) -> bool:
+    """Leave out the traceback of a message that is not understood: it quotes the message."""
+    if record.exc_info is not None and type(record.exc_info[1]).__name__ == "ValidationError":
+        record.exc_info = record.exc_text = None
+    return True
+
+
+class _WithoutFloods(logging.Filter):
+    """Logs once a minute, in one line, that no more files can be opened; asyncio logs each attempt."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._logged_at = -FLOOD_SECONDS
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not record.getMessage().startswith("socket.accept() out of system resource"):
+            return True
+        if time.monotonic() - self._logged_at < FLOOD_SECONDS:
+            return False
+        self._logged_at = time.monotonic()
+        record.msg, record.args = "No connection can be taken: this process has too many files open.", ()
+        record.exc_info = record.exc_text = None
+        return True
+
+
+_FLOODS = _WithoutFloods()
+
+
+def quiet_logs() -> None:
+    """Keep tokens, cookies, arguments and session identifiers out of the logs, whatever the log level is."""
+    for name in _TALKATIVE:
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))
+    # Anybody can fill a log with one line for each wrong request; those of the SDK name sessions besides.
+    for name in ("mcp.server.sse", "mcp.server.streamable_http", "mcp.server.streamable_http_manager"):
+        logging.getLogger(name).addFilter(_without_content)
+        logging.getLogger(name).setLevel(logging.ERROR)
+    logging.getLogger("asyncio").addFilter(_FLOODS)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    logging.getLogger("uvicorn.access").disabled = True
 
 
 class ServerWithoutSignals(uvicorn.Server):
@@ -45,21 +94,17 @@ async def _served(app: Starlette, **options: Any) -> AsyncGenerator[str]:
 
 
 @asynccontextmanager
-async def asking_on_loopback(
-    _request: Context, question: str, site: str, task: str
-) -> AsyncGenerator[SecretForm]:
+async def asking_on_loopback(request: Context, *asked: str) -> AsyncGenerator[SecretForm]:
     """Serve a form for a secret as long as its question stands."""
-    from mcp_browser.server.http.secrets.pages import secret_route  # noqa: PLC0415 - needs no view's parts
+    from mcp_browser.server.http.secrets.pages import asking, secret_route  # noqa: PLC0415 - no view's parts
 
     forms = SecretForms()
     app = Starlette(routes=[secret_route(forms)])
-    async with _served(app, log_config=None, access_log=False, server_header=False) as base:
-        form = forms.open(question, site, task)
-        form.url = f"{base}{PATH}{form.token}"
-        try:
-            yield form
-        finally:
-            forms.close(form)
+    async with (
+        _served(app, log_config=None, access_log=False, server_header=False) as base,
+        asking(forms, lambda _: base, request, *asked) as form,
+    ):
+        yield form
 
 
 @asynccontextmanager
@@ -78,18 +123,12 @@ async def viewed_on_loopback(
 
     access = AccessSettings()
     own = settings.model_copy(update={"access": access, "server": ServerSettings(view=True)})
-    view = LiveView(own, manager, source.may_read if source is not None else lambda _viewer, _session: True)
-    connections = Connections(
-        most=access.max_connections, seconds=access.client_timeout, on_refusal=lambda _: None
+    settings_of = SettingsOf(own)
+    view = LiveView(
+        settings_of, manager, source.may_read if source is not None else lambda _who, _session: True
     )
-    middleware = middleware_stack(
-        access,
-        endpoints=(),
-        open_paths=view.open_paths,
-        open_folders=view.open_folders,
-        before_tokens=[view.middleware],
-        on_refusal=lambda _: None,
-    )
+    connections = Connections(access, lambda _: None)
+    middleware = middleware_stack(settings_of, lambda _: None, view=view)
     app = Starlette(routes=view.routes(), middleware=middleware)
     async with _served(app, **uvicorn_options(access, connections, websockets=True)) as base:
         view.print_address(base, opens=opens)

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import anyio.to_thread
 import psutil
@@ -21,35 +20,32 @@ CALL_SECONDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)  # Upper lim
 _MEMORY_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numbers:
-    """What is asked for only when somebody looks: open sessions and connections, restarts of browsers."""
-
-    sessions: Callable[[], int]
-    connections: Callable[[], int]
-    restarts: Callable[[], int]
-
-
-class Metrics:
+class Metrics(Collector):
     """Counts calls and refusals, and shows all numbers at `/metrics`."""
 
-    def __init__(self, numbers: Numbers) -> None:
-        self._registry = CollectorRegistry()
-        self._calls = Counter(
-            "mcp_browser_calls", "Tool calls.", ["tool", "outcome"], registry=self._registry
-        )
+    def __init__(
+        self, *, sessions: Callable[[], int], connections: Callable[[], int], restarts: Callable[[], int]
+    ) -> None:
+        """Ask for open sessions and connections, and restarts of browsers, only when somebody looks."""
+        self._sessions = sessions
+        self._connections = connections
+        self._restarts = restarts
+        self._memory: dict[str, int] = {}
+        self._measured_at = float("-inf")
+        self._registry = registry = CollectorRegistry()
+        self._calls = Counter("mcp_browser_calls", "Tool calls.", ["tool", "outcome"], registry=registry)
         self._seconds = Histogram(
             "mcp_browser_call_seconds",
             "How long tool calls took.",
             ["tool"],
             buckets=CALL_SECONDS,
-            registry=self._registry,
+            registry=registry,
         )
         self._refusals = Counter(
-            "mcp_browser_refused", "Requests and connections not served.", ["reason"], registry=self._registry
+            "mcp_browser_refused", "Requests and connections not served.", ["reason"], registry=registry
         )
-        self._registry.register(_Asked(numbers))
-        ProcessCollector(registry=self._registry)
+        registry.register(self)
+        ProcessCollector(registry=registry)
 
     def called(self, tool: str, outcome: CallOutcome, seconds: float) -> None:
         """A call has been answered."""
@@ -67,23 +63,13 @@ class Metrics:
         text = await anyio.to_thread.run_sync(encode, self._registry)
         return Response(text, headers={"Content-Type": content_type, "Cache-Control": "no-store"})
 
-
-class _Asked(Collector):
-    def __init__(self, numbers: Numbers) -> None:
-        self._numbers = numbers
-        self._memory: dict[str, int] = {}
-        self._measured_at = float("-inf")
-
     def collect(self) -> Iterable[Metric]:
+        """The numbers that are asked for."""
+        yield GaugeMetricFamily("mcp_browser_sessions", "Open browser sessions.", value=self._sessions())
         yield GaugeMetricFamily(
-            "mcp_browser_sessions", "Open browser sessions.", value=self._numbers.sessions()
+            "mcp_browser_connections", "Open HTTP connections.", value=self._connections()
         )
-        yield GaugeMetricFamily(
-            "mcp_browser_connections", "Open HTTP connections.", value=self._numbers.connections()
-        )
-        yield CounterMetricFamily(
-            "mcp_browser_restarts", "Browsers started again.", value=self._numbers.restarts()
-        )
+        yield CounterMetricFamily("mcp_browser_restarts", "Browsers started again.", value=self._restarts())
         memory = GaugeMetricFamily(
             "mcp_browser_memory_bytes",
             "Memory of the server and of the processes it has started, shared pages counted once.",

@@ -1,5 +1,6 @@
-"""Listens for clients over HTTP, and stops after the running calls."""
+"""Serves clients over HTTP: MCP, the health checks, and files of sessions; stops after the running calls."""
 
+import asyncio
 import errno
 import json
 import logging
@@ -7,36 +8,128 @@ import os
 import socket
 import ssl
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import anyio
 import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.errors import SettingsError
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import ActionError, NotFound, SettingsError
 from mcp_browser.server.app import create_server, offers_of
-from mcp_browser.server.elicitation import PATH
-from mcp_browser.server.http.app import http_app
+from mcp_browser.server.elicitation import SecretForms
 from mcp_browser.server.http.auth.middleware import asks_who_calls, is_loopback
-from mcp_browser.server.http.loopback import ServerWithoutSignals
-from mcp_browser.server.http.metrics import Metrics, Numbers
+from mcp_browser.server.http.endpoints import (
+    RETRY_MILLISECONDS,
+    ResumableEvents,
+    ServerSentEvents,
+    StreamableHttp,
+)
+from mcp_browser.server.http.loopback import ServerWithoutSignals, quiet_logs
+from mcp_browser.server.http.metrics import Metrics
 from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.middleware.request_limits import OnRefusal
+from mcp_browser.server.http.middleware.request_limits import MIB
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
-from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
-from mcp_browser.server.principals import SettingsOf
+from mcp_browser.server.http.secrets.pages import asking, hosted_at, secret_route
+from mcp_browser.server.principals import Principal, SettingsOf, principal_of
+from mcp_browser.server.resources.contents import SessionFiles
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import ServerSettings, Settings
 
-if TYPE_CHECKING:
-    from mcp_browser.server.http.view.view import LiveView
-
 logger = logging.getLogger(__name__)
 
+READY_SECONDS = 20.0  # How long a browser may take to start before the server counts as not ready
 LAST_ANSWERS_SECONDS = 2  # How long the answers of the last calls may take to reach their clients
+
+SAFELY = {
+    # What came from the web must run in no browser that opens it here.
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cache-Control": "private, no-store",
+}
+
+
+def files_route(
+    files: SessionFiles, may_read: Callable[[Principal, BrowserSession], bool], *, prefix: str = ""
+) -> Route:
+    """The route that sends files below `prefix`; `may_read` says whether a caller may read a session's."""
+
+    async def send(request: Request) -> Response:
+        caller = principal_of(request.scope)
+        key, number = request.path_params["key"], request.path_params["number"]
+        try:
+            file = files.find(f"browser://{key}/files/{number}", lambda session: may_read(caller, session))
+        except NotFound:
+            return PlainTextResponse("There is no such file.", 404, headers=SAFELY)
+        if not file.path.is_file():
+            return PlainTextResponse("The file was deleted.", 410, headers=SAFELY)
+        # A name that came from the web is repeated only in the header, encoded.
+        return FileResponse(file.path, media_type=file.mime_type, filename=file.name, headers=SAFELY)
+
+    return Route(f"{prefix}/files/{{key}}/{{number}}/{{name}}", send, methods=["GET"])
+
+
+def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
+    settings: Settings,
+    *,
+    server: Server[Any],
+    sessions: RemoteSessions,
+    manager: BrowserManager,
+    middleware: Sequence[Middleware] = (),
+    routes: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """The ASGI app, behind `middleware`, the outermost first; `routes` are served beside MCP."""
+    prefix = settings.server.path_prefix
+    longest_body = settings.access.max_body * MIB
+    idle = settings.sessions.idle_timeout
+    events = ResumableEvents(idle_seconds=idle)
+    streamable = StreamableHTTPSessionManager(
+        server,
+        event_store=events,
+        retry_interval=RETRY_MILLISECONDS,
+        session_idle_timeout=idle,
+        max_request_body_size=longest_body,
+    )
+
+    async def healthz(_request: Request) -> JSONResponse:
+        return JSONResponse({"status": "ok"})
+
+    async def readyz(_request: Request) -> JSONResponse:
+        if sessions.stopping:
+            return JSONResponse({"status": "stopping"}, 503)
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                await manager.ready()
+        except (ActionError, TimeoutError) as error:
+            logger.warning("Not ready: %s", error or "the browser takes too long to start")
+            return JSONResponse({"status": "no browser"}, 503)
+        return JSONResponse({"status": "ready"})
+
+    found: list[BaseRoute] = [
+        Route(f"{prefix}/healthz", healthz, methods=["GET"]),
+        Route(f"{prefix}/readyz", readyz, methods=["GET"]),
+        files_route(SessionFiles(manager, sessions), sessions.may_read, prefix=prefix),
+        *routes,
+    ]
+    if settings.server.http:
+        found.append(Route(f"{prefix}/mcp", StreamableHttp(streamable, events, sessions)))
+    if settings.server.sse:
+        # A proxy before several servers routes messages by this path.
+        messages = f"{prefix}/messages/{settings.server.replica or ''}".rstrip("/")
+        older = ServerSentEvents(server, sessions, path=messages, longest_body=longest_body)
+        found += [Route(f"{prefix}/sse", older), Route(messages, older)]
+
+    return Starlette(routes=found, middleware=list(middleware), lifespan=lambda _app: streamable.run())
 
 
 class HttpServer:
@@ -44,27 +137,25 @@ class HttpServer:
 
     def __init__(self, settings: Settings, manager: BrowserManager, listener: socket.socket) -> None:
         """Make the app; nothing is served yet. Raises SettingsError for actions or a certificate."""
+        quiet_logs()
         self._settings = settings
         self._listener = listener
         settings_of = SettingsOf(settings)
         self.sessions = RemoteSessions(manager, settings_of)
         access = settings.access
-        numbers = Numbers(
+        metrics = Metrics(
             sessions=lambda: len(self.sessions),
             connections=lambda: len(connections),
             restarts=lambda: manager.pool.restarts,
         )
-        metrics = Metrics(numbers)
-        connections = Connections(
-            most=access.max_connections, seconds=access.client_timeout, on_refusal=metrics.refused
-        )
-        forms = HostedForms(settings)
+        connections = Connections(access, metrics.refused)
+        forms = SecretForms(settings.server.replica)
         view = None
         if any(one.server.view for one in settings.variants):
             # Imported late: most servers have no view.
             from mcp_browser.server.http.view.view import LiveView  # noqa: PLC0415
 
-            view = LiveView(settings, manager, self.sessions.may_read)
+            view = LiveView(settings_of, manager, self.sessions.may_read)
         self._view = view
         try:
             self._offers = offers_of(
@@ -72,7 +163,7 @@ class HttpServer:
                 manager,
                 self.sessions,
                 session_tools=session_tools(self.sessions),
-                open_form=forms.asking,
+                open_form=partial(asking, forms, partial(hosted_at, settings)),
                 view=(view.link_to, view.app) if view is not None else None,
                 on_call=metrics.called,
             )
@@ -84,7 +175,7 @@ class HttpServer:
             server=self._server,
             sessions=self.sessions,
             manager=manager,
-            middleware=http_middleware(settings, metrics.refused, settings_of, view),
+            middleware=middleware_stack(settings_of, metrics.refused, view=view),
             routes=[
                 Route(f"{settings.server.path_prefix}/metrics", metrics.show, methods=["GET"]),
                 secret_route(forms, prefix=settings.server.path_prefix),
@@ -132,29 +223,6 @@ class HttpServer:
         self._uvicorn.should_exit = True
 
 
-def http_middleware(
-    settings: Settings,
-    on_refusal: OnRefusal,
-    settings_of: SettingsOf | None = None,
-    view: "LiveView | None" = None,
-) -> list[Middleware]:
-    """The middlewares of the app; raises SettingsError."""
-    prefix = settings.server.path_prefix
-    everybodys = ["/healthz", "/readyz", *(["/metrics"] if settings.access.open_metrics else [])]
-    endpoints = [path for path, on in (("/mcp", settings.server.http), ("/sse", settings.server.sse)) if on]
-    return middleware_stack(
-        settings.access,
-        endpoints=[prefix + path for path in endpoints],
-        open_paths=[prefix + path for path in everybodys] + (view.open_paths if view else []),
-        # For people, whose browsers have no token: the address itself is the secret.
-        open_folders=[prefix + PATH, *(view.open_folders if view else ())],
-        before_tokens=[view.middleware] if view else (),
-        listens_at=settings.server.host,
-        access_of=lambda principal: (settings_of(principal) if settings_of else settings).access,
-        on_refusal=on_refusal,
-    )
-
-
 def listen(settings: ServerSettings) -> socket.socket:
     """A socket that listens where the settings say; raises SettingsError."""
     host, port = settings.host.strip("[]"), settings.port
@@ -186,16 +254,15 @@ def where_it_listens(all_settings: Settings, listener: socket.socket) -> str:
     """Lines for the terminal: the server's addresses, and the entry for a client's configuration."""
     settings = all_settings.server
     base = base_address(settings, listener)
+    access = all_settings.access
+    asks = access.tokens is not None or access.token is not None
+    headers = {"headers": {"Authorization": "Bearer YOUR_TOKEN"}} if asks else {}
     urls: list[str] = []
     entries: dict[str, dict[str, object]] = {}
     for kind, path, on in (("http", "/mcp", settings.http), ("sse", "/sse", settings.sse)):
         if on:
             urls.append(base + path)
-            entries["browser-sse" if entries else "browser"] = {"type": kind, "url": base + path}
-    access = all_settings.access
-    if access.tokens is not None or access.token is not None:
-        for entry in entries.values():
-            entry["headers"] = {"Authorization": "Bearer YOUR_TOKEN"}
+            entries["browser-sse" if entries else "browser"] = {"type": kind, "url": base + path, **headers}
     return (
         f"mcp-browser: listening at {' and '.join(urls)}\n"
         f"mcp-browser: for a client's configuration: {json.dumps({'mcpServers': entries})}\n"

@@ -3,17 +3,20 @@
 https://github.com/modelcontextprotocol/ext-apps, revision 2026-01-26 (SEP-1865).
 """
 
-import asyncio
 import base64
 import json
 import re
 import secrets
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
 
+import anyio
 import mcp_types as types
 from mcp.server.apps import APP_MIME_TYPE
 from pydantic import Field, JsonValue
@@ -21,7 +24,8 @@ from pydantic import Field, JsonValue
 from mcp_browser import __version__
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.concurrency import Condition, begin
+from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.server.calls import Call, ServerTool
@@ -32,15 +36,22 @@ from mcp_browser.server.tool_groups import SHOW_BROWSER, view_tools
 from mcp_browser.server.tools import call_result
 from mcp_browser.server.view.journal import Journal
 from mcp_browser.server.view.takeovers import Takeovers
-from mcp_browser.server.view.transport import PolledTransport
-from mcp_browser.server.view.viewer import Viewer
+from mcp_browser.server.view.viewer import TransportClosed, Viewer, ViewTransport
 from mcp_browser.settings import Settings
 
+PAGE = resources.files("mcp_browser.server.view") / "page"
 KEY_META = "mcp-browser/view"  # Where a result's `_meta` has what lets its page in: models do not read it
 KEY_BYTES = 24
 MOST_SEATS = 20  # How many calls have shown a session, and still count
 MOST_PAGES = 8  # How many pages of one such call are open
 LONGEST_EXCHANGE = 200  # Messages
+
+POLL_SECONDS = 5.0  # How long a poll waits for something new; some clients make one call at a time
+SILENT_SECONDS = 30.0  # After which a page that polls no more has gone
+MOST_SAID = 500  # How many messages of the page wait; more are dropped
+LONGEST_NEWS = 150_000  # Characters of JSON in one answer, about; what is left comes in the next one
+MOST_NEWS = 2_000  # How many wait for the page; it has gone where it does not take them
+_DRAWN = '{"type": "drawn"}'
 
 
 class ShowBrowserParams(ActionParams):
@@ -60,12 +71,75 @@ class ExchangeViewParams(ActionParams):
     picture: int | None = Field(default=None, description="answer with the picture after this call")
 
 
-@dataclass(eq=False, slots=True)
-class _Page:
-    """An open page, and the task that serves it."""
+class _PolledTransport(ViewTransport):
+    """Messages wait until the page polls; of frames the newest does."""
 
-    transport: PolledTransport
-    work: asyncio.Task[None]
+    def __init__(self) -> None:
+        self._to_viewer, self._from_page = anyio.create_memory_object_stream[str](MOST_SAID)
+        self._news: deque[dict[str, Any]] = deque()
+        self._frame: Frame | None = None
+        self._undrawn = 0
+        self._polls = 0
+        self._polled = time.monotonic()
+        self._changed = Condition()
+        self.closed = False
+
+    def put(self, message: str) -> None:
+        """Take a message of the page, as JSON."""
+        self._polled = time.monotonic()
+        with suppress(anyio.WouldBlock, anyio.ClosedResourceError):
+            self._to_viewer.send_nowait(message)
+
+    async def poll(self, *, wait: bool) -> tuple[list[dict[str, Any]], Frame | None]:
+        """Return the news that fit, and the newest frame; `wait` until there is something."""
+        # A page that polls again has drawn the frames.
+        for _ in range(self._undrawn):
+            self.put(_DRAWN)
+        self._undrawn = 0
+        self._polls += 1
+        try:
+            if wait and not self._news and self._frame is None and not self.closed:
+                await self._changed.wait(POLL_SECONDS)
+        finally:
+            self._polls -= 1
+            self._polled = time.monotonic()
+        news: list[dict[str, Any]] = []
+        room = LONGEST_NEWS
+        while self._news and room > 0:
+            news.append(self._news.popleft())
+            room -= len(json.dumps(news[-1]))
+        frame, self._frame = self._frame, None
+        return news, frame
+
+    def end(self) -> None:
+        """Take no more messages; a waiting poll returns, and the page counts as gone."""
+        self.closed = True
+        self._to_viewer.close()
+        self._changed.wake()
+
+    async def receive(self) -> str:
+        while True:
+            left = self._polled + SILENT_SECONDS - time.monotonic()
+            if self.closed or (left <= 0 and not self._polls):
+                raise TransportClosed
+            with suppress(anyio.EndOfStream), anyio.move_on_after(max(left, 1.0)):
+                return await self._from_page.receive()
+
+    async def send(self, message: dict[str, Any]) -> None:
+        if self.closed or len(self._news) >= MOST_NEWS:
+            raise TransportClosed
+        self._news.append(message)
+        self._changed.wake()
+
+    async def send_frame(self, frame: Frame) -> None:
+        self._frame = frame
+        self._undrawn += 1
+        self._changed.wake()
+
+    async def close(self, _code: int, reason: str) -> None:
+        """Say why it ends, then end it."""
+        self._news.append({"type": "told", "text": reason})
+        self.end()
 
 
 @dataclass(eq=False, slots=True)
@@ -74,7 +148,7 @@ class _Seat:
 
     principal: Principal
     session: BrowserSession
-    pages: dict[str, _Page] = field(default_factory=dict[str, _Page])
+    pages: dict[str, _PolledTransport] = field(default_factory=dict[str, _PolledTransport])
 
 
 class ViewApp:
@@ -82,20 +156,15 @@ class ViewApp:
 
     templates: Sequence[types.ResourceTemplate] = ()
 
-    def __init__(self, settings_of: SettingsOf, journal: Journal, takeovers: Takeovers) -> None:
+    def __init__(self, settings_of: SettingsOf, journal: Journal) -> None:
         self._settings_of = settings_of
         self._journal = journal
-        self._takeovers = takeovers
+        self._takeovers = Takeovers()
         self._seats: dict[str, _Seat] = {}
 
     def tools(self, settings: Settings) -> Sequence[ServerTool]:
         """Those that the settings offer."""
-        offered = view_tools(settings)
-        return tuple(tool for tool in self.all_tools() if tool.name in offered)
-
-    def all_tools(self) -> Sequence[ServerTool]:
-        """All there are."""
-        return (
+        tools = (
             ServerTool(
                 self.show_browser,
                 param_model=ShowBrowserParams,
@@ -114,6 +183,8 @@ class ViewApp:
                 apps_only=True,
             ),
         )
+        offered = view_tools(settings)
+        return tuple(tool for tool in tools if tool.name in offered)
 
     async def show_browser(self, call: Call, _params: ShowBrowserParams) -> types.CallToolResult:
         """Show the user this browser, live, in the chat; they can take it over there."""
@@ -140,7 +211,10 @@ class ViewApp:
         if seat.session.closed:
             raise NotFound("The browser session has ended.", hint=f"{SHOW_BROWSER} shows the next one.")
         if params.picture is not None:
-            return self._picture(seat.session, params.picture)
+            picture = self._journal.of(seat.session).picture(params.picture)
+            if picture is None:
+                raise NotFound("There is no such picture any more.", hint="Choose another one.")
+            return types.CallToolResult(content=[_jpeg(picture)])
         transport = self._transport_of(seat, params.page, anew=params.anew)
         for message in params.messages:
             transport.put(json.dumps(message))
@@ -153,43 +227,35 @@ class ViewApp:
             content.append(_jpeg(frame.data))
         return types.CallToolResult(content=[types.TextContent(text=json.dumps(news)), *content])
 
-    def _transport_of(self, seat: _Seat, name: str, *, anew: bool) -> PolledTransport:
+    def _transport_of(self, seat: _Seat, name: str, *, anew: bool) -> _PolledTransport:
         """The connection to a page of the view: a new one where it wants one, or has not asked for long."""
-        page = seat.pages.get(name)
-        if page is not None and anew:
-            seat.pages.pop(name).work.cancel()
-            page = None
-        if page is None or page.work.done():
-            seat.pages = {other: one for other, one in seat.pages.items() if not one.work.done()}
+        transport = seat.pages.get(name)
+        if transport is not None and anew:
+            transport.end()
+        if transport is None or transport.closed:
+            seat.pages = {other: one for other, one in seat.pages.items() if not one.closed}
             if len(seat.pages) >= MOST_PAGES:
                 raise NotActionable("Too many pages show this view.", hint="Close some of them.")
-            transport = PolledTransport()
-            page = seat.pages[name] = _Page(transport, begin(self._serve(seat, transport)))
-        return page.transport
+            transport = seat.pages[name] = _PolledTransport()
+            begin(self._serve(seat, transport))
+        return transport
 
-    async def _serve(self, seat: _Seat, transport: PolledTransport) -> None:
+    async def _serve(self, seat: _Seat, transport: _PolledTransport) -> None:
         await transport.send({"type": "opened"})
         try:
-            await Viewer(
-                transport,
-                seat.principal,
-                journal=self._journal,
-                takeovers=self._takeovers,
-                visible=lambda: [] if seat.session.closed else [seat.session],
-            ).serve()
+            await self.serve(transport, seat.principal, lambda: [] if seat.session.closed else [seat.session])
         finally:
             transport.end()
 
-    def _picture(self, session: BrowserSession, number: int) -> types.CallToolResult:
-        pictures = (call.picture for call in self._journal.of(session).calls if call.number == number)
-        picture = next(pictures, None)
-        if picture is None:
-            raise NotFound("There is no such picture any more.", hint="Choose another one.")
-        return types.CallToolResult(content=[_jpeg(picture)])
+    async def serve(
+        self, transport: ViewTransport, viewer: Principal, visible: Callable[[], list[BrowserSession]]
+    ) -> None:
+        """Serve one open page, here or of the server; `visible` gives the sessions that it may show."""
+        await Viewer(transport, viewer, self._journal, self._takeovers, visible).serve()
 
     def _leave(self, key: str) -> None:
-        for page in self._seats.pop(key).pages.values():
-            page.work.cancel()
+        for transport in self._seats.pop(key).pages.values():
+            transport.end()
 
     async def close(self) -> None:
         """Show nothing any more."""
@@ -217,10 +283,9 @@ class ViewApp:
 @cache
 def app_page() -> str:
     """The page of the view in one piece, as a client's sandbox wants it: it may load nothing."""
-    folder = resources.files("mcp_browser.server.view") / "page"
 
     def read(name: str) -> str:
-        return (folder / name).read_text(encoding="utf-8")
+        return PAGE.joinpath(name).read_text(encoding="utf-8")
 
     modules = "\n".join(map(read, ("app_transport.js", "task.js", "view.js")))
     script = re.sub(r"(?m)^(import .*;$|export )", "", modules)

@@ -56,11 +56,9 @@ class TaskCard(SessionPlugin):
         waiting = {one for one in (other, asked if self.viewers else None) if one is not None}
         self._asked = question, choices, asked
         try:
-            done = (
-                (await asyncio.wait(waiting, timeout=limit, return_when=asyncio.FIRST_COMPLETED))[0]
-                if waiting
-                else set[Any]()
-            )
+            if not waiting:
+                return None
+            done, _ = await asyncio.wait(waiting, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             return next((one.result() for one in done), None)
         finally:
             self._asked = None

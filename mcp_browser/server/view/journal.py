@@ -1,11 +1,10 @@
 """The calls of browser sessions as people see them: arguments, results, times, and a picture after each."""
 
-import itertools
 import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Literal
 
@@ -48,16 +47,7 @@ class SeenCall:
 
     def as_json(self) -> dict[str, Any]:
         """The call as the page gets it."""
-        return {
-            "number": self.number,
-            "tool": self.tool,
-            "arguments": self.arguments,
-            "started": self.started,
-            "state": self.state,
-            "seconds": self.seconds,
-            "result": self.result,
-            "picture": self.picture is not None,
-        }
+        return {**asdict(self), "picture": self.picture is not None}
 
 
 @dataclass(eq=False, slots=True)
@@ -66,8 +56,11 @@ class SessionCalls:
 
     calls: deque[SeenCall] = field(default_factory=lambda: deque[SeenCall](maxlen=MOST_CALLS))
     listeners: set[Callable[[SeenCall], None]] = field(default_factory=set[Callable[[SeenCall], None]])
-    numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     picturing: bool = False
+
+    def picture(self, number: int) -> bytes | None:
+        """The picture after a call; None if there is none, or none any more."""
+        return next((call.picture for call in self.calls if call.number == number), None)
 
     def notify(self, call: SeenCall) -> None:
         """Report that a call has begun, ended or got its picture."""
@@ -81,7 +74,6 @@ class Journal:
     def __init__(self, manager: BrowserManager) -> None:
         self._of: dict[BrowserSession, SessionCalls] = {}
         self._pictured: deque[SeenCall] = deque()
-        self._bytes = 0
         for session in manager.sessions:
             self._follow(session)
         manager.when_new.append(self._follow)
@@ -98,30 +90,39 @@ class Journal:
     def _forget_ended(self, session: BrowserSession) -> None:
         if session.closed and (seen := self._of.pop(session, None)) is not None:
             for call in seen.calls:
-                self._drop_picture(call)
+                call.picture = None
+            self._pictured = deque(call for call in self._pictured if call.picture is not None)
 
     def _began(
         self, session: BrowserSession, tool: str, arguments: Mapping[str, Any]
     ) -> Callable[[Any], None]:
         seen = self.of(session)
-        call = SeenCall(next(seen.numbers), tool, arguments, time.time())
+        number = seen.calls[-1].number + 1 if seen.calls else 1
+        call = SeenCall(number, tool, arguments, time.time())
+        began = time.monotonic()
         seen.calls.append(call)
         seen.notify(call)
-        return partial(self._ended, session, seen, call, time.monotonic())
 
-    def _ended(
-        self, session: BrowserSession, seen: SessionCalls, call: SeenCall, began: float, outcome: Any
-    ) -> None:
-        call.seconds = round(time.monotonic() - began, 3)
-        call.state, call.result = _account(outcome, session)
-        seen.notify(call)
-        if call.state != "cancelled" and not seen.picturing:
-            seen.picturing = True
-            begin(self._picture(session, seen, call))
+        def ended(outcome: Any) -> None:
+            call.seconds = round(time.monotonic() - began, 3)
+            call.state, call.result = _account(outcome, session)
+            seen.notify(call)
+            if call.state != "cancelled" and not seen.picturing:
+                seen.picturing = True
+                begin(self._picture(session, seen, call))
+
+        return ended
 
     async def _picture(self, session: BrowserSession, seen: SessionCalls, call: SeenCall) -> None:
+        """Keep the view of the current tab, unless it cannot be pictured now."""
+        tab = session.tab_in_use
         try:
-            call.picture = await picture_of(session)
+            if tab is not None and not tab.held:
+                with anyio.move_on_after(PICTURE_SECONDS):
+                    async with tab.screencast.watch() as frames:
+                        async for frame in frames:
+                            call.picture = frame.data
+                            break
         except (PlaywrightError, ActionError) as error:
             logger.debug("No picture after %s: %s", call.tool, error)
         finally:
@@ -129,25 +130,9 @@ class Journal:
         if call.picture is None:
             return
         self._pictured.append(call)
-        self._bytes += len(call.picture)
-        while self._bytes > MOST_BYTES:
-            self._drop_picture(self._pictured.popleft())
+        while sum(len(one.picture or b"") for one in self._pictured) > MOST_BYTES:
+            self._pictured.popleft().picture = None
         seen.notify(call)
-
-    def _drop_picture(self, call: SeenCall) -> None:
-        self._bytes -= len(call.picture or b"")
-        call.picture = None
-
-
-async def picture_of(session: BrowserSession) -> bytes | None:
-    """The current tab's view as JPEG; None where it cannot be pictured now. Raises ActionError."""
-    tab = session.tab_in_use
-    if tab is not None and not tab.held:
-        with anyio.move_on_after(PICTURE_SECONDS):
-            async with tab.screencast.watch() as frames:
-                async for frame in frames:
-                    return frame.data
-    return None
 
 
 def _account(outcome: Any, session: BrowserSession) -> tuple[State, str]:

@@ -20,6 +20,7 @@ from mcp_browser.errors import ActionError, NotActionable
 LEFT_SECONDS = 20.0  # How long after its page has gone a viewer keeps what it has taken over
 LONGEST_TEXT = 20_000  # Characters that come at once, as pasted
 LONGEST_NOTE = 2_000
+BY = "live view"  # Names to the model who has taken over
 
 _BY_KEYS = frozenset({"Enter", "NumpadEnter"})
 
@@ -122,7 +123,7 @@ class Takeovers:
         """Whether the viewer has the session."""
         return self._find(session, viewer) is not None
 
-    async def take(self, session: BrowserSession, viewer: str, *, by: str) -> None:
+    async def take(self, session: BrowserSession, viewer: str) -> None:
         """Take a session over, once the call that runs in it has ended.
 
         Raises:
@@ -134,7 +135,7 @@ class Takeovers:
             raise NotActionable("This session may only be watched: its client may only read (--read-only).")
         if self.has(session, viewer):
             return
-        holder = await session.takeover.begin(by)
+        holder = await session.takeover.begin(BY)
         self._taken[session] = _Takeover(viewer, holder, set(session.tabs))
         await session.ensure_open()
 
@@ -202,8 +203,10 @@ async def perform(message: Input, session: BrowserSession) -> None:
             await tab.answer_dialog(message.accept, message.text)
         case _ if tab.held:
             raise tab.why_held()
-        case Go():
-            await _go(message, tab, session)
+        case Go(address=str(address)):
+            await tab.goto(check_url(session.restored(address), session.settings, base=tab.url))
+        case Go(step=step):
+            await {"back": tab.back, "forward": tab.forward}.get(step or "", tab.reload)()
         case Mouse():
             await _mouse(message, tab, session)
         case Text():
@@ -215,19 +218,6 @@ async def perform(message: Input, session: BrowserSession) -> None:
             # The keyboard of the browser knows the letters of one language only.
             unknown = len(keys) == 1 and not keys.isascii()
             await (tab.input.insert(keys) if unknown else tab.input.press(keys))
-
-
-async def _go(message: Go, tab: Tab, session: BrowserSession) -> None:
-    if message.address is not None:
-        await tab.goto(check_url(session.restored(message.address), session.settings, base=tab.url))
-        return
-    match message.step:
-        case "back":
-            await tab.back()
-        case "forward":
-            await tab.forward()
-        case "reload" | None:
-            await tab.reload()
 
 
 async def _mouse(message: Mouse, tab: Tab, session: BrowserSession) -> None:

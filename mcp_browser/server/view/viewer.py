@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
@@ -13,7 +13,7 @@ from mcp_browser.agent.recorder import PersonRecorder
 from mcp_browser.audit import name_of
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.browser.observation import DialogInfo
+from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
@@ -33,7 +33,6 @@ from mcp_browser.server.view.takeovers import (
     may_take,
     perform,
 )
-from mcp_browser.server.view.transport import TransportClosed, ViewTransport
 from mcp_browser.text import cut, cut_address
 
 logger = logging.getLogger(__name__)
@@ -45,7 +44,6 @@ PATIENCE_SECONDS = 2.0  # How long a page may take to draw them until no more ar
 MOST_WAITING = 500  # How much of what a person does waits to be done; more is dropped
 LONGEST_TITLE = 200
 MOST_SHOWN = 100  # Steps of a recording
-BY = "live view"  # Names to the model who has taken over
 
 NO_MESSAGE = 4400  # What came is no message of this protocol
 NOT_ADMITTED = 4401  # The viewer's token counts no more
@@ -84,6 +82,31 @@ Message = Watch | Drawn | Take | HandBack | Steer | Record | Input
 _MESSAGES: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
+class TransportClosed(Exception):
+    """The page has gone."""
+
+
+class ViewTransport(Protocol):
+    """Connects a page to the server; each method but `close` raises `TransportClosed` once it has gone."""
+
+    async def receive(self) -> str:
+        """Return the next message of the page, as JSON; what is no text is empty."""
+        ...
+
+    async def send(self, message: dict[str, Any], /) -> None:
+        """Send the page a message."""
+
+    async def send_frame(self, frame: Frame, /) -> None:
+        """Send the page a frame; it answers once it has drawn it."""
+
+    async def close(self, code: int, reason: str, /) -> None:
+        """End it, as a WebSocket is ended."""
+
+    async def still_admitted(self) -> bool:
+        """Whether what has admitted the page still counts."""
+        return True
+
+
 class Viewer:
     """One open page of the view."""
 
@@ -91,7 +114,6 @@ class Viewer:
         self,
         transport: ViewTransport,
         principal: Principal,
-        *,
         journal: Journal,
         takeovers: Takeovers,
         visible: Callable[[], list[BrowserSession]],
@@ -113,7 +135,6 @@ class Viewer:
         self._showing = anyio.CancelScope()
         self._complained = False
         self._card: TaskCard | None = None
-        self._recorder: PersonRecorder | None = None
         self._to_do, self._doing = anyio.create_memory_object_stream[
             Take | HandBack | Steer | Record | Input
         ](MOST_WAITING)
@@ -184,16 +205,23 @@ class Viewer:
             if self._watched is not None and self._watched not in sessions:
                 self._watch(None)
             await self._send_if_new("sessions", {"sessions": [self._summary(one) for one in sessions]})
-            watched = self._watched
+            watched, card, recorder = self._watched, None, None
             if watched is not None:
                 await self._takeovers.follow(watched, self._key)
-            if watched is not None and (tab := watched.tab_in_use) is not None:
-                # Nothing else asks for it between the calls.
-                await tab.refresh_title()
-            await self._follow_plugins(watched)
+                if (tab := watched.tab_in_use) is not None:
+                    # Nothing else asks for it between the calls.
+                    await tab.refresh_title()
+                card, recorder = await watched.plugin(TaskCard), await watched.plugin(PersonRecorder)
+                await self._send_if_new("task", {"task": hide_in(card.as_json(), watched.hidden)})
+            if card is not self._card:
+                for one, by in ((self._card, -1), (card, 1)):
+                    if one is not None:
+                        one.viewers += by
+                self._card = card
             if self._key:
                 # Before the page has asked for one, none is no end.
-                await self._send_if_new("session", {"session": self._account(watched) if watched else None})
+                state = self._account(watched, recorder) if watched is not None else None
+                await self._send_if_new("session", {"session": state})
             if watched is not None and watched.tab_in_use is not self._shown:
                 self._showing.cancel()
             while self._calls and watched is self._watched:
@@ -201,18 +229,6 @@ class Viewer:
                 call = self._calls.pop(number)
                 await self._transport.send({"type": "call", "call": call.as_json()})
             await self._changed.wait(LOOK_SECONDS)
-
-    async def _follow_plugins(self, watched: BrowserSession | None) -> None:
-        """Report the task of the session that is shown, and follow its recording."""
-        card = await watched.plugin(TaskCard) if watched is not None else None
-        if card is not self._card:
-            for one, by in ((self._card, -1), (card, 1)):
-                if one is not None:
-                    one.viewers += by
-            self._card = card
-        self._recorder = await watched.plugin(PersonRecorder) if watched is not None else None
-        if card is not None and watched is not None:
-            await self._send_if_new("task", {"task": hide_in(card.as_json(), watched.hidden)})
 
     async def _send_if_new(self, kind: str, facts: dict[str, Any]) -> None:
         if self._sent.get(kind) != facts:
@@ -227,8 +243,7 @@ class Viewer:
         return hide_in(
             {
                 "id": name_of(session),
-                "title": _title(tab) if tab is not None else "",
-                "address": _address(tab, session) if tab is not None else "",
+                **_shown(tab, session),
                 "calls": latest.number if latest is not None else 0,
                 "busy": latest is not None and latest.state == "running",
                 "taken": str(holder) if holder is not None else None,
@@ -236,39 +251,37 @@ class Viewer:
             session.hidden,
         )
 
-    def _account(self, session: BrowserSession) -> dict[str, Any]:
+    def _account(self, session: BrowserSession, recorder: PersonRecorder | None) -> dict[str, Any]:
         """The state of the session that is shown."""
         current = session.tab_in_use
         dialog = current.dialog if current is not None else None
         tabs = [
-            {
-                "id": tab.id,
-                "title": _title(tab),
-                "address": _address(tab, session),
-                "current": tab is current,
-            }
+            {"id": tab.id, **_shown(tab, session), "current": tab is current}
             for tab in session.tabs.values()
             if current is not None and not tab.closed
         ]
+        asked = None
+        if dialog is not None:
+            default = redact_addresses(dialog.default_value)
+            text = redact_addresses(str(dialog))
+            asked = {"text": text, "prompt": dialog.kind == "prompt", "default": default}
+        recording = None
+        if recorder is not None and recorder.active:
+            steps = [str(step) for step in recorder.steps[-MOST_SHOWN:]]
+            recording = {"steps": steps, "checking": recorder.checking}
         holder = session.takeover.active
         state = {
             "id": name_of(session),
             "tabs": tabs,
-            "dialog": None if dialog is None else _dialog(dialog),
+            "dialog": asked,
             # A person who is waited for may use any page.
             "holder": str(holder) if holder is not None and not holder.waiting else None,
             "asked": holder.asked if holder is not None else None,
             "mine": self._takeovers.has(session, self._key),
             "may_take": may_take(session),
-            "recording": self._recording(),
+            "recording": recording,
         }
         return hide_in(state, session.hidden)
-
-    def _recording(self) -> dict[str, Any] | None:
-        recorder = self._recorder
-        if recorder is None or not recorder.active:
-            return None
-        return {"steps": [str(step) for step in recorder.steps[-MOST_SHOWN:]], "checking": recorder.checking}
 
     # -- the picture
 
@@ -313,7 +326,7 @@ class Viewer:
             try:
                 match message:
                     case Take():
-                        await self._takeovers.take(session, self._key, by=BY)
+                        await self._takeovers.take(session, self._key)
                     case HandBack():
                         await self._takeovers.hand_back(session, self._key, message.note)
                     case Steer():
@@ -321,10 +334,9 @@ class Viewer:
                             (await session.plugin(TaskCard)).steer(message.do, message.text)
                     case Record():
                         await self._record(session, message)
-                    case _ if self._takeovers.has(session, self._key):
-                        await perform(message, session)
                     case _:
-                        pass
+                        if self._takeovers.has(session, self._key):
+                            await perform(message, session)
                 if self._complained and not (isinstance(message, Mouse) and message.event == "move"):
                     await self._complain("")
             except ActionError as error:
@@ -338,7 +350,7 @@ class Viewer:
         recorder = await session.plugin(PersonRecorder)
         match message.do:
             case "start":
-                await self._takeovers.take(session, self._key, by=BY)
+                await self._takeovers.take(session, self._key)
                 await recorder.start()
             case "stop":
                 recording = await recorder.stop()
@@ -362,14 +374,9 @@ class Viewer:
         await self._transport.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
 
 
-def _dialog(dialog: DialogInfo) -> dict[str, Any]:
-    default = redact_addresses(dialog.default_value)
-    return {"text": redact_addresses(str(dialog)), "prompt": dialog.kind == "prompt", "default": default}
-
-
-def _title(tab: Tab) -> str:
-    return cut(redact_addresses(tab.title), LONGEST_TITLE)
-
-
-def _address(tab: Tab, session: BrowserSession) -> str:
-    return cut_address(tab.url) if may_show(tab.url, session.settings) else "(not allowed)"
+def _shown(tab: Tab | None, session: BrowserSession) -> dict[str, str]:
+    """The title and the address of a tab, empty without one."""
+    if tab is None:
+        return {"title": "", "address": ""}
+    address = cut_address(tab.url) if may_show(tab.url, session.settings) else "(not allowed)"
+    return {"title": cut(redact_addresses(tab.title), LONGEST_TITLE), "address": address}

@@ -1,22 +1,17 @@
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
 import httpx2
 import pytest
 import uvicorn
 
+from mcp_browser.server.http.loopback import ServerWithoutSignals
 from mcp_browser.settings import AccessSettings
 from tests.server.http.small_app import small_config
-
-
-class _Server(uvicorn.Server):
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield  # Signals are pytest's.
 
 
 @dataclass
@@ -27,24 +22,29 @@ class Served:
     client: httpx2.AsyncClient
     refused: Counter[str] = field(default_factory=Counter[str])
 
-    async def until_refused(self, reason: str) -> None:
-        """Wait until something has been refused for this reason."""
-        async with asyncio.timeout(10):
-            while not self.refused[reason]:  # noqa: ASYNC110 - the server knows of no event
-                await asyncio.sleep(0.01)
-
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    async def raw(self, request: bytes, *, wait: float = 10) -> bytes:
-        """Send bytes; what comes back until the server closes."""
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """A connection, until the end of the block."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
-            writer.write(request)
-            return await asyncio.wait_for(reader.read(-1), wait)
+            yield reader, writer
         finally:
             writer.close()
+
+    async def raw(self, request: bytes) -> bytes:
+        """Send bytes; what comes back until the server closes."""
+        async with self.connected() as (reader, writer):
+            writer.write(request)
+            return await asyncio.wait_for(reader.read(-1), 10)
+
+    async def status(self, path: str = "/mcp", **headers: str) -> int:
+        """What a request is answered, with headers whose names have `_` for `-`."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return (await self.client.get(path, headers=named)).status_code
 
 
 Serve = Callable[..., AbstractAsyncContextManager[Served]]
@@ -53,7 +53,7 @@ Serve = Callable[..., AbstractAsyncContextManager[Served]]
 @asynccontextmanager
 async def run_server(config: uvicorn.Config, listener: socket.socket) -> AsyncGenerator[None]:
     """A uvicorn that runs in this loop, until the end of the block."""
-    server = _Server(config)
+    server = ServerWithoutSignals(config)  # They are pytest's
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started:

@@ -92,9 +92,7 @@ class Issuer:
 
     def unsigned_token(self) -> str:
         """A token without a signature."""
-        kid = next(iter(self.keys))
-        head = _base64(json.dumps({"alg": "none", "typ": "JWT", "kid": kid}).encode())
-        return f"{head}.{_base64(json.dumps(self.claims()).encode())}."
+        return jwt.encode(self.claims(), "", algorithm="none", headers={"kid": next(iter(self.keys))})
 
     def jwks(self) -> list[object]:
         """The public keys as the issuer publishes them."""

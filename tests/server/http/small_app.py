@@ -1,7 +1,7 @@
 """A small app behind the doors: says who calls, and streams for as long as anybody reads."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -11,10 +11,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.middleware.request_limits import Reason
+from mcp_browser.server.http.middleware.request_limits import OnRefusal
 from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options
-from mcp_browser.server.principals import principal_of
-from mcp_browser.settings import AccessSettings
+from mcp_browser.server.principals import SettingsOf, principal_of
+from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
 CHUNK = b"x" * 16_384
 
@@ -53,27 +53,18 @@ async def _healthy(_request: Request) -> Response:
     return PlainTextResponse("ok")
 
 
-def small_app(settings: AccessSettings, on_refusal: Callable[[Reason], None]) -> Starlette:
-    """The app behind the doors of the settings."""
+def small_config(settings: AccessSettings, on_refusal: OnRefusal) -> dict[str, Any]:
+    """What `uvicorn.Config` takes to serve the small app behind the doors of the settings."""
     routes = [
         Route("/mcp", _echo, methods=["GET", "POST", "DELETE"]),
         Route("/sse", _stream),
         Route("/break", _break),
         Route("/healthz", _healthy),
     ]
-    middleware = middleware_stack(
-        settings, endpoints=("/mcp", "/sse"), open_paths=("/healthz",), on_refusal=on_refusal
-    )
-    return Starlette(routes=routes, middleware=middleware)
-
-
-def small_config(settings: AccessSettings, on_refusal: Callable[[Reason], None]) -> dict[str, Any]:
-    """What `uvicorn.Config` takes to serve the small app."""
-    connections = Connections(
-        most=settings.max_connections, seconds=settings.client_timeout, on_refusal=on_refusal
-    )
+    served = Settings(access=settings, server=ServerSettings(http=True, sse=True))
+    middleware = middleware_stack(SettingsOf(served), on_refusal)
     return {
-        "app": small_app(settings, on_refusal),
+        "app": Starlette(routes=routes, middleware=middleware),
         "lifespan": "off",
-        **uvicorn_options(settings, connections),
+        **uvicorn_options(settings, Connections(settings, on_refusal)),
     }

@@ -1,8 +1,10 @@
 import itertools
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
+from mcp_browser.errors import SettingsError
+from mcp_browser.server.http.auth.middleware import check_exposure
 from mcp_browser.server.http.middleware.hosts import KnownNames, split_host
 from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve
@@ -16,70 +18,45 @@ from tests.server.http.conftest import Serve
         ("[::1]:8931", ("::1", 8931)),
         ("[0:0:0:0:0:0:0:1]", ("::1", None)),
         ("127.0.0.1:0", ("127.0.0.1", 0)),
-        ("", None),
-        ("localhost:", None),
-        ("localhost:8931x", None),
-        ("localhost:123456", None),
-        ("::1", None),
-        ("[::1", None),
-        ("[localhost]", None),
-        ("user@localhost", None),
-        ("localhost#evil.example", None),
-        ("localhost/", None),
-        ("localhost evil.example", None),
-        ("löcalhost", None),
     ],
 )
-def test_a_host_header_is_a_name_or_number_and_a_port(
-    value: str, split: tuple[str, int | None] | None
-) -> None:
+def test_a_host_header_is_a_name_or_number_and_a_port(value: str, split: tuple[str, int | None]) -> None:
     assert split_host(value) == split
 
 
+def test_what_else_a_host_header_holds_is_no_name() -> None:
+    none = """localhost: localhost:8931x localhost:123456 ::1 [::1 [localhost] user@localhost
+        localhost#evil.example localhost/ löcalhost"""
+    for value in ("", "localhost evil.example", *none.split()):
+        assert split_host(value) is None, value
+
+
 def test_a_name_may_be_allowed_at_one_port_only() -> None:
-    names = KnownNames(
-        AccessSettings(allowed_hosts=("Browser.Example.com", "other.example:8443", "[fd00::5]"))
-    )
-    known = ("browser.example.com", "browser.example.com:1", "other.example:8443", "[FD00:0::5]:80")
-    unknown = (
-        "other.example",
-        "other.example:80",
-        "x.browser.example.com",
-        "browser.example.com.evil.example",
-    )
-    assert all(names.knows(host, None) for host in known)
-    assert not any(names.knows(host, None) for host in unknown)
+    allowed = ("Browser.Example.com", "other.example:8443", "[fd00::5]")
+    names = KnownNames(AccessSettings(allowed_hosts=allowed, public_url="https://b.example/x"))
+    known = "browser.example.com browser.example.com:1 other.example:8443 [FD00:0::5]:80 b.example"
+    unknown = "other.example other.example:80 x.browser.example.com browser.example.com.evil.example"
+    assert all(names.knows(host, None) for host in known.split())
+    assert not any(names.knows(host, None) for host in unknown.split())
 
 
 def test_the_number_that_a_connection_arrived_at_is_known() -> None:
-    names = KnownNames(AccessSettings())
-    assert names.knows("192.168.1.5:8931", "192.168.1.5")
-    assert not names.knows("192.168.1.6:8931", "192.168.1.5")
-
-
-def test_the_public_address_is_known() -> None:
-    assert KnownNames(AccessSettings(public_url="https://b.example/x")).knows("b.example", None)
+    known = KnownNames(AccessSettings()).knows
+    assert known("192.168.1.5:8931", "192.168.1.5")
+    assert not known("192.168.1.6:8931", "192.168.1.5")
 
 
 async def test_this_machines_names_are_let_in(serve: Serve) -> None:
     async with serve() as served:
         port = served.port
         for host in ("localhost", f"LocalHost:{port}", f"localhost.:{port}", f"127.0.0.1:{port}", "[::1]:1"):
-            assert (await served.client.get("/mcp", headers={"Host": host})).status_code == 200, host
+            assert await served.status(Host=host) == 200, host
 
 
 async def test_a_name_that_anybody_can_point_here_is_refused(serve: Serve) -> None:
-    names = [
-        "evil.example",
-        "localhost.evil.example",
-        "127.0.0.1.nip.io",
-        "127.1",
-        "0x7f.1",
-        "2130706433",
-        "0.0.0.0",
-    ]
+    names = "evil.example localhost.evil.example 127.0.0.1.nip.io 127.1 0x7f.1 2130706433 0.0.0.0"
     async with serve() as served:
-        for host, path in itertools.product(names, ("/mcp", "/sse", "/healthz")):
+        for host, path in itertools.product(names.split(), ("/mcp", "/sse", "/healthz")):
             answer = await served.client.get(path, headers={"Host": host})
             assert answer.status_code == 421, host
             assert "--allowed-hosts" in answer.text
@@ -94,20 +71,9 @@ async def test_a_request_without_a_host_is_refused(serve: Serve) -> None:
 
 
 async def test_a_page_from_elsewhere_is_refused(serve: Serve) -> None:
-    origins = [
-        "https://evil.example",
-        "null",
-        "file://",
-        "http://localhost.evil.example",
-        "http://localhost@evil.example",
-        "https://app.example.com.evil.example",
-        "https://app.example.com:8443",
-        "http://app.example.com",
-        "chrome-extension://abcdefgh",
-        "http://",
-        "localhost",
-        "http://[",
-    ]
+    origins = """https://evil.example null file:// http://localhost.evil.example
+        http://localhost@evil.example https://app.example.com.evil.example https://app.example.com:8443
+        http://app.example.com chrome-extension://abcdefgh http:// localhost http://[""".split()
     async with serve(allowed_origins="https://app.example.com") as served:
         for origin, method in itertools.product(origins, ("GET", "POST", "OPTIONS", "DELETE")):
             headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
@@ -128,14 +94,12 @@ async def test_a_page_of_this_machine_is_let_in_but_may_not_read_across_origins(
 async def test_a_named_origin_may_ask_before_and_read_after(serve: Serve) -> None:
     origin = "https://app.example.com"
     async with serve(allowed_origins=origin, token="a-token-0123456789") as served:
-        asked = await served.client.options(
-            "/mcp",
-            headers={
-                "Origin": origin,
-                "Access-Control-Request-Method": "POST",
-                "Access-Control-Request-Headers": "authorization, content-type, mcp-param-session",
-            },
-        )
+        asking = {
+            "Origin": origin,
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization, content-type, mcp-param-session",
+        }
+        asked = await served.client.options("/mcp", headers=asking)
         assert asked.status_code == 200
         assert asked.headers["access-control-allow-origin"] == origin
         assert "mcp-param-session" in asked.headers["access-control-allow-headers"]
@@ -157,18 +121,17 @@ async def test_the_servers_own_pages_are_let_in(serve: Serve) -> None:
         assert (await served.client.post("/mcp", headers=headers)).status_code == 200
 
 
+HTTPS = {"X-Forwarded-Proto": "https"}
+
+
 @pytest.mark.parametrize(
     ("options", "forwarded", "own"),
     [
         ({"public_url": "https://b.example"}, {}, "https://b.example"),
         ({"public_url": "https://b.example:443/x"}, {"X-Forwarded-Proto": "http"}, "https://b.example"),
         ({"allowed_hosts": "b.example"}, {}, "http://b.example"),
-        ({"allowed_hosts": "b.example"}, {"X-Forwarded-Proto": "https"}, "http://b.example"),
-        (
-            {"allowed_hosts": "b.example", "trusted_proxies": "127.0.0.1"},
-            {"X-Forwarded-Proto": "https"},
-            "https://b.example",
-        ),
+        ({"allowed_hosts": "b.example"}, HTTPS, "http://b.example"),
+        ({"allowed_hosts": "b.example", "trusted_proxies": "127.0.0.1"}, HTTPS, "https://b.example"),
     ],
 )
 async def test_a_page_of_the_same_name_by_another_scheme_or_port_is_refused(
@@ -192,11 +155,7 @@ async def test_a_token_in_the_address_is_refused_with_a_hint(serve: Serve) -> No
             assert answer.status_code == 400, query
             assert "Authorization: Bearer" in answer.text
             assert "abc" not in answer.text
-
-
-async def test_other_queries_are_none_of_the_doors_business(serve: Serve) -> None:
-    async with serve() as served:
-        assert (await served.client.get("/mcp?session_id=5")).status_code == 200
+        assert await served.status("/mcp?session_id=5") == 200
 
 
 async def test_headers_that_two_servers_could_read_differently_are_refused(serve: Serve) -> None:
@@ -216,31 +175,80 @@ async def test_headers_that_two_servers_could_read_differently_are_refused(serve
     ]
     async with serve() as served:
         for headers in hostile:
-            request = (
-                f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n0\r\n\r\nGET /mcp HTTP/1.1\r\n\r\n"
-            )
-            answer = await served.raw(request.encode("latin-1"))
+            request = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n0\r\n\r\n"
+            answer = await served.raw(f"{request}GET /mcp HTTP/1.1\r\n\r\n".encode("latin-1"))
             assert answer.split(b" ", 2)[1] in {b"400", b"421", b"501"}, headers
             assert answer.count(b"HTTP/1.1 ") == 1, "what follows must not be taken for another request"
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("allowed_origins", "*"),
-        ("allowed_origins", "null"),
-        ("allowed_origins", "https://*.example.com"),
-        ("allowed_origins", "app.example.com"),
-        ("allowed_origins", "https://app.example.com/"),
-        ("allowed_hosts", "*"),
-        ("allowed_hosts", "https://browser.example.com"),
-        ("trusted_proxies", "*"),
-        ("trusted_proxies", "proxy.example.com"),
-        ("public_url", "browser.example.com"),
-        ("public_url", "https://browser.example.com?x=1"),
-        ("oauth_issuer", "http://issuer.example.com"),
-    ],
-)
-def test_settings_that_would_let_in_anybody_are_refused(option: str, value: str) -> None:
-    with pytest.raises(ValidationError):
-        AccessSettings.model_validate({option: value})
+REFUSED = {
+    "allowed_origins": "* null https://*.example.com app.example.com https://app.example.com/",
+    "allowed_hosts": "* https://browser.example.com",
+    "trusted_proxies": "* proxy.example.com",
+    "public_url": "browser.example.com https://browser.example.com?x=1",
+    "oauth_issuer": "http://issuer.example.com",
+}
+
+
+@pytest.mark.parametrize("option", REFUSED)
+def test_settings_that_would_let_in_anybody_are_refused(option: str) -> None:
+    for value in REFUSED[option].split():
+        with pytest.raises(ValidationError):
+            AccessSettings.model_validate({option: value})
+
+
+FORWARDED = {"X-Forwarded-For": "203.0.113.9", **HTTPS}
+
+
+async def test_nobody_is_believed_without_being_named(serve: Serve) -> None:
+    async with serve() as served:
+        answer = (await served.client.get("/mcp", headers=FORWARDED)).json()
+    assert (answer["client"], answer["scheme"]) == ("127.0.0.1", "http")
+
+
+async def test_a_trusted_proxy_tells_whom_it_stands_for(serve: Serve) -> None:
+    async with serve(trusted_proxies="127.0.0.0/8") as served:
+        answer = (await served.client.get("/mcp", headers=FORWARDED)).json()
+        assert (answer["client"], answer["scheme"]) == ("203.0.113.9", "https")
+        chain = FORWARDED | {"X-Forwarded-For": "198.51.100.1, 203.0.113.9, 127.0.0.2"}
+        assert (await served.client.get("/mcp", headers=chain)).json()["client"] == "203.0.113.9"
+
+
+async def test_a_forwarded_host_counts_in_addition_to_the_host(serve: Serve) -> None:
+    async with serve(trusted_proxies="127.0.0.1", allowed_hosts="browser.example.com") as served:
+        assert await served.status(X_Forwarded_Host="browser.example.com") == 200
+        assert await served.status(X_Forwarded_Host="evil.example") == 421
+        assert await served.status(X_Forwarded_Host="browser.example.com, evil.example") == 421
+        assert await served.status(X_Forwarded_Host="localhost", Host="evil.example") == 421
+
+
+async def test_the_forwarded_host_of_others_neither_helps_nor_harms(serve: Serve) -> None:
+    async with serve(trusted_proxies="192.0.2.1") as served:
+        assert await served.status(X_Forwarded_Host="evil.example") == 200
+        assert await served.status(X_Forwarded_Host="localhost", Host="evil.example") == 421
+
+
+BEYOND = ["0.0.0.0", "::", "192.168.1.5", "browser.example.com", "", "localhost.evil.example"]
+HERE = ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost", "LOCALHOST"]
+
+
+@pytest.mark.parametrize("host", BEYOND)
+def test_beyond_this_machine_somebody_must_ask_who_calls(host: str) -> None:
+    with pytest.raises(SettingsError, match="--tokens FILE") as caught:
+        check_exposure(AccessSettings(), host)
+    assert "--insecure" in str(caught.value)
+    check_exposure(AccessSettings(insecure=True), host)
+    check_exposure(AccessSettings(token=SecretStr("a-token-0123456789")), host)
+    check_exposure(AccessSettings(oauth_issuer="https://issuer.example", oauth_audience=("x",)), host)
+
+
+@pytest.mark.parametrize("host", HERE)
+def test_on_this_machine_nobody_needs_to_say_who_they_are(host: str) -> None:
+    check_exposure(AccessSettings(), host)
+
+
+def test_an_issuer_without_an_audience_would_let_in_tokens_for_others() -> None:
+    with pytest.raises(SettingsError, match="oauth-issuer needs oauth-audience"):
+        check_exposure(AccessSettings(oauth_issuer="https://issuer.example"), "localhost")
+    with pytest.raises(SettingsError, match="need oauth-issuer"):
+        check_exposure(AccessSettings(oauth_scopes=("browse",)), "localhost")

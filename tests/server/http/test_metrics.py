@@ -1,12 +1,13 @@
 import asyncio
 import sys
+from itertools import chain
 from typing import get_args
 
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.requests import Request
 
 from mcp_browser.server.calls import CallOutcome
-from mcp_browser.server.http.metrics import Metrics, Numbers, process_memory
+from mcp_browser.server.http.metrics import Metrics, process_memory
 from mcp_browser.server.http.middleware.request_limits import Reason
 
 LABELS = ("tool", "outcome", "reason", "process", "le")
@@ -17,55 +18,47 @@ async def shown(metrics: Metrics) -> dict[str, float]:
     answer = await metrics.show(Request({"type": "http", "method": "GET", "headers": []}))
     assert answer.headers["content-type"].startswith("text/plain; version=")
     families = text_string_to_metric_families(bytes(answer.body).decode())
-    return {
-        " ".join(
-            [sample.name, *(sample.labels[name] for name in LABELS if name in sample.labels)]
-        ): sample.value
-        for family in families
-        for sample in family.samples
-    }
+    found: dict[str, float] = {}
+    for sample in chain.from_iterable(family.samples for family in families):
+        labels = [sample.labels[name] for name in LABELS if name in sample.labels]
+        found[" ".join([sample.name, *labels])] = sample.value
+    return found
 
 
-def numbers(*, sessions: int = 0, connections: int = 0, restarts: int = 0) -> Numbers:
-    return Numbers(sessions=lambda: sessions, connections=lambda: connections, restarts=lambda: restarts)
+def metrics_of(sessions: int = 0, connections: int = 0, restarts: int = 0) -> Metrics:
+    return Metrics(sessions=lambda: sessions, connections=lambda: connections, restarts=lambda: restarts)
 
 
-async def test_calls_are_counted_by_tool_and_outcome_and_timed() -> None:
-    metrics = Metrics(numbers())
+async def test_calls_are_counted_and_timed_beside_refusals_sessions_connections_and_restarts() -> None:
+    metrics = metrics_of(3, 5, 2)
     metrics.called("click_element", "ok", 0.04)
     metrics.called("click_element", "error", 2)
     metrics.called("go_to_url", "cancelled", 100)
-    found = await shown(metrics)
-    assert found["mcp_browser_calls_total click_element ok"] == 1
-    assert found["mcp_browser_calls_total click_element error"] == 1
-    assert found["mcp_browser_call_seconds_bucket click_element 0.05"] == 1
-    assert found["mcp_browser_call_seconds_bucket click_element 2.5"] == 2
-    assert found["mcp_browser_call_seconds_sum click_element"] == 2.04
-    assert found["mcp_browser_call_seconds_bucket go_to_url 60.0"] == 0
-    assert found["mcp_browser_call_seconds_count go_to_url"] == 1
-
-
-async def test_refusals_sessions_connections_and_restarts_are_shown() -> None:
-    metrics = Metrics(numbers(sessions=3, connections=5, restarts=2))
     metrics.refused("rate")
     metrics.refused("rate")
     found = await shown(metrics)
-    assert found["mcp_browser_refused_total rate"] == 2
-    assert found["mcp_browser_sessions"] == 3
-    assert found["mcp_browser_connections"] == 5
-    assert found["mcp_browser_restarts_total"] == 2
+    expected = {
+        "calls_total click_element ok": 1,
+        "calls_total click_element error": 1,
+        "call_seconds_bucket click_element 0.05": 1,
+        "call_seconds_bucket click_element 2.5": 2,
+        "call_seconds_sum click_element": 2.04,
+        "call_seconds_bucket go_to_url 60.0": 0,
+        "call_seconds_count go_to_url": 1,
+        "refused_total rate": 2,
+        "sessions": 3,
+        "connections": 5,
+        "restarts_total": 2,
+    }
+    assert {name: found[f"mcp_browser_{name}"] for name in expected} == expected
 
 
 async def test_memory_counts_the_processes_that_were_started() -> None:
-    metrics = Metrics(numbers())
+    metrics = metrics_of()
     before = (await shown(metrics))["mcp_browser_memory_bytes children"]
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        "held = b'x' * 400_000_000; print(flush=True); input()",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
+    code = "held = b'x' * 400_000_000; print(flush=True); input()"
+    pipe = asyncio.subprocess.PIPE
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdin=pipe, stdout=pipe)
     assert child.stdout is not None
     await child.stdout.readline()
     # A browser of other tests may give some back meanwhile.
@@ -77,7 +70,7 @@ async def test_memory_counts_the_processes_that_were_started() -> None:
 
 
 async def test_names_of_series_are_few_whatever_clients_send() -> None:
-    metrics = Metrics(numbers())
+    metrics = metrics_of()
     for reason in get_args(Reason):
         metrics.refused(reason)
     for outcome in get_args(CallOutcome):

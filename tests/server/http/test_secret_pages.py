@@ -5,13 +5,14 @@ import hashlib
 from collections.abc import AsyncIterator
 
 import httpx2 as httpx
-import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
-from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, STYLE, HostedForms, secret_route
-from mcp_browser.server.http.serving import http_middleware
+from mcp_browser.server.elicitation import SecretForms
+from mcp_browser.server.http.middleware.stack import middleware_stack
+from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, STYLE, secret_route
+from mcp_browser.server.principals import SettingsOf
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
 BASE = "http://127.0.0.1:8585"
@@ -26,13 +27,13 @@ class Place:
             server=ServerSettings(http=True, path_prefix="/browser"),
             access=AccessSettings(token=SecretStr("t" * 32)),
         )
-        self.forms = HostedForms(settings)
+        self.forms = SecretForms()
         self.form = self.forms.open('Your "password" for <shop>?', "shop.example", "Buy <tea>.")
         self.path = f"/browser/ask/{self.form.token}"
         self.refusals: list[str] = []
         app = Starlette(
             routes=[secret_route(self.forms, prefix="/browser")],
-            middleware=http_middleware(settings, self.refusals.append),
+            middleware=middleware_stack(SettingsOf(settings), self.refusals.append),
         )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=BASE)
 
@@ -66,17 +67,13 @@ async def test_a_form_is_for_whoever_has_its_address_and_for_one_answer(place: P
         assert (await again).status_code == 410
 
 
-@pytest.mark.parametrize("body", [b"", b"answer=", b"other=x", b"answer=%ff", b"answer=\xff", b"a&" * 9])
-async def test_what_is_no_answer_is_asked_for_again(place: Place, body: bytes) -> None:
-    answered = await place.client.post(place.path, content=body, headers=OWN)
-    assert answered.status_code == 400
-    assert "<form" in answered.text
-    assert not place.form.answer.done()
-
-
-async def test_a_long_answer_is_not_read_to_its_end(place: Place) -> None:
-    answered = await place.client.post(place.path, data={"answer": "x" * LONGEST_ANSWER}, headers=OWN)
-    assert answered.status_code == 400
+async def test_what_is_no_answer_or_too_long_is_asked_for_again(place: Place) -> None:
+    long = b"answer=" + b"x" * LONGEST_ANSWER
+    for body in (b"", b"answer=", b"other=x", b"answer=%ff", b"answer=\xff", b"a&" * 9, long):
+        answered = await place.client.post(place.path, content=body, headers=OWN)
+        assert answered.status_code == 400
+        assert "<form" in answered.text
+        assert not place.form.answer.done()
 
 
 async def test_another_site_cannot_fill_a_form_in(place: Place) -> None:
@@ -98,7 +95,7 @@ async def test_a_form_ends_with_its_time_and_with_its_question(place: Place) -> 
 
 async def test_an_address_begins_with_the_name_of_its_replica() -> None:
     """A proxy before several servers routes by it."""
-    forms = HostedForms(Settings(server=ServerSettings(http=True, replica="b")))
+    forms = SecretForms("b")
     form = forms.open("Code?", "shop.example", "Buy tea.")
 
     assert form.token.startswith("b.")

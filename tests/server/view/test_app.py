@@ -17,7 +17,6 @@ from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.view import app
 from mcp_browser.server.view.app import KEY_META, ViewApp
 from mcp_browser.server.view.journal import Journal
-from mcp_browser.server.view.takeovers import Takeovers
 from mcp_browser.settings import ServerSettings, Settings
 from tests.support.app_host import shows_apps
 from tests.support.servers import server_of
@@ -34,7 +33,7 @@ async def watched(manager: BrowserManager) -> AsyncGenerator[Client]:
     """A client whose server has sessions of many clients, and the view."""
     settings = Settings(server=ServerSettings(view=True))
     sessions = RemoteSessions(manager, SettingsOf(settings))
-    view = ViewApp(SettingsOf(settings), Journal(manager), Takeovers())
+    view = ViewApp(SettingsOf(settings), Journal(manager))
     server = server_of(Controller(Registry(), settings), sessions, view.tools(settings))
     async with Client(server, extensions=[shows_apps()]) as client:
         yield client

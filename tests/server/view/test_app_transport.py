@@ -79,9 +79,10 @@ class Client:
             while not any(map(found, self.heard)):  # noqa: ASYNC110 - the page tells it
                 await asyncio.sleep(0.02)
 
-    async def until_begun(self) -> None:
-        """Wait until the page listens."""
-        await self.until(lambda one: one.get("method") == "ui/notifications/initialized")
+    async def let_in(self) -> None:
+        """Send the result that shows the view; the page connects."""
+        await self.tell("ui/notifications/tool-result", SHOWN["result"])
+        await self.says("Connected.")
 
     async def says(self, text: str) -> None:
         """The page says this of its state."""
@@ -90,9 +91,9 @@ class Client:
 
 @asynccontextmanager
 async def showing(
-    chromium: Browser, answers: Answers = lambda _name, _given: {}, **context: Any
+    chromium: Browser, answers: Answers, *, begins: bool = True, **context: Any
 ) -> AsyncGenerator[Client]:
-    """The page in a client; its script may not have failed."""
+    """The page in a client, once it listens; its script may not have failed."""
     page = await chromium.new_page(viewport={"width": 800, "height": 700})
     client = Client(page, answers, {"toolInfo": {"tool": {"name": "show_browser"}}, **context})
     wrong: list[str] = []
@@ -100,6 +101,8 @@ async def showing(
     await page.expose_function("answerApp", client.answer)  # pyright: ignore[reportUnknownMemberType] - Playwright's
     await page.set_content("<title>A chat</title>")
     await page.evaluate(CLIENT, app_page())
+    if begins:
+        await client.until(lambda one: one.get("method") == "ui/notifications/initialized")
     yield client
     await page.close()
     assert not wrong
@@ -118,20 +121,11 @@ def refuses(refused: str, answers: Answers = serves) -> Answers:
     return lambda name, given: error if name == refused else answers(name, given)
 
 
-async def test_a_page_that_is_told_no_arguments_is_let_in_by_the_result(chromium: Browser) -> None:
-    async with showing(chromium, serves) as client:
-        await client.until_begun()
-        await client.tell("ui/notifications/tool-result", SHOWN["result"])
-        await client.says("Connected.")
-
-
 async def test_a_slow_call_is_waited_for(chromium: Browser) -> None:
     async with showing(chromium, serves) as client:
-        await client.until_begun()
         await client.tell("ui/notifications/tool-input", {"arguments": {}})
         await asyncio.sleep(2)
-        await client.tell("ui/notifications/tool-result", SHOWN["result"])
-        await client.says("Connected.")
+        await client.let_in()
         # Without the handle of the session that the call has begun, another call would show another one.
         assert {call["name"] for call in client.calls} == {"exchange_view"}
 
@@ -147,7 +141,6 @@ async def test_a_call_that_fails_is_told_and_not_made_again(
     chromium: Browser, method: str, params: Json, says: str
 ) -> None:
     async with showing(chromium, serves) as client:
-        await client.until_begun()
         await client.tell("ui/notifications/tool-input", {"arguments": {}})
         await client.tell(method, params)
         await client.says(says)
@@ -159,21 +152,19 @@ async def test_a_page_that_is_shown_for_a_question_asks_for_what_lets_it_in(chro
         return SHOWN if name == "show_browser" else serves(name, given)
 
     async with showing(chromium, answers, toolInfo={"tool": {"name": "ask_person"}}) as client:
-        await client.until_begun()
         await client.tell("ui/notifications/tool-input", {"arguments": {"reason": "Pay.", "session": "s1"}})
         await client.says("Connected.")
         assert client.calls[0] == {"name": "show_browser", "arguments": {"session": "s1"}}
 
 
 async def test_a_client_that_refuses_the_page_is_quoted(chromium: Browser) -> None:
-    async with showing(chromium, refuses("ui/initialize")) as client:
+    async with showing(chromium, refuses("ui/initialize"), begins=False) as client:
         await client.says("Not here.")
 
 
 async def test_a_client_without_a_context_and_one_that_enlarges_nothing_are_borne(chromium: Browser) -> None:
     answers = refuses("ui/request-display-mode", lambda _name, _given: {"result": {}})
     async with showing(chromium, answers) as client:
-        await client.until_begun()
         await client.tell("ui/notifications/host-context-changed", {"availableDisplayModes": ["fullscreen"]})
         await client.view.get_by_role("button", name="Enlarge").click()
         await client.until(lambda one: one.get("method") == "ui/request-display-mode")
@@ -191,7 +182,6 @@ async def test_answers_that_are_lost_are_made_good(chromium: Browser) -> None:
         return serves(name, given)
 
     async with showing(chromium, answers) as client:
-        await client.until_begun()
         await client.tell("ui/notifications/tool-result", SHOWN["result"])
         await client.says("Bad gateway.")
         await client.says("Connected.")
@@ -202,9 +192,7 @@ async def test_answers_that_are_lost_are_made_good(chromium: Browser) -> None:
 
 async def test_what_was_taken_over_is_handed_back_with_the_page(chromium: Browser) -> None:
     async with showing(chromium, serves) as client:
-        await client.until_begun()
-        await client.tell("ui/notifications/tool-result", SHOWN["result"])
-        await client.says("Connected.")
+        await client.let_in()  # By the result, without being told the arguments
         await client.tell("ui/resource-teardown", {}, id=7)
         await client.until(lambda one: one == {"jsonrpc": "2.0", "id": 7, "result": {}})
         assert {"type": "hand_back", "note": ""} in client.calls[-1]["arguments"]["messages"]
@@ -212,7 +200,6 @@ async def test_what_was_taken_over_is_handed_back_with_the_page(chromium: Browse
 
 async def test_requests_are_answered_known_or_not(chromium: Browser) -> None:
     async with showing(chromium, serves) as client:
-        await client.until_begun()
         await client.tell("ping", {}, id=7)
         await client.until(lambda one: one == {"jsonrpc": "2.0", "id": 7, "result": {}})
         await client.tell("ui/no-such-request", {}, id=8)
@@ -228,9 +215,7 @@ async def test_the_page_tells_its_height_and_takes_the_width_that_it_gets(chromi
 
 async def test_the_page_has_no_barriers_that_can_be_measured(chromium: Browser) -> None:
     async with showing(chromium, serves, availableDisplayModes=["inline", "fullscreen"]) as client:
-        await client.until_begun()
-        await client.tell("ui/notifications/tool-result", SHOWN["result"])
-        await client.says("Connected.")
+        await client.let_in()
         (frame,) = client.page.main_frame.child_frames
         for theme in ("light", "dark"):
             await client.tell("ui/notifications/host-context-changed", {"theme": theme})

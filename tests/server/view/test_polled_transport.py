@@ -9,9 +9,9 @@ import pytest
 
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.server.limits import fit
-from mcp_browser.server.view import transport
+from mcp_browser.server.view import app
+from mcp_browser.server.view.app import _PolledTransport
 from mcp_browser.server.view.journal import LONGEST_RESULT, MOST_CALLS
-from mcp_browser.server.view.transport import PolledTransport
 from mcp_browser.server.view.viewer import TransportClosed
 
 
@@ -20,7 +20,7 @@ def frame(data: bytes) -> Frame:
 
 
 async def test_a_page_gets_what_is_new_once_and_of_frames_the_newest() -> None:
-    line = PolledTransport()
+    line = _PolledTransport()
     assert await line.poll(wait=False) == ([], None)
     await line.send({"type": "call"})
     await line.send_frame(frame(b"old"))
@@ -37,7 +37,7 @@ async def test_a_page_gets_what_is_new_once_and_of_frames_the_newest() -> None:
 
 
 async def test_an_answer_stays_within_what_a_result_may_be() -> None:
-    line = PolledTransport()
+    line = _PolledTransport()
     calls = [
         {"type": "call", "number": number, "result": "日" * LONGEST_RESULT} for number in range(MOST_CALLS)
     ]
@@ -54,8 +54,8 @@ async def test_an_answer_stays_within_what_a_result_may_be() -> None:
 
 
 async def test_a_page_that_asks_no_more_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "SILENT_SECONDS", 0.05)
-    line = PolledTransport()
+    monkeypatch.setattr(app, "SILENT_SECONDS", 0.05)
+    line = _PolledTransport()
     asking = asyncio.create_task(line.poll(wait=True))
     listening = asyncio.create_task(line.receive())
     await asyncio.sleep(0.2)
@@ -67,8 +67,8 @@ async def test_a_page_that_asks_no_more_has_gone(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_a_page_that_takes_nothing_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "MOST_NEWS", 2)
-    line = PolledTransport()
+    monkeypatch.setattr(app, "MOST_NEWS", 2)
+    line = _PolledTransport()
     await line.send({"type": "told"})
     await line.send({"type": "told"})
     with pytest.raises(TransportClosed):
@@ -76,7 +76,7 @@ async def test_a_page_that_takes_nothing_has_gone(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_an_end_is_told_to_the_page() -> None:
-    line = PolledTransport()
+    line = _PolledTransport()
     await line.close(4401, "Your token counts no more.")
     assert await line.poll(wait=True) == ([{"type": "told", "text": "Your token counts no more."}], None)
     with pytest.raises(TransportClosed):

@@ -1,8 +1,6 @@
 """Who makes a request: the bearer token in its `Authorization` header says so."""
 
-import ipaddress
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -16,7 +14,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.http.auth.oauth import AccessGrant, AccessTokens, IssuerUnreachable, TokenRefused
+from mcp_browser.hosts import address_in
+from mcp_browser.server.http.auth.oauth import AccessTokens, IssuerUnreachable, TokenRefused
 from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.server.http.middleware.request_limits import Buckets, OnRefusal, refusal
 from mcp_browser.server.principals import Principal, is_admitted, set_principal
@@ -35,26 +34,20 @@ def public_base(scope: Scope, settings: AccessSettings) -> str:
     return f"{scope['scheme']}://{host}"
 
 
-def metadata_url(scope: Scope, settings: AccessSettings) -> str:
-    """Where the metadata of the resource is that a request asks for."""
-    parts = urlsplit(public_base(scope, settings))
-    return f"{parts.scheme}://{parts.netloc}{RESOURCE_WELL_KNOWN}{parts.path}{scope['path']}"
-
-
 class ResourceMetadata:
     """ASGI middleware that serves the metadata of each endpoint, and of all of them together."""
 
-    def __init__(self, app: ASGIApp, *, settings: AccessSettings, endpoints: tuple[str, ...]) -> None:
+    def __init__(self, app: ASGIApp, *, settings: AccessSettings, endpoints: list[str]) -> None:
         self._app = app
         self._settings = settings
         self._endpoints = endpoints
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer requests for metadata; pass all others on."""
-        if scope["type"] != "http" or not _under(scope["path"], RESOURCE_WELL_KNOWN):
+        if scope["type"] == "http" and f"{scope['path']}/".startswith(f"{RESOURCE_WELL_KNOWN}/"):
+            await self._answer(scope)(scope, receive, send)
+        else:
             await self._app(scope, receive, send)
-            return
-        await self._answer(scope)(scope, receive, send)
 
     def _answer(self, scope: Scope) -> Response:
         if scope["method"] not in {"GET", "HEAD"}:
@@ -78,10 +71,6 @@ class ResourceMetadata:
             media_type="application/json",
             headers={"Cache-Control": "public, max-age=3600"},
         )
-
-
-def _under(path: str, parent: str) -> bool:
-    return path == parent or path.startswith(f"{parent}/")
 
 
 def asks_who_calls(settings: AccessSettings) -> bool:
@@ -109,12 +98,8 @@ def check_exposure(settings: AccessSettings, host: str) -> None:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach the address."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    address = address_in(host)
+    return host.lower() == "localhost" or (address is not None and address.is_loopback)
 
 
 WRONG_TOKENS_A_SECOND = 1.0
@@ -123,15 +108,6 @@ _RETRY_SECONDS = 10
 
 STILL_ADMITTED = "mcp_browser.still_admitted"
 """The key in a request's scope of an async function: does the token still count?"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Caller:
-    """Whom a token stands for: in this package's terms, and in the SDK's, without the token itself."""
-
-    principal: Principal
-    access: AccessToken
-    missing_scopes: frozenset[str] = frozenset()
 
 
 class Authentication:
@@ -185,7 +161,7 @@ class Authentication:
         if scheme.lower() != "bearer" or not token:
             return self._refused(scope, "Send a token: `Authorization: Bearer …`.")
         try:
-            caller = await self._caller(token)
+            principal, access = await self._caller(token)
         except TokenRefused as wrong:
             address = scope["client"][0] if scope.get("client") else ""
             wait = self._wrong.take(address, rate=WRONG_TOKENS_A_SECOND, burst=WRONG_TOKENS_AT_ONCE)
@@ -201,26 +177,27 @@ class Authentication:
                 "The authorization server does not answer, so the token cannot be checked; try again later.",
                 headers={"Retry-After": str(_RETRY_SECONDS)},
             )
-        if caller.missing_scopes:
-            missing = " ".join(sorted(caller.missing_scopes))
-            return self._refused(
-                scope, f"The token lacks the scope {missing}.", error="insufficient_scope", status=403
-            )
-        set_principal(scope, caller.principal)
-        scope["user"] = AuthenticatedUser(caller.access)
-        scope["auth"] = AuthCredentials(caller.access.scopes)
+        missing = set(self._settings.oauth_scopes).difference(access.scopes)
+        if missing and principal.known_by == "oauth":
+            message = f"The token lacks the scope {' '.join(sorted(missing))}."
+            return self._refused(scope, message, error="insufficient_scope", status=403)
+        set_principal(scope, principal)
+        scope["user"] = AuthenticatedUser(access)
+        scope["auth"] = AuthCredentials(access.scopes)
         return None
 
-    async def _caller(self, token: str) -> _Caller:
-        """Whom a token stands for; raises TokenRefused, IssuerUnreachable."""
+    async def _caller(self, token: str) -> tuple[Principal, AccessToken]:
+        """Whom a token stands for, in our terms and in the SDK's; raises TokenRefused, IssuerUnreachable."""
         name = self._tokens.name_of(token)
         if name is not None:
-            principal = Principal(name=name, id=repr(("token", name)))
             access = AccessToken(token="", client_id=f"token:{name}", scopes=[], subject=name)
-            return _Caller(principal=principal, access=access)
+            return Principal(name=name, id=repr(("token", name))), access
         if self._oauth is None:
             raise TokenRefused("The token is not known here.")
-        return _by_grant(await self._oauth.grant(token), frozenset(self._settings.oauth_scopes))
+        access = await self._oauth.check(token)
+        subject = access.subject or ""
+        caller = repr(("oauth", self._settings.oauth_issuer, access.client_id, subject))
+        return Principal(name=subject, id=caller, known_by="oauth"), access
 
     def _refused(
         self, scope: Scope, message: str, *, error: str | None = None, status: int = 401
@@ -232,20 +209,8 @@ class Authentication:
         if self._settings.oauth_issuer is not None:
             if self._settings.oauth_scopes:
                 challenge.append(f'scope="{" ".join(self._settings.oauth_scopes)}"')
-            challenge.append(f'resource_metadata="{metadata_url(scope, self._settings)}"')
+            parts = urlsplit(public_base(scope, self._settings))
+            where = f"{parts.scheme}://{parts.netloc}{RESOURCE_WELL_KNOWN}{parts.path}{scope['path']}"
+            challenge.append(f'resource_metadata="{where}"')
         headers = {"WWW-Authenticate": f"Bearer {', '.join(challenge)}"}
         return refusal(status, message, headers=headers, error=error or "unauthorized")
-
-
-def _by_grant(grant: AccessGrant, needed: frozenset[str]) -> _Caller:
-    caller = repr(("oauth", grant.issuer, grant.client, grant.subject))
-    principal = Principal(name=grant.subject, id=caller, known_by="oauth")
-    access = AccessToken(
-        token="",
-        client_id=grant.client,
-        scopes=sorted(grant.scopes),
-        expires_at=grant.expires_at,
-        subject=grant.subject,
-        claims={"iss": grant.issuer},
-    )
-    return _Caller(principal=principal, access=access, missing_scopes=needed - grant.scopes)

@@ -9,12 +9,15 @@ import json
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx2
 import jwt
+from mcp.client.auth.utils import (
+    build_oauth_authorization_server_metadata_discovery_urls as discovery_addresses,
+)
+from mcp.server.auth.provider import AccessToken
 
 logger = logging.getLogger(__name__)
 
@@ -39,36 +42,69 @@ class TokenRefused(Exception):
     """A token does not count. The message may be sent to the client."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessGrant:
-    """What an access token says: for whom, through which client, what is allowed, until when (Unix time)."""
-
-    subject: str
-    client: str
-    issuer: str
-    scopes: frozenset[str]
-    expires_at: int
+SigningKey = tuple[Any, tuple[str, ...]]
+"""A public key, and the signatures that it may be used for."""
 
 
-@dataclass(frozen=True, slots=True)
-class SigningKey:
-    """A public key, and the signatures that it may be used for."""
+class AccessTokens:
+    """Checks access tokens of one issuer, with the keys by which it signs."""
 
-    key: Any
-    algorithms: tuple[str, ...]
-
-
-class IssuerKeys:
-    """The keys with which an authorization server signs, by their identifiers."""
-
-    def __init__(self, issuer: str) -> None:
+    def __init__(self, issuer: str, audience: tuple[str, ...]) -> None:
         self._issuer = issuer
-        self._keys: dict[str | None, SigningKey] = {}
-        self._fetched_at: float | None = None
+        self._audience = audience
+        self._keys: dict[str | None, SigningKey] = {}  # By their identifiers
+        self._fetched_at = float("-inf")
         self._tried_at = float("-inf")
         self._fetching: asyncio.Task[None] | None = None
 
-    async def key(self, kid: str | None) -> SigningKey | None:
+    async def check(self, token: str) -> AccessToken:
+        """What a token of this issuer for this server allows; raises TokenRefused, IssuerUnreachable."""
+        if len(token) > _LONGEST_TOKEN or token.count(".") != 2:  # noqa: PLR2004 - header, claims, signature
+            raise TokenRefused("The token is not known here.")
+        try:
+            header = jwt.get_unverified_header(token)
+        except (jwt.PyJWTError, ValueError, RecursionError):
+            raise TokenRefused("The token is not known here.") from None
+        algorithm = header.get("alg")
+        if algorithm not in ALGORITHMS:
+            raise TokenRefused("The token's signature is not of a kind that is taken here.")
+        if str(header.get("typ") or "").lower() not in _TOKEN_TYPES:
+            raise TokenRefused("The token is not an access token.")
+        kid = header.get("kid")
+        found = await self._key(kid if isinstance(kid, str) else None)
+        if found is None:
+            raise TokenRefused("The token is signed with a key that the authorization server does not name.")
+        key, algorithms = found
+        try:
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=list(algorithms),
+                audience=list(self._audience),
+                issuer=self._issuer,
+                leeway=LEEWAY_SECONDS,
+                options={"require": ["exp", "iss", "aud"]},
+            )
+        except jwt.ExpiredSignatureError:
+            raise TokenRefused("The token has expired.") from None
+        except jwt.InvalidAudienceError:
+            raise TokenRefused("The token is for another audience.") from None
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+            raise TokenRefused("The token is not valid.") from None
+        client = claims.get("client_id") or claims.get("azp") or ""
+        subject = claims.get("sub") or client
+        if not isinstance(subject, str) or not isinstance(client, str) or not subject:
+            raise TokenRefused("The token does not say whom it is for.")
+        return AccessToken(
+            token="",
+            client_id=client,
+            scopes=sorted(_words(claims.get("scope")) | _words(claims.get("scp"))),
+            expires_at=int(claims["exp"]),
+            subject=subject,
+            claims={"iss": self._issuer},
+        )
+
+    async def _key(self, kid: str | None) -> SigningKey | None:
         """The key of an identifier; None if the server has none such.
 
         A known key is returned at once; an old one is fetched again in the background.
@@ -76,18 +112,15 @@ class IssuerKeys:
         Raises:
             IssuerUnreachable: there are no keys yet, or they are too old to be used.
         """
-        age, known = self._age(), self._find(kid)
+        age, known = time.monotonic() - self._fetched_at, self._find(kid)
         if age > KEYS_FRESH_SECONDS or known is None:
             fetching = self._fetch()
             if fetching is not None and (age > KEYS_USABLE_SECONDS or known is None):
                 # A request that is given up leaves the fetch to the others.
                 await asyncio.shield(fetching)
-        if self._age() > KEYS_USABLE_SECONDS:
+        if time.monotonic() - self._fetched_at > KEYS_USABLE_SECONDS:
             raise IssuerUnreachable
         return self._find(kid)
-
-    def _age(self) -> float:
-        return float("inf") if self._fetched_at is None else time.monotonic() - self._fetched_at
 
     def _find(self, kid: str | None) -> SigningKey | None:
         if kid is None and len(self._keys) == 1:
@@ -102,28 +135,23 @@ class IssuerKeys:
 
     async def _fetch_once(self) -> None:
         try:
-            self._keys = await self._download()
-            self._fetched_at = time.monotonic()
+            async with (
+                asyncio.timeout(_FETCH_SECONDS),
+                httpx2.AsyncClient(timeout=_REQUEST_SECONDS, follow_redirects=False) as client,
+            ):
+                found = _keys_of(await _document(client, await self._address(client)))
+            if not found:
+                raise ValueError("it has no keys for signatures that are taken here")
+            self._keys, self._fetched_at = found, time.monotonic()
         except (httpx2.HTTPError, httpx2.InvalidURL, jwt.PyJWTError, ValueError, TimeoutError) as error:
             logger.warning("Cannot get the keys of %s: %s", self._issuer, error or type(error).__name__)
         finally:
             self._tried_at = time.monotonic()
             self._fetching = None
 
-    async def _download(self) -> dict[str | None, SigningKey]:
-        async with (
-            asyncio.timeout(_FETCH_SECONDS),
-            httpx2.AsyncClient(timeout=_REQUEST_SECONDS, follow_redirects=False) as client,
-        ):
-            address = await self._address(client)
-            found = _keys_of(await _document(client, address))
-        if not found:
-            raise ValueError("it has no keys for signatures that are taken here")
-        return found
-
     async def _address(self, client: httpx2.AsyncClient) -> str:
         problem: Exception | None = None
-        for address in metadata_addresses(self._issuer):
+        for address in discovery_addresses(self._issuer, ""):
             try:
                 metadata = await _document(client, address)
             except (httpx2.HTTPError, ValueError) as error:
@@ -137,64 +165,6 @@ class IssuerKeys:
                 raise ValueError(f"{address} names no jwks_uri with https")
             return jwks
         raise problem or ValueError("no metadata")
-
-
-class AccessTokens:
-    """Checks access tokens of one issuer, and returns what they allow."""
-
-    def __init__(self, issuer: str, audience: tuple[str, ...]) -> None:
-        self._issuer = issuer
-        self._audience = audience
-        self._keys = IssuerKeys(issuer)
-
-    async def grant(self, token: str) -> AccessGrant:
-        """What a token of this issuer for this server allows; raises TokenRefused, IssuerUnreachable."""
-        if len(token) > _LONGEST_TOKEN or token.count(".") != 2:  # noqa: PLR2004 - header, claims, signature
-            raise TokenRefused("The token is not known here.")
-        try:
-            header = jwt.get_unverified_header(token)
-        except (jwt.PyJWTError, ValueError, RecursionError):
-            raise TokenRefused("The token is not known here.") from None
-        algorithm = header.get("alg")
-        if algorithm not in ALGORITHMS:
-            raise TokenRefused("The token's signature is not of a kind that is taken here.")
-        if str(header.get("typ") or "").lower() not in _TOKEN_TYPES:
-            raise TokenRefused("The token is not an access token.")
-        kid = header.get("kid")
-        key = await self._keys.key(kid if isinstance(kid, str) else None)
-        if key is None:
-            raise TokenRefused("The token is signed with a key that the authorization server does not name.")
-        return _grant(self._claims(token, key), self._issuer)
-
-    def _claims(self, token: str, key: SigningKey) -> dict[str, Any]:
-        try:
-            return jwt.decode(
-                token,
-                key.key,
-                algorithms=list(key.algorithms),
-                audience=list(self._audience),
-                issuer=self._issuer,
-                leeway=LEEWAY_SECONDS,
-                options={"require": ["exp", "iss", "aud"]},
-            )
-        except jwt.ExpiredSignatureError:
-            raise TokenRefused("The token has expired.") from None
-        except jwt.InvalidAudienceError:
-            raise TokenRefused("The token is for another audience.") from None
-        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
-            raise TokenRefused("The token is not valid.") from None
-
-
-def metadata_addresses(issuer: str) -> tuple[str, ...]:
-    """Where an authorization server may describe itself, in the order to be tried."""
-    parts = urlsplit(issuer)
-    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    addresses = [
-        f"{root}/.well-known/oauth-authorization-server{path}",
-        f"{root}/.well-known/openid-configuration{path}",
-        f"{root}{path}/.well-known/openid-configuration",
-    ]
-    return tuple(dict.fromkeys(addresses))
 
 
 async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
@@ -235,27 +205,13 @@ def _keys_of(document: Mapping[str, Any]) -> dict[str | None, SigningKey]:
         usable = _RSA if any_rsa else tuple(name for name in ALGORITHMS if name == key.algorithm_name)
         kid = data.get("kid")
         if usable:
-            found[kid if isinstance(kid, str) else None] = SigningKey(key.key, usable)
+            found[kid if isinstance(kid, str) else None] = key.key, usable
     return found
 
 
-def _grant(claims: Mapping[str, Any], issuer: str) -> AccessGrant:
-    client = claims.get("client_id") or claims.get("azp") or ""
-    subject = claims.get("sub") or client
-    if not isinstance(subject, str) or not isinstance(client, str) or not subject:
-        raise TokenRefused("The token does not say whom it is for.")
-    return AccessGrant(
-        subject=subject,
-        client=client,
-        issuer=issuer,
-        scopes=_scopes(claims, "scope") | _scopes(claims, "scp"),
-        expires_at=int(claims["exp"]),
-    )
-
-
-def _scopes(claims: Mapping[str, Any], name: Literal["scope", "scp"]) -> frozenset[str]:
-    words: object = claims.get(name)
-    if isinstance(words, str):
-        return frozenset(words.split())
-    listed = cast("list[object]", words) if isinstance(words, list) else []
-    return frozenset(word for word in listed if isinstance(word, str))
+def _words(claim: object) -> set[str]:
+    """The scopes in a claim: a text with spaces, or a list."""
+    if isinstance(claim, str):
+        return set(claim.split())
+    listed = cast("list[object]", claim) if isinstance(claim, list) else []
+    return {word for word in listed if isinstance(word, str)}

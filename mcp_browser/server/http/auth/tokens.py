@@ -11,10 +11,8 @@ import os
 import re
 import secrets
 import sys
-import time
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -25,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 SHORTEST_TOKEN = 16
 DEFAULT_NAME = "default"
-_LOOK_AGAIN_SECONDS = 1.0
 _LONGEST_FILE = 1_000_000
 
 _NAME = re.compile(r"[\w.@+-]{1,64}")
@@ -33,64 +30,53 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedToken:
-    """What is kept of a bearer token: its name, and its SHA-256."""
-
-    name: str
-    digest: bytes
+NamedToken = tuple[str, bytes]
+"""What is kept of a bearer token: its name, and its SHA-256."""
 
 
 class TokenSource:
-    """The bearer tokens that count now."""
+    """The bearer tokens that count now.
+
+    A change of their file counts at once; the log reports one that cannot be used.
+    """
 
     def __init__(self, settings: AccessSettings) -> None:
-        """Read the tokens that the settings name; raises SettingsError."""
+        """Read the tokens; raises SettingsError where there are none, and those of `read_tokens`."""
         self._fixed = _from_variable(settings.token.get_secret_value()) if settings.token is not None else ()
-        self._file = TokenFile(settings.tokens) if settings.tokens is not None else None
+        self._in_file: tuple[NamedToken, ...] = ()
+        self._path = path = settings.tokens
+        if path is not None:
+            self._stamp = _stamp(path)
+            self._in_file = read_tokens(path)
+            if not self._in_file:
+                raise SettingsError(
+                    f"{path} holds no token; `mcp-browser token NAME --tokens {path}` adds one."
+                )
 
     def name_of(self, token: str) -> str | None:
         """The name of a token; None where it does not count."""
-        digest = hashlib.sha256(token.encode()).digest()
-        name = None
+        if self._path is not None:
+            self._look_again(self._path)
+        given = hashlib.sha256(token.encode()).digest()
+        found = None
         # Compare all, so that the time reveals neither which one was right nor how nearly.
-        for known in (*self._fixed, *(self._file.tokens() if self._file is not None else ())):
-            if hmac.compare_digest(known.digest, digest):
-                name = known.name
-        return name
+        for name, digest in (*self._fixed, *self._in_file):
+            if hmac.compare_digest(digest, given):
+                found = name
+        return found
 
-
-class TokenFile:
-    """A file of tokens. A change counts within a second; the log reports one that cannot be used."""
-
-    def __init__(self, path: Path) -> None:
-        """Read the file. Raises SettingsError: it cannot be read, is not private, or holds no token."""
-        self._path = path
-        self._stamp = _stamp(path)
-        self._tokens = read_tokens(path)
-        if not self._tokens:
-            raise SettingsError(f"{path} holds no token; `mcp-browser token NAME --tokens {path}` adds one.")
-        self._looked_at = time.monotonic()
-
-    def tokens(self) -> tuple[NamedToken, ...]:
-        """The tokens; the previous ones while the file cannot be used."""
-        now = time.monotonic()
-        if now - self._looked_at >= _LOOK_AGAIN_SECONDS:
-            self._looked_at = now
-            stamp = _stamp(self._path)
-            if stamp != self._stamp:
-                self._stamp = stamp
-                self._read_again()
-        return self._tokens
-
-    def _read_again(self) -> None:
+    def _look_again(self, path: Path) -> None:
+        """Read the file if it has changed; the previous tokens count while it cannot be used."""
+        before, self._stamp = self._stamp, _stamp(path)
+        if self._stamp == before:
+            return
         try:
-            self._tokens = read_tokens(self._path)
+            self._in_file = read_tokens(path)
         except SettingsError as error:
             logger.error("The tokens from before go on counting: %s", error)
             return
-        names = ", ".join(dict.fromkeys(token.name for token in self._tokens))
-        logger.warning("Read %s again; tokens: %s", self._path, names or "none")
+        names = ", ".join(dict.fromkeys(name for name, _ in self._in_file))
+        logger.warning("Read %s again; tokens: %s", path, names or "none")
 
 
 def read_tokens(path: Path) -> tuple[NamedToken, ...]:
@@ -129,7 +115,7 @@ def new_token() -> str:
 def add_token(path: Path, name: str) -> str:
     """Make a token, add its hash to a file, and return it: nothing else has it. Raises SettingsError."""
     token = new_token()
-    named = _named(name, token, "the command line")
+    _, digest = _named(name, token, "the command line")
     if path.suffix.lower() == ".toml":
         raise SettingsError(f"only files of lines are written; add a line `{name} = ...` to {path} yourself.")
     try:
@@ -139,7 +125,7 @@ def add_token(path: Path, name: str) -> str:
         opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(opened, "a", encoding="utf-8") as file:
             separator = "\n" if before and not before.endswith("\n") else ""
-            file.write(f"{separator}{name}: sha256:{named.digest.hex()}\n")
+            file.write(f"{separator}{name}: sha256:{digest.hex()}\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"cannot write the token to {path}: {reason}.") from None
@@ -190,13 +176,13 @@ def _named(name: str, token: str, place: str) -> NamedToken:
         raise SettingsError(f"{place}: a token's name is up to 64 letters, digits and any of . _ @ + -")
     hashed = _HASH.fullmatch(token)
     if hashed is not None:
-        return NamedToken(name, bytes.fromhex(hashed[1]))
+        return name, bytes.fromhex(hashed[1])
     if token.startswith("sha256:") or not _TOKEN.fullmatch(token) or len(token) < SHORTEST_TOKEN:
         raise SettingsError(
             f"{place}: a token is {SHORTEST_TOKEN} or more letters, digits and any of . _ ~ + / - "
             "(or sha256: and its hash); `mcp-browser token NAME` makes one."
         )
-    return NamedToken(name, hashlib.sha256(token.encode()).digest())
+    return name, hashlib.sha256(token.encode()).digest()
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:

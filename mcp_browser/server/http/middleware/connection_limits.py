@@ -12,6 +12,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol, RequestResponseCycle
 
 from mcp_browser.server.http.middleware.request_limits import OnRefusal
+from mcp_browser.settings import AccessSettings
 
 logger = logging.getLogger(__name__)
 
@@ -26,13 +27,11 @@ _ANSWER = (
 class Connections:
     """The connections of one server, and their limits."""
 
-    def __init__(self, *, most: int, seconds: float, on_refusal: OnRefusal) -> None:
-        """Allow `most` connections at a time, and `seconds` for a head to come or an answer to be taken."""
-        self._most = most
-        self.seconds = seconds
+    def __init__(self, settings: AccessSettings, on_refusal: OnRefusal) -> None:
+        self._most = settings.max_connections
+        self.seconds = settings.client_timeout  # For a head to come, or an answer to be taken
         self.on_refusal = on_refusal
-        self._open: dict[GuardedProtocol, str] = {}
-        self._by_address: Counter[str] = Counter()
+        self._open: dict[GuardedProtocol, str] = {}  # With the address of the client
 
     def __len__(self) -> int:
         return len(self._open)
@@ -53,25 +52,21 @@ class Connections:
     def admit(self, new: "GuardedProtocol", address: str) -> bool:
         """Whether there is room for one more; an idle one of the address that has most makes room."""
         while len(self._open) >= self._most:
+            self.on_refusal("connections")
             idle = [protocol for protocol in self._open if protocol.idle]
             if not idle:
-                self.on_refusal("connections")
                 return False
             # The oldest of the greediest: the sort is stable, and they are in the order in which they came.
-            closed = max(idle, key=lambda protocol: self._by_address[self._open[protocol]])
-            self.on_refusal("connections")
+            by_address = Counter(self._open.values())
+            closed = max(idle, key=lambda protocol: by_address[self._open[protocol]])
             self.forget(closed)
             closed.transport.abort()
         self._open[new] = address
-        self._by_address[address] += 1
         return True
 
     def forget(self, protocol: "GuardedProtocol") -> None:
         """A connection has ended."""
-        address = self._open.pop(protocol, None)
-        if address is not None:
-            self._by_address[address] -= 1
-            self._by_address += Counter()
+        self._open.pop(protocol, None)
 
 
 class GuardedProtocol(H11Protocol):
@@ -82,16 +77,13 @@ class GuardedProtocol(H11Protocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._refused = False
-        self._head_timer: asyncio.TimerHandle | None = None
-        self._write_timer: asyncio.TimerHandle | None = None
+        self._timers: dict[str, asyncio.TimerHandle] = {}
         self._upgraded = False
 
     @property
     def idle(self) -> bool:
-        if self._upgraded:
-            return False
         cycle = cast("RequestResponseCycle | None", self.cycle)
-        return cycle is None or cycle.response_complete
+        return not self._upgraded and (cycle is None or cycle.response_complete)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Take the connection, or turn it away where there is no room."""
@@ -104,12 +96,12 @@ class GuardedProtocol(H11Protocol):
             return
         super().connection_made(transport)
         _notice_the_dead(transport.get_extra_info("socket"), self.guard.seconds)
-        self._wait_for_head()
+        self._start("head")
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self._stop("_head_timer")
-        self._stop("_write_timer")
+        self._stop("head")
+        self._stop("write")
         self.guard.forget(self)
         if not self._refused:
             super().connection_lost(exc)
@@ -120,12 +112,12 @@ class GuardedProtocol(H11Protocol):
             return
         super().data_received(data)
         if not self.idle:
-            self._stop("_head_timer")
+            self._stop("head")
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """Give the connection to a WebSocket; it counts until that is closed. Pings find out the dead."""
         self._upgraded = True
-        self._stop("_head_timer")
+        self._stop("head")
         super().handle_websocket_upgrade(event)
         socket = cast("asyncio.Protocol", self.transport.get_protocol())
         lost = socket.connection_lost
@@ -138,21 +130,20 @@ class GuardedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next head; the rest of the last body is none."""
-        self._wait_for_head()
+        self._start("head")
         super().on_response_complete()
         if not self.idle:
-            self._stop("_head_timer")
+            self._stop("head")
 
     def pause_writing(self) -> None:
         """Start a timer: the client reads too slowly."""
         super().pause_writing()
-        if self._write_timer is None:
-            self._write_timer = self.loop.call_later(self.guard.seconds, self._give_up, "_write_timer")
+        self._start("write")
 
     def resume_writing(self) -> None:
         """Stop the timer: the client has read the data."""
         super().resume_writing()
-        self._stop("_write_timer")
+        self._stop("write")
 
     def send_400_response(self, msg: str) -> None:
         """Answer with 400, or 431 for too long a head; only close where an answer has begun."""
@@ -166,22 +157,18 @@ class GuardedProtocol(H11Protocol):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
-    def _wait_for_head(self) -> None:
-        self._stop("_head_timer")
-        self._head_timer = self.loop.call_later(self.guard.seconds, self._give_up, "_head_timer")
-
-    def _give_up(self, timer: str) -> None:
-        setattr(self, timer, None)
-        if timer == "_head_timer" and not self.idle:
-            return
-        self.guard.on_refusal("stalled")
-        self.transport.abort()
+    def _start(self, timer: str) -> None:
+        self._stop(timer)
+        self._timers[timer] = self.loop.call_later(self.guard.seconds, self._give_up, timer)
 
     def _stop(self, timer: str) -> None:
-        handle: asyncio.TimerHandle | None = getattr(self, timer)
-        if handle is not None:
-            handle.cancel()
-            setattr(self, timer, None)
+        if timer in self._timers:
+            self._timers.pop(timer).cancel()
+
+    def _give_up(self, timer: str) -> None:
+        if timer == "write" or self.idle:
+            self.guard.on_refusal("stalled")
+            self.transport.abort()
 
 
 def _notice_the_dead(connection: socket.socket | None, seconds: float) -> None:

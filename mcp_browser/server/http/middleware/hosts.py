@@ -15,15 +15,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcp_browser.hosts import THIS_MACHINE, Origin
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD
 from mcp_browser.server.http.middleware.request_limits import OnRefusal, Reason, refusal
-from mcp_browser.settings import AccessSettings
+from mcp_browser.settings import AccessSettings, Settings
 
 _ONCE = ("host", "origin", "authorization", "content-length", "content-type", "mcp-session-id")
 _TOKEN_KEYS = frozenset({"access_token", "token", "api_key", "apikey", "authorization", "bearer", "auth"})
-_TOKEN_IN_URL: tuple[Reason, int, str] = (
-    "token_in_url",
-    400,
+_TOKEN_IN_URL = (
     "A token does not belong into an address, where logs keep it. "
-    "Send the header `Authorization: Bearer …`, and replace that token by a new one.",
+    "Send the header `Authorization: Bearer …`, and replace that token by a new one."
 )
 _OTHER_ORIGIN = (
     "That origin may not use this server; --allowed-origins adds one. Behind a proxy that does TLS, set "
@@ -70,24 +68,14 @@ class KnownNames:
     """The names by which clients may reach the server."""
 
     def __init__(self, settings: AccessSettings, listens_at: str = "") -> None:
-        self._anywhere = {*THIS_MACHINE, socket.gethostname().lower()}
-        self._at_port: set[tuple[str, int]] = set()
-        for host in settings.allowed_hosts:
-            self._add(host)
-        if listens_at not in {"", "0.0.0.0", "::", "[::]"}:
-            self._add(listens_at)
-        if settings.public_url is not None:
-            self._add(urlsplit(settings.public_url).hostname or "")
-
-    def _add(self, host: str) -> None:
-        split = split_host(host if ":" not in host or "[" in host or host.count(":") == 1 else f"[{host}]")
-        if split is None:
-            return
-        name, port = split
-        if port is None:
-            self._anywhere.add(name)
-        else:
-            self._at_port.add((name, port))
+        hosts = [*settings.allowed_hosts, urlsplit(settings.public_url or "").hostname or ""]
+        if listens_at not in {"0.0.0.0", "::", "[::]"}:
+            hosts.append(listens_at)
+        bracketed = (f"[{host}]" if host.count(":") > 1 and "[" not in host else host for host in hosts)
+        self._known = {
+            *((name, None) for name in (*THIS_MACHINE, socket.gethostname().lower())),
+            *map(split_host, bracketed),
+        }
 
     def knows(self, host: str, reached_at: str | None) -> bool:
         """Whether a `Host` header names this server, or the address at which the connection arrived.
@@ -95,26 +83,19 @@ class KnownNames:
         A number in the header cannot come from DNS rebinding, so the server's own is always known.
         """
         split = split_host(host)
-        if split is None:
-            return False
-        name, port = split
-        return (
-            name in self._anywhere
-            or name == reached_at
-            or (port is not None and (name, port) in self._at_port)
+        return split is not None and (
+            split[0] == reached_at or split in self._known or (split[0], None) in self._known
         )
 
 
 class NameCheck:
     """ASGI middleware: admits requests by a known name, from a known page, without a token in the URL."""
 
-    def __init__(
-        self, app: ASGIApp, *, settings: AccessSettings, listens_at: str = "", on_refusal: OnRefusal
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, settings: Settings, on_refusal: OnRefusal) -> None:
         self._app = app
-        self._names = KnownNames(settings, listens_at)
-        self._settings = settings
-        self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
+        self._settings = settings.access
+        self._names = KnownNames(settings.access, settings.server.host)
+        self._origins = frozenset(origin.lower() for origin in settings.access.allowed_origins)
         self._on_refusal = on_refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -129,21 +110,14 @@ class NameCheck:
 
     def _wrong(self, scope: Scope) -> tuple[Reason, int, str] | None:
         headers = Headers(scope=scope)
-        return (
-            _malformed(scope, headers)
-            or self._from_elsewhere(scope, headers)
-            or (_TOKEN_IN_URL if _has_token(scope["query_string"]) else None)
-        )
-
-    def _from_elsewhere(self, scope: Scope, headers: Headers) -> tuple[Reason, int, str] | None:
+        if malformed := _malformed(scope, headers):
+            return malformed
         reached_at = scope["server"][0] if scope.get("server") else None
-        named = named_hosts(headers)
-        if not all(self._names.knows(host, reached_at) for host in named):
+        if not all(self._names.knows(host, reached_at) for host in named_hosts(headers)):
             return "host", 421, "This server does not go by that name; --allowed-hosts adds one."
-        for origin in headers.getlist("origin"):
-            if not self._may_come_from(origin, scope):
-                return "origin", 403, _OTHER_ORIGIN
-        return None
+        if not all(self._may_come_from(origin, scope) for origin in headers.getlist("origin")):
+            return "origin", 403, _OTHER_ORIGIN
+        return ("token_in_url", 400, _TOKEN_IN_URL) if _has_token(scope["query_string"]) else None
 
     def _may_come_from(self, origin: str, scope: Scope) -> bool:
         there = Origin.of(origin)
@@ -155,10 +129,8 @@ class NameCheck:
 def _malformed(scope: Scope, headers: Headers) -> tuple[Reason, int, str] | None:
     """What a proxy before this server could read otherwise, or is too long."""
     # h11 bounds only a head that has not come whole.
-    if (
-        sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope["raw_path"])
-        > LONGEST_HEAD
-    ):
+    length = sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope["raw_path"])
+    if length > LONGEST_HEAD:
         return "request", 431, f"The address and headers are longer than {LONGEST_HEAD} bytes."
     for name in _ONCE:
         if len(headers.getlist(name)) > 1:
@@ -169,8 +141,6 @@ def _malformed(scope: Scope, headers: Headers) -> tuple[Reason, int, str] | None
 
 
 def _has_token(query: bytes) -> bool:
-    if not query:
-        return False
     try:
         pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
     except ValueError:

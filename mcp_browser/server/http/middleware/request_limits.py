@@ -11,8 +11,10 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_browser.server.principals import Principal, caller_key, principal_of
+from mcp_browser.server.principals import SettingsOf, caller_key, principal_of
+from mcp_browser.settings import AccessSettings
 
+MIB = 1024 * 1024
 SLOWEST_BYTES_A_SECOND = 16 * 1024  # A slower body, after the first seconds, is not waited for
 BODIES_AT_ONCE = 8  # How many bodies of the longest kind fit into the memory for all requests
 
@@ -55,23 +57,18 @@ def refusal(
 
 
 class _Refused(Exception):
-    def __init__(self, reason: Reason, status: int, message: str) -> None:
-        super().__init__(message)
-        self.reason: Reason = reason
-        self.status = status
-        self.message = message
+    """A body is not taken; the arguments are the reason, the status and the message."""
 
 
 class BodyLimit:
     """ASGI middleware that reads a body within limits and passes it on whole."""
 
-    def __init__(self, app: ASGIApp, *, longest: int, seconds: float, on_refusal: OnRefusal) -> None:
-        """Pass bodies of at most `longest` bytes on to `app`; the first byte has to come within `seconds`."""
+    def __init__(self, app: ASGIApp, *, settings: AccessSettings, on_refusal: OnRefusal) -> None:
         self._app = app
-        self._longest = longest
-        self._seconds = seconds
+        self._longest = settings.max_body * MIB
+        self._seconds = settings.client_timeout  # For the first byte to come
         self._on_refusal = on_refusal
-        self._room = longest * BODIES_AT_ONCE
+        self._room = self._longest * BODIES_AT_ONCE
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -92,26 +89,20 @@ class BodyLimit:
 
         try:
             body = await self._read(scope, receive, take)
-        except _Refused as refused:
-            self._held -= taken
-            self._on_refusal(refused.reason)
-            # The rest of the body is read and dropped: a client that is cut off while sending sees no answer.
-            headers = {"body_time": {"Connection": "close"}, "room": {"Retry-After": "1"}}.get(refused.reason)
-            await refusal(refused.status, refused.message, headers=headers)(scope, receive, send)
-            return
-        except BaseException:
-            self._held -= taken
-            raise
-
-        messages: deque[Message] = deque([{"type": "http.request", "body": body, "more_body": False}])
-
-        async def replay() -> Message:
-            return messages.popleft() if messages else await receive()
-
-        try:
             # A client that has gone before its body was whole asks for nothing.
             if body is not None:
+                messages: deque[Message] = deque([{"type": "http.request", "body": body, "more_body": False}])
+
+                async def replay() -> Message:
+                    return messages.popleft() if messages else await receive()
+
                 await self._app(scope, replay, send)
+        except _Refused as refused:
+            reason, status, message = refused.args
+            self._on_refusal(reason)
+            # The rest of the body is read and dropped: a client that is cut off while sending sees no answer.
+            headers = {"body_time": {"Connection": "close"}, "room": {"Retry-After": "1"}}.get(reason)
+            await refusal(status, message, headers=headers)(scope, receive, send)
         finally:
             self._held -= taken
 
@@ -165,48 +156,36 @@ class Buckets:
         return wait
 
 
-class RateLimit:
-    """ASGI middleware that limits the rate of each caller; anonymous ones count by address."""
+class CallerLimits:
+    """ASGI middleware that limits the rate of each caller, and what it has open at a time.
 
-    def __init__(self, app: ASGIApp, *, rate: Callable[[Principal], float], on_refusal: OnRefusal) -> None:
-        """Refuse more than `rate` requests a second; 0 is no limit."""
+    An open stream is not idle, and makes no room for others. Anonymous callers count by address.
+    """
+
+    def __init__(self, app: ASGIApp, *, settings_of: SettingsOf, on_refusal: OnRefusal) -> None:
         self._app = app
-        self._rate = rate
+        self._settings_of = settings_of
         self._buckets = Buckets()
-        self._on_refusal = on_refusal
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it with 429 and when to try again."""
-        rate = self._rate(principal_of(scope)) if scope["type"] != "lifespan" else 0
-        burst = max(1.0, rate * BURST_SECONDS)
-        wait = self._buckets.take(caller_key(scope), rate=rate, burst=burst) if rate else 0
-        if wait == 0:
-            await self._app(scope, receive, send)
-            return
-        self._on_refusal("rate")
-        headers = {"Retry-After": str(math.ceil(wait))}
-        await refusal(429, "Too many requests; try again later.", headers=headers)(scope, receive, send)
-
-
-class OpenLimit:
-    """ASGI middleware that keeps room for others: an open stream is not idle, and makes none for them."""
-
-    def __init__(self, app: ASGIApp, *, most: Callable[[Principal], int], on_refusal: OnRefusal) -> None:
-        self._app = app
-        self._most = most
         self._open: Counter[str] = Counter()
         self._on_refusal = on_refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it with 429."""
+        """Pass the request on, or refuse it with 429 and when to try again."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        key = caller_key(scope)
-        if self._open[key] >= self._most(principal_of(scope)):
-            self._on_refusal("connections")
+        key, limits = caller_key(scope), self._settings_of(principal_of(scope)).access
+        most = limits.max_connections_per_client or max(1, limits.max_connections // 2)
+        reason: Reason = "rate"
+        wait, message = 0.0, "Too many requests; try again later."
+        if self._open[key] >= most:
+            reason, wait = "connections", 5.0
             message = "Too many requests and streams of one client are open; close one first."
-            await refusal(429, message, headers={"Retry-After": "5"})(scope, receive, send)
+        elif rate := limits.rate_limit:
+            wait = self._buckets.take(key, rate=rate, burst=max(1.0, rate * BURST_SECONDS))
+        if wait:
+            self._on_refusal(reason)
+            await refusal(429, message, headers={"Retry-After": str(math.ceil(wait))})(scope, receive, send)
             return
         self._open[key] += 1
         try:

@@ -1,13 +1,12 @@
 """The middlewares in their order, and the options of uvicorn."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from mcp_browser.server.elicitation import PATH
 from mcp_browser.server.http.auth.middleware import (
     WELL_KNOWN,
     Authentication,
@@ -17,11 +16,13 @@ from mcp_browser.server.http.auth.middleware import (
 from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD, Connections
 from mcp_browser.server.http.middleware.hosts import NameCheck
-from mcp_browser.server.http.middleware.request_limits import BodyLimit, OnRefusal, OpenLimit, RateLimit
-from mcp_browser.server.principals import Principal
+from mcp_browser.server.http.middleware.request_limits import BodyLimit, CallerLimits, OnRefusal
+from mcp_browser.server.principals import SettingsOf
 from mcp_browser.settings import AccessSettings
 
-MIB = 1024 * 1024
+if TYPE_CHECKING:
+    from mcp_browser.server.http.view.view import LiveView
+
 LONGEST_MESSAGE = 128 * 1024  # Most bytes of a message that a WebSocket takes
 BACKLOG = 256
 _EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
@@ -31,96 +32,60 @@ _FORWARDED = frozenset(
 )
 
 
-class ProxyHeaders:
+class ProxyHeaders(ProxyHeadersMiddleware):
     """ASGI middleware: `client` and `scheme` as a trusted proxy gives them; drops the headers of others."""
 
-    def __init__(self, app: ASGIApp, *, trusted: tuple[str, ...]) -> None:
-        self._app = app
-        self._believing = ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=list(trusted))
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass the request on as it came to the outermost proxy."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
         address = scope["client"][0] if scope.get("client") else None
-        if address in self._believing.trusted_hosts:
-            await self._believing(cast("Any", scope), cast("Any", receive), cast("Any", send))
-            return
-        scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in _FORWARDED]
-        await self._app(scope, receive, send)
+        if scope["type"] != "lifespan" and address not in self.trusted_hosts:
+            scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in _FORWARDED]
+        await super().__call__(scope, receive, send)
 
 
-def middleware_stack(  # noqa: PLR0913 - options, all by keyword
-    settings: AccessSettings,
-    *,
-    endpoints: Sequence[str],
-    open_paths: Sequence[str],
-    open_folders: Sequence[str] = (),
-    listens_at: str = "",
-    access_of: Callable[[Principal], AccessSettings] | None = None,
-    before_tokens: Sequence[Middleware] = (),
-    on_refusal: OnRefusal,
+def middleware_stack(
+    settings_of: SettingsOf, on_refusal: OnRefusal, *, view: "LiveView | None" = None
 ) -> list[Middleware]:
-    """The middlewares between the network and the app, the outermost first; raises SettingsError for tokens.
-
-    `listens_at` is one more name of the server. `open_paths` need no token, nor do paths that begin with one
-    of the `open_folders`. `access_of` gives the settings of a principal, where they differ. `before_tokens`
-    admit by other means.
-    """
-    everybodys = frozenset(open_paths)
+    """The middlewares between network and app, the outermost first; raises SettingsError for tokens."""
+    access, server = settings_of.default.access, settings_of.default.server
+    prefix = server.path_prefix
+    endpoints = [prefix + path for path, on in (("/mcp", server.http), ("/sse", server.sse)) if on]
+    everybodys = [f"{prefix}/healthz", f"{prefix}/readyz"]
+    if access.open_metrics:
+        everybodys.append(f"{prefix}/metrics")
 
     def is_open(path: str) -> bool:
-        # A client without a token looks there for how to get one.
-        return path in everybodys or path.startswith((WELL_KNOWN, *open_folders))
+        # A client without a token looks for how to get one; a form's address itself is the secret.
+        known = path in everybodys or path.startswith((WELL_KNOWN, prefix + PATH))
+        return known or (view is not None and view.is_open(path))
 
     found = [
-        Middleware(ProxyHeaders, trusted=settings.trusted_proxies),
-        Middleware(NameCheck, settings=settings, listens_at=listens_at, on_refusal=on_refusal),
+        Middleware(cast("Any", ProxyHeaders), trusted_hosts=list(access.trusted_proxies)),
+        Middleware(NameCheck, settings=settings_of.default, on_refusal=on_refusal),
     ]
-    if settings.allowed_origins:
+    if access.allowed_origins:
         found.append(
             Middleware(
                 CORSMiddleware,
-                allow_origins=settings.allowed_origins,
+                allow_origins=access.allowed_origins,
                 allow_methods=("GET", "POST", "DELETE"),
                 allow_headers=("*",),
                 expose_headers=_EXPOSED,
             )
         )
-    found.append(Middleware(ResourceMetadata, settings=settings, endpoints=tuple(endpoints)))
-    found += before_tokens
-    if asks_who_calls(settings):
+    found.append(Middleware(ResourceMetadata, settings=access, endpoints=endpoints))
+    if view is not None:
+        found.append(Middleware(view.admission.middleware))
+    if asks_who_calls(access):
+        tokens = TokenSource(access)
         found.append(
-            Middleware(
-                Authentication,
-                settings=settings,
-                tokens=TokenSource(settings),
-                is_open=is_open,
-                on_refusal=on_refusal,
-            )
+            Middleware(Authentication, settings=access, tokens=tokens, is_open=is_open, on_refusal=on_refusal)
         )
-
-    def own(principal: Principal) -> AccessSettings:
-        return access_of(principal) if access_of is not None else settings
-
-    def most_open(principal: Principal) -> int:
-        limits = own(principal)
-        return limits.max_connections_per_client or max(1, limits.max_connections // 2)
-
-    found.append(Middleware(OpenLimit, most=most_open, on_refusal=on_refusal))
-    found.append(
-        Middleware(RateLimit, rate=lambda principal: own(principal).rate_limit, on_refusal=on_refusal)
-    )
-    found.append(
-        Middleware(
-            BodyLimit,
-            longest=settings.max_body * MIB,
-            seconds=settings.client_timeout,
-            on_refusal=on_refusal,
-        )
-    )
-    return found
+    return [
+        *found,
+        Middleware(CallerLimits, settings_of=settings_of, on_refusal=on_refusal),
+        Middleware(BodyLimit, settings=access, on_refusal=on_refusal),
+    ]
 
 
 def uvicorn_options(

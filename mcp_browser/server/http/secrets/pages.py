@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import html
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from importlib import resources
 from urllib.parse import parse_qs
@@ -76,11 +76,12 @@ def secret_route(forms: SecretForms, *, prefix: str = "") -> Route:
         form = forms.find(request.path_params["token"])
         if form is None:
             return _page(GONE, 410)
-        if request.method != "POST":
-            return _page(_form(form), 200)
-        answer = _answer(await _body(request))
+        sent = request.method == "POST"
+        answer = await _answer(request) if sent else ""
         if not answer:
-            return _page(_form(form), 400)
+            question, site = html.escape(form.question), html.escape(form.site)
+            task = html.escape(cut(form.task, LONGEST_TASK))
+            return _page(FORM.format(question=question, site=site, task=task), 400 if sent else 200)
         if form.answer.done():
             return _page(GONE, 410)
         form.answer.set_result(SecretStr(answer))
@@ -89,52 +90,38 @@ def secret_route(forms: SecretForms, *, prefix: str = "") -> Route:
     return Route(f"{prefix}{PATH}{{token}}", serve, methods=["GET", "POST"])
 
 
-class HostedForms(SecretForms):
-    """Forms on the server itself, at the address by which its clients reach it."""
+@asynccontextmanager
+async def asking(
+    forms: SecretForms, base: Callable[[Context], str], request: Context, *asked: str
+) -> AsyncGenerator[SecretForm]:
+    """A form as long as its question stands; `base` gives what its address begins with."""
+    begin = base(request)
+    form = forms.open(*asked)
+    form.url = f"{begin}{PATH}{form.token}"
+    try:
+        yield form
+    finally:
+        forms.close(form)
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings.server.replica)
-        self._access = settings.access
-        self._prefix = settings.server.path_prefix
 
-    @asynccontextmanager
-    async def asking(
-        self, request: Context, question: str, site: str, task: str
-    ) -> AsyncGenerator[SecretForm]:
-        """A form, as long as the question stands."""
-        if request.request is None:
-            raise NotActionable("The client's address for this server is not known.")
-        form = self.open(question, site, task)
-        form.url = f"{public_base(request.request.scope, self._access)}{self._prefix}{PATH}{form.token}"
-        try:
-            yield form
-        finally:
-            self.close(form)
+def hosted_at(settings: Settings, request: Context) -> str:
+    """The address by which a client reaches this server; raises NotActionable."""
+    if request.request is None:
+        raise NotActionable("The client's address for this server is not known.")
+    return f"{public_base(request.request.scope, settings.access)}{settings.server.path_prefix}"
 
 
 def _page(body: str, status: int) -> HTMLResponse:
     return HTMLResponse(PAGE.format(body=body, style=STYLE), status, headers=SAFELY)
 
 
-def _form(form: SecretForm) -> str:
-    return FORM.format(
-        question=html.escape(form.question),
-        site=html.escape(form.site),
-        task=html.escape(cut(form.task, LONGEST_TASK)),
-    )
-
-
-async def _body(request: Request) -> bytes:
-    """The body; empty where it is too long."""
+async def _answer(request: Request) -> str:
+    """What a form was filled in with; empty where it is none, or too long."""
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > LONGEST_ANSWER:
-            return b""
-    return body
-
-
-def _answer(body: bytes) -> str:
+            return ""
     try:
         given = parse_qs(body.decode("ascii"), max_num_fields=4, errors="strict")
     except ValueError:

@@ -1,21 +1,26 @@
-"""The live view of one server, over HTTP or beside stdio."""
+"""The live view of one server, over HTTP or beside stdio, and who may see it.
 
+Browsers send no tokens of their own, so a cookie stands for what let them in: the token of a client, which is
+checked anew with each request, or a link that works once.
+"""
+
+import math
+import secrets
 import struct
 import sys
+import time
 import webbrowser
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from importlib import resources
 from pathlib import PurePath
 from typing import Any
 
-from starlette.datastructures import Headers
-from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_browser.audit import name_of
@@ -23,24 +28,32 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import has_display
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.hosts import Origin
 from mcp_browser.server.elicitation import Context
 from mcp_browser.server.http.auth.middleware import STILL_ADMITTED, asks_who_calls, public_base
+from mcp_browser.server.http.middleware.hosts import own_origins
 from mcp_browser.server.http.middleware.request_limits import refusal
-from mcp_browser.server.http.view.admission import (
-    LINK,
-    VIEW,
-    Admission,
-    CookieAdmission,
-    may_view,
-    viewer_of,
+from mcp_browser.server.principals import (
+    ANONYMOUS,
+    Principal,
+    SettingsOf,
+    is_admitted,
+    principal_of,
+    principal_of_request,
+    set_principal,
 )
-from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
-from mcp_browser.server.view.app import ViewApp
+from mcp_browser.server.view.app import PAGE, ViewApp
 from mcp_browser.server.view.journal import Journal
-from mcp_browser.server.view.takeovers import Takeovers
-from mcp_browser.server.view.transport import TransportClosed
-from mcp_browser.server.view.viewer import Viewer
-from mcp_browser.settings import Settings
+from mcp_browser.server.view.viewer import TransportClosed
+from mcp_browser.settings import AccessSettings
+
+LINK = "/link/"  # Where links are, below the view
+COOKIE_SECONDS = 12 * 3600.0  # How long a cookie counts after its last use
+MOST_COOKIES = 1000
+MOST_LINKS = 1000
+SECRET_BYTES = 32
+
+_ONLY = "mcp_browser.view.only"  # The key in a scope of the session that a link was made for; "" for all
 
 SAFELY = {
     "Cache-Control": "no-store",
@@ -56,12 +69,7 @@ SAFELY = {
 }
 
 _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_SIGN_IN = resources.files("mcp_browser.server.http.view") / "page"
-_VIEW = resources.files("mcp_browser.server.view") / "page"
-
 FILES = ("view.css", "view.js", "task.js", "socket.js", "enter.js", "icon.svg")
-OPEN_PATHS = (VIEW, *(f"{VIEW}/{name}" for name in FILES))
-"""Paths without a token: nothing in these files is private."""
 
 FOLLOWED = """\
 <!doctype html>
@@ -77,13 +85,9 @@ NOT_LET_IN = "Open the link that the terminal shows in which the server runs, or
 GONE = "This link was used already. The terminal in which the server runs shows a new one."
 
 
-def _file(name: str, *, status: int = 200) -> Response:
-    content = next(file for folder in (_SIGN_IN, _VIEW) if (file := folder / name).is_file()).read_bytes()
+async def _file(name: str, _request: Request, *, status: int = 200) -> Response:
+    content = PAGE.joinpath(name).read_bytes()
     return Response(content, status, headers=SAFELY, media_type=_TYPES[PurePath(name).suffix])
-
-
-async def _send_file(name: str, _request: Request) -> Response:
-    return _file(name)
 
 
 def _with_cookie(response: Response, cookie: str) -> Response:
@@ -91,64 +95,145 @@ def _with_cookie(response: Response, cookie: str) -> Response:
     return response
 
 
+def _print(where: str) -> None:
+    sys.stderr.write(f"mcp-browser: live view at {where}\n")
+    sys.stderr.flush()
+
+
 def _refused(message: str) -> Response:
     return refusal(403, message, headers=SAFELY)
 
 
-MaySee = Callable[[Principal, BrowserSession], bool]
+Link = tuple[Principal, str]
+"""Whom a link lets in, and to which session alone, by its name in the view; "" for all of theirs."""
+
+
+class Admission:
+    """The cookies and links of one server, whose view is at the path `folder`."""
+
+    def __init__(self, settings: AccessSettings, folder: str) -> None:
+        self._settings = settings
+        self._folder = folder
+        # What a cookie stands for, the `Authorization` of a client or a link, and when it was used.
+        self._cookies: dict[str, tuple[str | Link, float]] = {}
+        self._links: dict[str, Link] = {}
+
+    def link(self, principal: Principal, *, session: str = "") -> str:
+        """The path of a link that lets in as this principal, once: to all that they may see, or a session."""
+        while len(self._links) >= MOST_LINKS:
+            del self._links[next(iter(self._links))]
+        token = secrets.token_urlsafe(SECRET_BYTES)
+        self._links[token] = principal, session
+        return f"{self._folder}{LINK}{token}"
+
+    def follow(self, token: str) -> Link | None:
+        """The link of this token, which counts no more then; None where it does not count."""
+        return self._links.pop(token, None)
+
+    def set_cookie(self, scope: Scope, admits: str | Link) -> str:
+        """A `Set-Cookie` header for the sender of this `Authorization`, or the user of this link."""
+        now = time.monotonic()
+        fresh = {key: one for key, one in self._cookies.items() if now - one[1] < COOKIE_SECONDS}
+        self._cookies = dict([*fresh.items()][-MOST_COOKIES + 1 :])
+        value = secrets.token_urlsafe(SECRET_BYTES)
+        self._cookies[value] = admits, now
+        return self._header(scope, value)
+
+    def forget(self, scope: Scope) -> str:
+        """A `Set-Cookie` header that takes the request's cookie away, which counts no more."""
+        self._cookies.pop(HTTPConnection(scope).cookies.get(_name(scope), ""), None)
+        return f"{self._header(scope, '')}; Max-Age=0"
+
+    def middleware(self, app: ASGIApp) -> ASGIApp:
+        """ASGI middleware before the check of tokens: admits requests to the view whose cookie counts."""
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "lifespan" and f"{scope['path']}/".startswith(f"{self._folder}/"):
+                self._admit(scope)
+            await app(scope, receive, send)
+
+        return serve
+
+    def _admit(self, scope: Scope) -> None:
+        """Admit a request as the link's principal, or with the token of the sign-in."""
+        cookie, now = HTTPConnection(scope).cookies.get(_name(scope), ""), time.monotonic()
+        admits, used = self._cookies.get(cookie, ("", -math.inf))
+        if now - used >= COOKIE_SECONDS:
+            return
+        self._cookies[cookie] = admits, now
+        match admits:
+            case str(authorization):
+                MutableHeaders(scope=scope)["authorization"] = authorization
+            case principal, session:
+                set_principal(scope, principal)
+                scope[_ONLY] = session
+
+    def is_own_page(self, scope: Scope) -> bool:
+        """Whether a page of this server sends the request. Other schemes and ports are other pages."""
+        origin = Origin.of(Headers(scope=scope).get("origin", ""))
+        return origin is not None and origin in own_origins(scope, self._settings)
+
+    def _header(self, scope: Scope, value: str) -> str:
+        safe = "; Secure" if public_base(scope, self._settings).startswith(("https:", "wss:")) else ""
+        return f"{_name(scope)}={value}; Path={self._folder}; HttpOnly; SameSite=Strict{safe}"
+
+
+def viewer_of(scope: Mapping[str, Any]) -> Principal | None:
+    """Who views; None where nothing has let the request in."""
+    return principal_of(scope) if is_admitted(scope) else None
+
+
+def _name(scope: Mapping[str, Any]) -> str:
+    """A name for each port: browsers send the cookies of one server to all those of the machine."""
+    return f"mcp-browser-view-{scope['server'][1] if scope.get('server') else 0}"
 
 
 class LiveView:
     """What is served of the view: its routes, and the middleware that lets viewers in."""
 
-    def __init__(self, settings: Settings, manager: BrowserManager, may_see: MaySee) -> None:
+    def __init__(
+        self,
+        settings_of: SettingsOf,
+        manager: BrowserManager,
+        may_see: Callable[[Principal, BrowserSession], bool],
+    ) -> None:
         """Follow the sessions of a server; `may_see` says whose a session is."""
+        settings = settings_of.default
         self._manager = manager
         self._may_see = may_see
-        self._settings_of = SettingsOf(settings)
+        self._settings_of = settings_of
         self._journal = Journal(manager)
-        self._prefix = settings.server.path_prefix
+        self._folder = f"{settings.server.path_prefix}/view"
         self._asks = asks_who_calls(settings.access)
-        self._admission = Admission(settings.access, prefix=self._prefix)
-        self._takeovers = Takeovers()
-        self.app = ViewApp(self._settings_of, self._journal, self._takeovers)
-        self._base, self._opens = "", False
+        self.admission = Admission(settings.access, self._folder)
+        self.app = ViewApp(settings_of, self._journal)
+        self._origin, self._opens = "", False
 
-    @property
-    def middleware(self) -> Middleware:
-        """The middleware that has to come before the check of tokens."""
-        return Middleware(CookieAdmission, admission=self._admission, prefix=self._prefix)
-
-    @property
-    def open_paths(self) -> list[str]:
-        """The paths that need no token."""
-        return [self._prefix + path for path in OPEN_PATHS]
-
-    @property
-    def open_folders(self) -> list[str]:
-        """What the paths that need no token begin with."""
-        return [self._prefix + LINK]
+    def is_open(self, path: str) -> bool:
+        """Whether a path needs no token: nothing in the page's files is private."""
+        folder = self._folder
+        return path in (folder, *(f"{folder}/{name}" for name in FILES)) or path.startswith(folder + LINK)
 
     def routes(self) -> list[BaseRoute]:
         """The page, its files, its pictures, its socket and the ways in."""
-        folder = f"{self._prefix}{VIEW}"
+        folder = self._folder
         return [
             Route(folder, self._page, methods=["GET"]),
-            *(Route(f"{folder}/{name}", partial(_send_file, name), methods=["GET"]) for name in FILES),
+            *(Route(f"{folder}/{name}", partial(_file, name), methods=["GET"]) for name in FILES),
             Route(f"{folder}/me", self._me, methods=["GET"]),
             Route(f"{folder}/sign-in", self._sign_in, methods=["POST"]),
             Route(f"{folder}/sign-out", self._sign_out, methods=["POST"]),
-            Route(f"{self._prefix}{LINK}{{token}}", self._link, methods=["GET"]),
+            Route(f"{folder}{LINK}{{token}}", self._link, methods=["GET"]),
             Route(f"{folder}/pictures/{{session}}/{{number:int}}", self._picture, methods=["GET"]),
             WebSocketRoute(f"{folder}/live", self._live),
         ]
 
     def print_address(self, base: str, *, opens: bool = False) -> None:
         """Write on standard error where the view is, below the server's address `base`; it may be opened."""
-        self._base, self._opens = base, opens
+        self._origin = base.removesuffix(self._settings_of.default.server.path_prefix)
+        self._opens = opens
         if self._asks:
-            sys.stderr.write(f"mcp-browser: live view at {base}{VIEW}: sign in with a token\n")
-            sys.stderr.flush()
+            _print(f"{self._origin}{self._folder}: sign in with a token")
         else:
             self._print_link()
 
@@ -157,25 +242,24 @@ class LiveView:
         principal = principal_of_request(request)
         if not self._allows(principal):
             return None
-        path = self._admission.link(principal, session=name_of(session))
+        path = self.admission.link(principal, session=name_of(session))
         if request.request is None:
-            return f"{self._base}{path}"
+            return f"{self._origin}{path}"
         return f"{public_base(request.request.scope, self._settings_of.default.access)}{path}"
 
     def _print_link(self) -> None:
-        path = self._admission.link(ANONYMOUS).removeprefix(self._prefix)
-        sys.stderr.write(f"mcp-browser: live view at {self._base}{path} (the link works once)\n")
-        sys.stderr.flush()
+        link = f"{self._origin}{self.admission.link(ANONYMOUS)}"
+        _print(f"{link} (the link works once)")
         if self._opens and has_display():
             self._opens = False
-            webbrowser.open(f"{self._base}{path}")
+            webbrowser.open(link)
 
     def _sessions_of(self, viewer: Principal, scope: Scope) -> list[BrowserSession]:
         """The sessions that a viewer may see, the newest first."""
         return [
             one
             for one in reversed(self._manager.sessions)
-            if self._may_see(viewer, one) and may_view(scope, name_of(one))
+            if self._may_see(viewer, one) and scope.get(_ONLY, "") in {"", name_of(one)}
         ]
 
     def _allows(self, viewer: Principal) -> bool:
@@ -185,33 +269,32 @@ class LiveView:
         # The requests of the page check a token. Without one, serve the page that asks for it.
         let_in = viewer_of(request.scope) is not None or "authorization" in request.headers
         name = "view.html" if let_in else "token.html" if self._asks else "link.html"
-        return _file(name, status=200 if let_in else 401)
+        return await _file(name, request, status=200 if let_in else 401)
 
     async def _sign_in(self, request: Request) -> Response:
-        if not self._asks or not self._admission.is_own_page(request.scope):
+        if not self._asks or not self.admission.is_own_page(request.scope):
             return _refused("A page of this server signs in, with a token, where the server asks for one.")
         # The token counts: the request has come through the check of tokens.
         header = Headers(scope=request.scope)["authorization"]
-        return _with_cookie(Response(status_code=204), self._admission.set_cookie(request.scope, header))
+        return _with_cookie(Response(status_code=204), self.admission.set_cookie(request.scope, header))
 
     async def _sign_out(self, request: Request) -> Response:
-        if not self._admission.is_own_page(request.scope):
+        if not self.admission.is_own_page(request.scope):
             return _refused("A page of this server signs out.")
-        return _with_cookie(
-            RedirectResponse(f"{self._prefix}{VIEW}", 303), self._admission.forget(request.scope)
-        )
+        return _with_cookie(RedirectResponse(self._folder, 303), self.admission.forget(request.scope))
 
     async def _link(self, request: Request) -> Response:
         if request.method == "HEAD":
             # Sent by programs that preview links: the link is for the person.
             return Response(headers=SAFELY)
-        found = self._admission.follow(request.path_params["token"])
+        found = self.admission.follow(request.path_params["token"])
         if found is None:
             return refusal(410, GONE, headers=SAFELY)
-        if not found.session:
+        _, session = found
+        if not session:
             self._print_link()
-        cookie = self._admission.set_cookie(request.scope, found)
-        path = f"{self._prefix}{VIEW}{f'#{found.session}' if found.session else ''}"
+        cookie = self.admission.set_cookie(request.scope, found)
+        path = f"{self._folder}{f'#{session}' if session else ''}"
         # Not by a redirect: after a click on another site's page, the browser would leave out the cookie.
         return _with_cookie(HTMLResponse(FOLLOWED.format(path=path)), cookie)
 
@@ -225,33 +308,27 @@ class LiveView:
         viewer = viewer_of(request.scope)
         if viewer is None or not self._allows(viewer):
             return _refused(NOT_LET_IN)
+        name, number = request.path_params["session"], request.path_params["number"]
         for session in self._sessions_of(viewer, request.scope):
-            if name_of(session) == request.path_params["session"]:
-                for call in self._journal.of(session).calls:
-                    if call.number == request.path_params["number"] and call.picture is not None:
-                        return Response(call.picture, headers=SAFELY, media_type="image/jpeg")
+            if name_of(session) == name and (picture := self._journal.of(session).picture(number)):
+                return Response(picture, headers=SAFELY, media_type="image/jpeg")
         return refusal(404, "There is no such picture any more.", headers=SAFELY)
 
     async def _live(self, socket: WebSocket) -> None:
         viewer = viewer_of(socket.scope)
-        refused = None
         if viewer is None:
             refused = NOT_LET_IN
         elif not self._allows(viewer):
             refused = "The settings do not allow you the live view."
-        elif not self._admission.is_own_page(socket.scope):
+        elif not self.admission.is_own_page(socket.scope):
             refused = "Only the page of the view may connect here."
-        if viewer is None or refused is not None:
-            await socket.send_denial_response(_refused(refused or ""))
+        else:
+            await socket.accept()
+            await self.app.serve(
+                _SocketTransport(socket), viewer, lambda: self._sessions_of(viewer, socket.scope)
+            )
             return
-        await socket.accept()
-        await Viewer(
-            _SocketTransport(socket),
-            viewer,
-            journal=self._journal,
-            takeovers=self._takeovers,
-            visible=lambda: self._sessions_of(viewer, socket.scope),
-        ).serve()
+        await socket.send_denial_response(_refused(refused))
 
 
 class _SocketTransport:

@@ -74,35 +74,26 @@ const call = (name, given = {}, ms) => ask("tools/call", { name, arguments: { ..
 /** @param {object} given */
 const exchange = (given) => call(EXCHANGE, { view: key, page: VIEWER, ...given }, ANSWER_MS);
 
-addEventListener("message", ({ source, data }) => {
+addEventListener("message", async ({ source, data }) => {
+  if (source !== parent || data?.jsonrpc !== "2.0") return;
   const message = /** @type {Message} */ (data);
-  if (source !== parent || message?.jsonrpc !== "2.0") return;
-  if (message.method === undefined) settle(message);
-  else if (message.id !== undefined) answerHost(message);
-  else hear(message);
-});
-
-/** @param {Message} message */
-async function answerHost({ id, method }) {
-  if (method === "ui/resource-teardown") {
-    ended = true;
-    // Nobody comes back to this page.
-    await Promise.race([deliver({ type: "hand_back", note: "" }), sleep(LEAVING_MS)]);
-    post({ id, result: {} });
-  } else if (method === "ping") post({ id, result: {} });
-  else post({ id, error: /** @type {any} */ ({ code: -32601, message: "Method not found" }) });
-}
-
-/** @param {Message} message */
-function hear({ method, params }) {
-  if (method === "ui/notifications/tool-input") {
+  const { id, method, params } = message;
+  if (method === undefined) settle(message);
+  else if (method === "ui/notifications/tool-input") {
     if (params?.arguments?.session !== undefined) named = { session: params.arguments.session };
     input.resolve();
   } else if (method === "ui/notifications/tool-result") result.resolve(params);
   else if (method === "ui/notifications/tool-cancelled") {
     result.resolve({ content: [{ type: "text", text: "The call was cancelled." }], isError: true });
   } else if (method === "ui/notifications/host-context-changed") follow(params ?? {});
-}
+  else if (method === "ui/resource-teardown") {
+    ended = true;
+    // Nobody comes back to this page.
+    await Promise.race([deliver({ type: "hand_back", note: "" }), sleep(LEAVING_MS)]);
+    post({ id, result: {} });
+  } else if (method === "ping") post({ id, result: {} });
+  else if (id !== undefined) post({ id, error: /** @type {any} */ ({ code: -32601, message: "Method not found" }) });
+});
 
 /** Look as the window around wants it. @param {HostContext} context */
 function follow(context) {
@@ -163,14 +154,20 @@ export async function connect(listener) {
   while (!ended) {
     while (document.hidden) await new Promise((resolve) => addEventListener("visibilitychange", resolve, { once: true }));
     try {
-      const given = { wait: true, anew };
+      const asking = exchange({ wait: true, anew });
       anew = false;
-      const news = await exchange(given);
+      const news = await asking;
       if (news.isError) {
         listener.lost(news.content[0]?.text ?? "The view is over.");
         return;
       }
-      takeApart(news, listener);
+      for (const message of JSON.parse(news.content[0]?.text ?? "[]")) {
+        if (message.type === "opened") listener.opened();
+        else if (message.type === "frame") {
+          const jpeg = Uint8Array.from(atob(news.content[1]?.data ?? ""), (one) => one.charCodeAt(0));
+          listener.pictured(message.width, message.height, new Blob([jpeg]));
+        } else listener.received(message);
+      }
       await sleep(PAUSE_MS);
     } catch (error) {
       anew = true;
@@ -179,18 +176,6 @@ export async function connect(listener) {
     }
   }
 }
-
-/** @param {ToolResult} news @param {import("./socket.js").Listener} listener */
-function takeApart({ content }, listener) {
-  for (const message of JSON.parse(content[0]?.text ?? "[]")) {
-    if (message.type === "opened") listener.opened();
-    else if (message.type === "frame") listener.pictured(message.width, message.height, new Blob([bytesOf(content[1])]));
-    else listener.received(message);
-  }
-}
-
-/** @param {Content | undefined} picture */
-const bytesOf = (picture) => Uint8Array.from(atob(picture?.data ?? ""), (one) => one.charCodeAt(0));
 
 /** @type {any[]} */
 const waiting = [];

@@ -9,10 +9,10 @@
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 export const at = (id) => /** @type {T} */ (document.getElementById(id));
-/** @param {string} name @param {Record<string, unknown>} facts @param {(Node | string)[]} children */
+/** @template {keyof HTMLElementTagNameMap} N @param {N} name @param {object} facts @param {(Node | string | false)[]} children */
 export function make(name, facts = {}, ...children) {
   const element = Object.assign(document.createElement(name), facts);
-  element.append(...children);
+  element.append(...children.filter((one) => one !== false));
   return element;
 }
 

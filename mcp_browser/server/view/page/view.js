@@ -26,6 +26,7 @@ const line = /** @type {HTMLInputElement} */ (at("line"));
 const address = /** @type {HTMLInputElement} */ (at("address"));
 const take = /** @type {HTMLButtonElement} */ (at("take"));
 const note = /** @type {HTMLInputElement} */ (at("note"));
+const answer = /** @type {HTMLInputElement} */ (at("answer"));
 
 /** @type {SessionLine[]} */
 let sessions = [];
@@ -105,11 +106,9 @@ function showSession(now) {
   const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tab;
   at("tabs").replaceChildren(
     ...tabs.map((tab) => {
-      const button = make("button", { type: "button", textContent: tab.title || tab.address, title: tab.address });
+      const facts = { textContent: tab.title || tab.address, title: tab.address, disabled: !mine, ariaCurrent: tab.current ? "page" : null };
+      const button = make("button", { type: "button", ...facts, onclick: () => send({ type: "tab", id: tab.id }) });
       button.dataset.tab = String(tab.id);
-      button.toggleAttribute("disabled", !mine);
-      if (tab.current) button.setAttribute("aria-current", "page");
-      button.onclick = () => send({ type: "tab", id: tab.id });
       return make("li", {}, button);
     }),
   );
@@ -125,8 +124,7 @@ function showSession(now) {
   at("back").hidden = !mine;
   at("dialog").hidden = !now?.dialog;
   at("asks").textContent = now?.dialog?.text ?? "";
-  at("answer").hidden = !now?.dialog?.prompt;
-  const answer = /** @type {HTMLInputElement} */ (at("answer"));
+  answer.hidden = !now?.dialog?.prompt;
   if (mine && now.dialog?.prompt && now.dialog.text !== before?.dialog?.text) {
     answer.value = now.dialog.default;
     answer.select();
@@ -159,11 +157,8 @@ const standing = () => (session?.mine ? "You have the browser; the model's calls
 /** @param {Call} call */
 function showCall(call) {
   const known = calls.get(call.number);
-  const open = known?.item.querySelector("details")?.open;
   const item = known?.item ?? make("li");
-  const details = document.createElement("details");
-  details.open = !!open;
-  details.append(summaryOf(call));
+  const details = make("details", { open: !!item.querySelector("details")?.open }, summaryOf(call));
   details.addEventListener("toggle", () => details.open && details.append(...(details.children[1] ? [] : [detailOf(call)])));
   const focused = item.contains(document.activeElement);
   item.replaceChildren(details);
@@ -181,34 +176,30 @@ function showCall(call) {
 
 /** @param {Call} call */
 function summaryOf(call) {
-  const running = call.state === "running";
-  const mark = { ok: "✓", error: "✗", running: "…" }[call.state] ?? "–";
-  const words = { ok: "succeeded", error: "failed", running: "running" }[call.state] ?? "cancelled";
+  const [mark, words] = { ok: ["✓", "succeeded"], error: ["✗", "failed"], running: ["…", "running"] }[call.state] ?? ["–", "cancelled"];
   return make(
     "summary",
     {},
     make("span", { className: call.state, textContent: mark, ariaLabel: words, role: "img" }),
-    make("b", { textContent: call.tool }),
-    make("small", { textContent: running ? "running" : `${call.seconds} s` }),
-    make("small", { textContent: timeOf(call) }),
+    make("b", {}, call.tool),
+    make("small", {}, words === "running" ? words : `${call.seconds} s`),
+    make("small", {}, timeOf(call)),
   );
 }
 
 /** @param {Call} call */
 function detailOf(call) {
   const pairs = Object.entries(call.arguments).flatMap(([name, value]) => [
-    make("dt", { textContent: name }),
-    make("dd", { textContent: typeof value === "string" ? value : JSON.stringify(value) }),
+    make("dt", {}, name),
+    make("dd", {}, typeof value === "string" ? value : JSON.stringify(value)),
   ]);
-  const detail = make("div", { className: "detail" });
-  if (pairs.length) detail.append(make("dl", {}, ...pairs));
-  if (call.result) {
-    detail.append(make("pre", { textContent: call.result, tabIndex: 0, ariaLabel: `Result of ${call.tool}`, role: "region" }));
-  }
-  if (call.picture) {
-    detail.append(make("button", { type: "button", textContent: "Show the page after it", onclick: () => showPast(call.number) }));
-  }
-  return detail;
+  return make(
+    "div",
+    { className: "detail" },
+    pairs.length > 0 && make("dl", {}, ...pairs),
+    !!call.result && make("pre", { tabIndex: 0, ariaLabel: `Result of ${call.tool}`, role: "region" }, call.result),
+    call.picture && make("button", { type: "button", onclick: () => showPast(call.number) }, "Show the page after it"),
+  );
 }
 
 /** @param {Call} call */
@@ -298,7 +289,6 @@ for (const button of document.querySelectorAll("[data-do]")) {
   button.addEventListener("click", () => send({ type: "go", step: /** @type {HTMLElement} */ (button).dataset.do }));
 }
 whenSent("dialog", (button) => {
-  const answer = /** @type {HTMLInputElement} */ (at("answer"));
   send({ type: "dialog", accept: button?.dataset.accept === "yes", text: session?.dialog?.prompt ? answer.value : null });
   answer.value = "";
 });
