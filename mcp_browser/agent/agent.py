@@ -18,7 +18,7 @@ from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
-from mcp_browser.agent.questions import Question, with_browser
+from mcp_browser.agent.questions import Question
 from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.side_prompts import make_plan, read_data, sum_up
 from mcp_browser.agent.state import AgentState
@@ -87,17 +87,16 @@ class AgentRun(TaskRun):
         self.step_pictures = self.settings.step_pictures
         super().__post_init__()
         self.messages = MessageManager(
-            system_prompt=self.style.system_prompt(registry, max_actions=self.settings.max_actions),
+            system_prompt=self.style.system_prompt(max_actions=self.settings.max_actions),
             task=self.task.text,
             context=self.task.context,
             secrets=self.secrets.names,
-            example=self.style.example(),
+            example=self.style.example,
             window=self.model_client.model.info.context_window,
             images_kept=self.style.images_kept,
-            state=self.state.messages if self.state.messages.messages else None,
+            state=self.state.messages,
         )
-        self.state.messages = self.messages.state
-        self.model_client.limit = self._limit_amid_step
+        self.model_client.limit = self._limit_reached
         clients = (self.model_client, self.judge_client or self.model_client)
         self._clients = {id(client): client for client in clients}.values()
         self._counted = self._models_usage()
@@ -110,12 +109,10 @@ class AgentRun(TaskRun):
             judge_client=self._judge(),
             window=self.messages.window,
             seconds=self.settings.step_timeout,
-            limit=self._limit_amid_step,
+            limit=self._limit_reached,
         )
         for text in self.state.instructions:
             self.control.instruct(text)
-        # Those of the run while it went on in another session.
-        self._files_before = self.history.outcome.files if self.history.outcome is not None else ()
         self._answer: ActionOutcome | None = None
 
     async def run(self) -> TaskOutcome:
@@ -131,7 +128,7 @@ class AgentRun(TaskRun):
         self.state.step = self.history.steps[-1].number if self.history.steps else 0
         self._save()
         model = self.model_client.model.info
-        if self.style.needs_vision and not model.sees:
+        if self.style.by_pictures and not model.sees:
             self.end(TaskStatus.FAILED, f"{model.name} takes no pictures, and this style needs them.")
             return
         await self._open_page()
@@ -212,25 +209,20 @@ class AgentRun(TaskRun):
     def outcome(self) -> TaskOutcome:
         """Return the outcome so far."""
         result = self._answer.result if self._answer is not None else None
-        return TaskOutcome(
-            id=self.history.id,
-            status=self.history.status,
+        return self._outcome(
             answer=self.secrets.hide(result.extracted_content or "") if result else None,
             data=self.secrets.hide_in((result.data or {}).get("data")) if result else None,
-            obstacle=self.obstacle,
-            evidence=self.history.evidence,
             steps=self.state.step,
-            urls=self.history.urls,
-            errors=self.history.errors,
-            files=(*self._files_before, *self._downloaded()),
             usage=self.state.usage,
-            seconds=round(self.seconds, 2),
         )
 
     # -- before the steps
 
     async def _open_page(self) -> None:
-        """Open the task's first page, once; in another browser, open the last page again."""
+        """Open the task's first page and do the actions before the model's, once.
+
+        In another browser, open the last page again.
+        """
         if not self.state.started:
             self.state.started = True
             if self.task.start_url is not None:
@@ -240,7 +232,12 @@ class AgentRun(TaskRun):
                 if problem is not None:
                     self.messages.add_results([f"The start page could not be opened: {problem}"])
             if self.initial:
-                await self._act_initially()
+                started, outcomes = datetime.now(UTC), list[ActionOutcome]()
+                for call in self.initial:
+                    await self.executor.act([call], outcomes)
+                self.messages.add_results(outcome.memory for outcome in outcomes)
+                self._record(0, None, started, actions=tuple(outcome.record for outcome in outcomes))
+                await self._report_recorded()
         elif self.taken_up:
             self.taken_up = False
             opened = "The browser is another one, and no page was open."
@@ -250,15 +247,6 @@ class AgentRun(TaskRun):
                 ended = f"could not be opened: {problem}" if problem is not None else "was opened again."
                 opened = f"The browser may be another one; the page {url} {ended}"
             self.messages.add_note(TAKEN_UP.format(opened=opened))
-
-    async def _act_initially(self) -> None:
-        """Do the actions before the model's, and record them as a step."""
-        started, outcomes = datetime.now(UTC), list[ActionOutcome]()
-        for call in self.initial:
-            await self.executor.act([call], outcomes)
-        self.messages.add_results(outcome.memory for outcome in outcomes)
-        self._record(0, None, started, actions=tuple(outcome.record for outcome in outcomes))
-        await self._report_recorded()
 
     async def _report_recorded(self) -> None:
         if self.on_step is not None and (waits := self.on_step(self.history.steps[-1])) is not None:
@@ -289,7 +277,7 @@ class AgentRun(TaskRun):
     # -- parts of a step
 
     async def _look(self) -> Look:
-        wanted = self.task.vision if self.task.vision is not None else self.style.needs_vision
+        wanted = self.task.vision if self.task.vision is not None else self.style.by_pictures
         picture = wanted and self.model_client.model.info.sees
         look = await self.executor.look(picture=picture, shot=self._wants_shot)
         self.state.pictured = self.state.pictured or bool(look.images)
@@ -299,10 +287,10 @@ class AgentRun(TaskRun):
         lines = [f"Step {self.state.step} of at most {self.task.budget.steps}."]
         if self.state.changes:
             lines += ["Your last actions changed:", self.state.changes]
-        if self.style.shows_snapshot:
-            lines += ["The page now:", look.text]
-        else:
+        if self.style.by_pictures:
             lines.append(f"The page now: {look.url}")
+        else:
+            lines += ["The page now:", look.text]
         if nudge:
             lines.append(nudge)
         if last_because is not None:
@@ -312,9 +300,9 @@ class AgentRun(TaskRun):
     async def _think_ahead(self, state: str, look: Look) -> None:
         """Summarize a long memory and make a plan if due; the step goes on if that fails."""
         try:
-            if self.messages.wants_compaction:
-                old = self.messages.to_sum_up()
-                self.messages.replace_by_summary(await sum_up(self.model_client, old, self.task))
+            if old := self.messages.to_sum_up():
+                summary = await sum_up(self.model_client, [one.message for one in old], self.task)
+                self.messages.replace_by_summary(old, summary)
             every = self.task.planner_interval
             due = every > 0 and self.state.step % every == 1 % every
             if self.state.loops.plan_is_due() or due:
@@ -326,7 +314,7 @@ class AgentRun(TaskRun):
 
     async def _read_data(self, schema: Schema, page: str) -> Any:
         """What the model reads in a page for `extract_data`; None if it cannot be asked."""
-        if self._limit_amid_step() is not None:
+        if self._limit_reached() is not None:
             return None
         page = self.secrets.hide(page)
         try:
@@ -427,8 +415,13 @@ class AgentRun(TaskRun):
         await self._report_status()
         origin = Origin.of(self.history.urls_in_order[-1]) if self.history.urls else None
         site = str(origin) if origin else None
-        asked = question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
-        answer = await with_browser(self.session.takeover, question, asked)
+        answer = await question.put(
+            self.watcher,
+            site=site,
+            secrets=self.secrets,
+            control=self.control,
+            takeover=self.session.takeover,
+        )
         if answer is not None:
             self.obstacle = None
             self._set_status(TaskStatus.WORKING)
@@ -458,13 +451,10 @@ class AgentRun(TaskRun):
         self.state.usage += used
         return used
 
-    def _limit_reached(self, step: int | None) -> str | None:
+    def _limit_reached(self, step: int | None = None) -> str | None:
         """The limit that is reached, as a sentence; without `step`, only limits that hold amid a step."""
         usage = self.state.usage + self._models_usage().since(self._counted)
         return self.task.budget.reached(usage, seconds=self.seconds, step=step)
-
-    def _limit_amid_step(self) -> str | None:
-        return self._limit_reached(None)
 
     def _save(self) -> None:
         self.state.seconds, self.state.instructions = self.seconds, list(self.control.instructions)

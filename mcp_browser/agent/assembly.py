@@ -76,25 +76,17 @@ async def chat_model(name: Any, settings: AgentSettings) -> ChatModel:
         SettingsError: the script cannot be read, or the name or the address is wrong.
         ModelError: its package is missing, or it cannot be used.
     """
-    if not isinstance(name, str):
-        if hasattr(name, "ask") and hasattr(name, "info"):
-            return name
-        own_model = (await anyio.to_thread.run_sync(_import_providers)).own_model
-        return own_model(name, settings.model_output, settings.model_window, settings.model_temperature)
-    if name.startswith(SCRIPTED):
+    if hasattr(name, "ask") and hasattr(name, "info"):
+        return name
+    if isinstance(name, str) and name.startswith(SCRIPTED):
         from mcp_browser.llm.scripted import load_script  # noqa: PLC0415 - only for tests and demonstrations
 
         return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
     # A thread: the import takes a second, and the browser's other callers should not wait.
     providers = await anyio.to_thread.run_sync(_import_providers)
-    return await providers.provider_model(
-        name,
-        is_main=name == settings.model,
-        base_url=settings.model_url,
-        mode=settings.model_output,
-        context_window=settings.model_window if name == settings.model else None,
-        temperature=settings.model_temperature,
-    )
+    if isinstance(name, str):
+        return await providers.provider_model(name, settings)
+    return providers.own_model(name, settings)
 
 
 def _import_providers() -> Any:
@@ -141,10 +133,9 @@ def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSetting
 
 def check_start(task: Task, settings: Settings) -> None:
     """Raise InvalidArguments if the task's first page is outside its domains."""
-    if task.start_url is None:
-        return
     try:
-        Domains(task.allowed_domains).check(task.start_url, settings)
+        if task.start_url is not None:
+            Domains(task.allowed_domains).check(task.start_url, settings)
     except ActionError as error:
         raise InvalidArguments(f"start_url: {error}") from error
 

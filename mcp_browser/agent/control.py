@@ -42,26 +42,15 @@ class Watcher(Protocol):
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
         """The person's answer; None if nobody can be asked now."""
-        ...
+        return None
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
         """The person's password or code for pages of `site`, which no model reads; None if none."""
-        ...
+        return None
 
 
-class NobodyWatches:
+class NobodyWatches(Watcher):
     """A watcher that reports and asks nothing."""
-
-    async def progressed(self, progress: Progress) -> None:
-        """Report to nobody."""
-
-    async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
-        """Nobody answers."""
-        return None
-
-    async def ask_secret(self, question: str, site: str) -> SecretStr | None:
-        """Nobody answers."""
-        return None
 
 
 class Control:
@@ -76,33 +65,29 @@ class Control:
         self.stopping = False
         self.closing = False
         self.instructions: list[str] = []
-        self._changed = Condition()
+        self.changed = Condition()  # Wakes waiters at each call of a method
 
     def pause(self) -> None:
         """Wait before the next step."""
         self.paused = True
-        self._changed.wake()
+        self.changed.wake()
 
     def resume(self) -> None:
         """Go on."""
         self.paused = False
-        self._changed.wake()
+        self.changed.wake()
 
     def stop(self) -> None:
         """End before the next step, with what has been reached."""
         self.stopping = True
-        self._changed.wake()
+        self.changed.wake()
 
     def instruct(self, text: str) -> None:
         """Give the agent an instruction before its next step."""
         self.instructions.append(text)
-        self._changed.wake()
+        self.changed.wake()
 
     def take_instructions(self) -> list[str]:
         """Return the instructions that wait, and forget them."""
         taken, self.instructions = self.instructions, []
         return taken
-
-    async def changed(self) -> None:
-        """Wait for the next call of another method."""
-        await self._changed.wait()

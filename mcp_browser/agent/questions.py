@@ -3,7 +3,6 @@
 import asyncio
 import re
 import tomllib
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Self
@@ -12,7 +11,6 @@ from mcp_browser.agent.control import Control, Watcher
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.browser.takeover import Takeover
 
-PERSON_ANSWERED = "The person answered: {answer}"
 PERSON_ACTED = "The person has worked in the browser and handed it back. {note}"
 
 _ASKED: dict[str, dict[str, list[str]]] = tomllib.loads(
@@ -59,47 +57,34 @@ class Question:
         return self.text if self.secret is None else f"{self.text} {NO_WAY_FOR_SECRETS}"
 
     async def put(
-        self, watcher: Watcher, *, site: str | None, secrets: Secrets, control: Control
+        self, watcher: Watcher, *, site: str | None, secrets: Secrets, control: Control, takeover: Takeover
     ) -> str | None:
-        """Ask the person; returns the text for the model. A secret is kept for pages of `site` only."""
-        answered = None
-        if self.secret is not None:
-            answered = await self._put_secretly(self.secret, watcher, site, secrets)
-        elif (answer := await watcher.ask_person(self.text, self.choices)) is not None:
-            answered = PERSON_ANSWERED.format(answer=secrets.hide(answer))
-        if answered is None and control.instructions:
-            answered = PERSON_ANSWERED.format(answer=secrets.hide(" ".join(control.take_instructions())))
-        return answered
+        """Ask the person, who may act in the browser instead; returns the text for the model.
 
-    async def _put_secretly(
-        self, name: str, watcher: Watcher, site: str | None, secrets: Secrets
+        A secret is kept for pages of `site` only.
+        """
+        async with takeover.asking("the user", self.text) as back:
+            asking = asyncio.create_task(self._answer(watcher, site, secrets, control))
+            try:
+                await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
+                return PERSON_ACTED.format(note=back.result()).strip() if back.done() else asking.result()
+            finally:
+                asking.cancel()
+
+    async def _answer(
+        self, watcher: Watcher, site: str | None, secrets: Secrets, control: Control
     ) -> str | None:
-        if not site:
+        answer = None
+        if self.secret is None:
+            answer = await watcher.ask_person(self.text, self.choices)
+        elif not site:
             return "The person was not asked: open the page first on which the secret is to be typed."
-        value = await watcher.ask_secret(self.text, site)
-        if value is None:
-            return None
-        secrets.add(name, Secret(value=value, origins=(site,)))
-        return (
-            f"The person has given it. You cannot read it: type <secret>{name}</secret> in its place, on "
-            f"pages of {site} only."
-        )
-
-
-async def with_browser(
-    takeover: Takeover, question: Question, asked: Coroutine[Any, Any, str | None]
-) -> str | None:
-    """Wait for an answer, or for the person to act in the browser instead."""
-    asking: asyncio.Task[str | None] | None = None
-    try:
-        async with takeover.asking("the user", question.text) as back:
-            asking = asyncio.create_task(asked)
-            await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
-            if back.done():
-                return PERSON_ACTED.format(note=back.result()).strip()
-            return asking.result()
-    finally:
-        if asking is None:
-            asked.close()
-        else:
-            asking.cancel()
+        elif (value := await watcher.ask_secret(self.text, site)) is not None:
+            secrets.add(self.secret, Secret(value=value, origins=(site,)))
+            return (
+                f"The person has given it. You cannot read it: type <secret>{self.secret}</secret> in its "
+                f"place, on pages of {site} only."
+            )
+        if answer is None and control.instructions:
+            answer = " ".join(control.take_instructions())
+        return None if answer is None else f"The person answered: {secrets.hide(answer)}"

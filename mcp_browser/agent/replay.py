@@ -59,14 +59,10 @@ def same_meaning(wanted: ElementRecord, located: Located) -> bool:
         return False
     if wanted.role in _FIELDS:
         return True
-    before, now = _name_words(wanted.name), _name_words(node.name)
+    before, now = (set(re.findall(r"[^\W\d_]+", one.name.casefold())) for one in (wanted, node))
     if not before or not now:
         return before == now or located.level == "role"
     return 2 * len(before & now) >= max(len(before), len(now))
-
-
-def _name_words(name: str) -> set[str]:
-    return set(re.findall(r"[^\W\d_]+", name.casefold()))
 
 
 @dataclass(kw_only=True)
@@ -91,6 +87,7 @@ class Replay(TaskRun):
                 f"The recorded task types the secret {missing[0]!r}.", hint=f"Give secrets={missing}."
             )
         super().__post_init__()
+        self.most_steps = len(self.recorded.steps)
         self._comparison = Comparison(self.recorded, self.variables)
         self._tabs: dict[int, int] = {}
         self._departures: list[str] = []
@@ -98,7 +95,14 @@ class Replay(TaskRun):
         self._done = 0
 
     async def _work(self) -> None:
-        await self._open_start()
+        first = next((step.url for step in self.recorded.steps), "")
+        url = self.variables.put_in(self.recorded.task.start_url or first)
+        is_other = "://" in url and not url.startswith(("http:", "https:", "file:", "data:"))
+        if not is_other and url not in ("", "about:blank"):
+            try:
+                await self.executor.open(url)
+            except ActionError as error:
+                self.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
         for step in self.recorded.steps[len(self.history.steps) :]:
             if not await self._may_go_on():
                 return
@@ -109,45 +113,19 @@ class Replay(TaskRun):
         why = None if status is TaskStatus.SUCCEEDED else f"The recorded run ended as {status.value}."
         self.end(status if status in COMPARED else TaskStatus.UNCONFIRMED, why)
 
-    @property
-    def most_steps(self) -> int:
-        return len(self.recorded.steps)
-
     def outcome(self) -> TaskOutcome:
         """The outcome of the replay so far."""
-        history = self.history
-        steps = f"{len(history.steps)} of {counted(len(self.recorded.steps), 'step')}"
+        done = len(self.history.steps)
+        steps = f"{done} of {counted(len(self.recorded.steps), 'step')}"
         same = "" if self.obstacle else "; each had the effect that was recorded"
         said = [f"Did {counted(self._done, 'action')} again ({steps}){same}."]
         said += [f"Departed: {departure}" for departure in self._departures[:MOST_SHOWN]]
         if len(self._departures) > MOST_SHOWN:
             said.append(f"And {len(self._departures) - MOST_SHOWN} more departures; the history has them.")
-        return TaskOutcome(
-            id=history.id,
-            status=history.status,
-            answer="\n".join(said),
-            data={"replay_of": self.recorded.id, "actions": self._done, "departures": list(self._departures)},
-            obstacle=self.obstacle,
-            evidence=history.evidence,
-            steps=len(history.steps),
-            urls=history.urls,
-            errors=history.errors,
-            files=self._downloaded(),
-            seconds=round(self.seconds, 2),
-        )
+        data = {"replay_of": self.recorded.id, "actions": self._done, "departures": list(self._departures)}
+        return self._outcome(answer="\n".join(said), data=data, steps=done)
 
     # -- steps
-
-    async def _open_start(self) -> None:
-        first = next((step.url for step in self.recorded.steps), "")
-        url = self.variables.put_in(self.recorded.task.start_url or first)
-        is_other = "://" in url and not url.startswith(("http:", "https:", "file:", "data:"))
-        if is_other or url in ("", "about:blank"):
-            return
-        try:
-            await self.executor.open(url)
-        except ActionError as error:
-            self.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
 
     async def _step(self, step: StepRecord) -> None:
         started = datetime.now(UTC)
@@ -237,21 +215,17 @@ class Replay(TaskRun):
             wanted = self.variables.put_in_record(record)
             located = await self._find(wanted)
             if located.level != "exact":
-                now = f"[{located.node.index}] {located.node.role} {quoted(located.node.name)}"
-                await self._check_means_the_same(action.call, wanted, located, now)
-                self._depart(
-                    notes, f"{action.call.name}: {wanted} was found {HOW_FOUND[located.level]}, as {now}"
-                )
+                name, node = action.call.name, located.node
+                now = f"[{node.index}] {node.role} {quoted(node.name)}"
+                if not same_meaning(wanted, located):
+                    await self._ask_whether(f"{name} was recorded on {wanted}, which is now {now}")
+                self._depart(notes, f"{name}: {wanted} was found {HOW_FOUND[located.level]}, as {now}")
             await self._put(arguments, argument, record, located)
         return ActionCall(name=action.call.name, arguments=arguments)
 
-    async def _check_means_the_same(
-        self, call: ActionCall, wanted: ElementRecord, located: Located, now: str
-    ) -> None:
-        """Ask the person if an element may mean something else now; raises NotActionable."""
-        if same_meaning(wanted, located):
-            return
-        change = self.secrets.hide(f"{call.name} was recorded on {wanted}, which is now {now}")
+    async def _ask_whether(self, change: str) -> None:
+        """Ask the person if an element still is what was meant; raises NotActionable."""
+        change = self.secrets.hide(change)
         if not await self._confirm(f"The replay of a task: {change}. Is that still what is meant?"):
             raise NotActionable(
                 f"{change}: it may mean something else, so it was not done.",
@@ -263,20 +237,19 @@ class Replay(TaskRun):
         started = time.monotonic()
         while True:
             tab = self.session.current_tab
-            located: Located | None = None
-            problem: Exception | None = None
+            why = f"{wanted} was not found."
             try:
                 async with self.session.lock:
                     located = await tab.ask(tab.dom.identities.locate(wanted))
             except DialogOpen:
                 raise
             except (ActionError, PlaywrightError, FrameGone) as error:
-                problem = error
+                located = None
+                why = error.message if isinstance(error, ActionError) else why
             waited = time.monotonic() - started
             if located is not None and (located.level == "exact" or waited >= self.sure_seconds):
                 return located
             if waited >= self.element_seconds:
-                why = problem.message if isinstance(problem, ActionError) else f"{wanted} was not found."
                 raise NotFound(
                     f"{why} It was waited for {self.element_seconds:g} s on {tab.url[:200]}.",
                     hint="Look with get_state what is there; variables= changes values that have changed.",

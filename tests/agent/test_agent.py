@@ -17,8 +17,7 @@ from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ModelRateLimited, ModelRefused
-from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import Message, Reply
+from mcp_browser.llm.messages import Message, Reply, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
 from tests.agent.conftest import click, clicking, done, fill, filling, make_agent, output, script, verdict
 from tests.support.site import Site
@@ -505,7 +504,7 @@ async def test_no_request_is_longer_than_the_model_takes(session: BrowserSession
     agent = make_agent(task, ScriptedModel([read], context_window=window), session)
     await agent.run()
     for request, form in zip(script(agent).requests, script(agent).forms, strict=True):
-        assert tokens.of_messages(request, form) <= window
+        assert tokens_of(request, form) <= window
         assert any("Read all." in message.text for message in request)
 
 

@@ -13,8 +13,7 @@ from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import Message, Reply
+from mcp_browser.llm.messages import Message, Reply, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
 from tests.agent.conftest import click, clicking, done, make_agent, output, script, verdict
 from tests.support.site import Site
@@ -126,7 +125,7 @@ async def test_a_judge_is_told_no_more_than_the_model_takes(session: BrowserSess
     assert outcome.succeeded
     asked = script(agent)
     assert "You judge" in asked.requests[-1][0].text
-    assert tokens.of_messages(asked.requests[-1], asked.forms[-1]) <= 0.9 * window
+    assert tokens_of(asked.requests[-1], asked.forms[-1]) <= 0.9 * window
 
 
 async def test_a_task_that_is_too_long_for_the_model_says_so(session: BrowserSession, site: Site) -> None:

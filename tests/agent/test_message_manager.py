@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_browser.agent.prompting.message_manager import MessageManager, MessageManagerState, example_output
+from mcp_browser.agent.prompting.message_manager import MessageManager, MessageManagerState
+from mcp_browser.agent.prompting.style import EXAMPLE
 from mcp_browser.errors import ContextTooLong
-from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import ImageBlock, OutputCall, Usage
+from mcp_browser.llm.messages import ImageBlock, OutputCall, Usage, tokens_of
 
 PICTURE = ImageBlock(data=b"x", mime_type="image/png", width=1000, height=900)
 
@@ -25,7 +25,7 @@ def output(number: int) -> OutputCall:
 
 
 def test_the_head_stands_in_order() -> None:
-    told = manager(context="At home.", secrets=["login"], example=example_output())
+    told = manager(context="At home.", secrets=["login"], example=EXAMPLE)
     lines = texts(told)
     assert lines[0] == "Rules."
     wanted = ["At home.", "Buy a lamp.", "<secret>", "An example"]
@@ -45,7 +45,7 @@ def test_the_state_is_there_for_one_request() -> None:
 
 
 def test_each_call_has_an_id_of_its_own() -> None:
-    told = manager(example=example_output())
+    told = manager(example=EXAMPLE)
     told.add_output(output(1))
     told.add_output(output(2))
     calls = [message.call.id for message in told.messages() if message.call]
@@ -126,16 +126,15 @@ def test_a_summary_takes_the_place_of_older_steps() -> None:
     for number in range(8):
         told.add_output(output(number))
         told.add_results([f"Result {number} " + "x" * 800])
-    assert told.wants_compaction
     old = told.to_sum_up()
-    assert any("Result 0" in message.text for message in old)
-    assert not any("Result 7" in message.text for message in old)
-    told.replace_by_summary("Five results were found.")
+    assert any("Result 0" in one.message.text for one in old)
+    assert not any("Result 7" in one.message.text for one in old)
+    told.replace_by_summary(old, "Five results were found.")
     lines = texts(told)
     assert sum("Five results were found." in line for line in lines) == 1
     assert not any("Result 0" in line for line in lines)
     assert any("Result 7" in line for line in lines)
-    assert not told.wants_compaction
+    assert not told.to_sum_up()
 
 
 def test_a_saved_conversation_goes_on() -> None:
@@ -162,7 +161,7 @@ def test_no_request_is_too_long_and_none_lacks_the_task(
     for page, picture, result in steps:
         told.add_state("p" * page, [PICTURE] if picture else [])
         sent = told.messages()
-        assert tokens.of_messages(sent) <= window
+        assert tokens_of(sent) <= window
         assert any("Buy a lamp." in message.text for message in sent)
         told.add_output(output(page))
         told.remove_state()

@@ -18,6 +18,7 @@ from mcp_browser.errors import (
 )
 from mcp_browser.llm.messages import OutputCall, OutputForm, assistant, system, user
 from mcp_browser.llm.providers import ProviderModel, provider_model
+from mcp_browser.settings import AgentSettings
 from tests.support.aimock import KEY, OUTPUT, Aimock, calls, fails, usage
 
 pytestmark = pytest.mark.slow
@@ -40,6 +41,7 @@ FORM = OutputForm(
     },
 )
 ASKED = (system("Be brief."), user("Which?"))
+BY_JSON = AgentSettings(model_output="json")
 
 
 async def failure(model: ProviderModel, *, seconds: float = 20) -> ModelError:
@@ -88,7 +90,7 @@ async def test_an_earlier_form_is_told_as_a_call_and_its_result(aimock: Aimock, 
 @every_wire
 async def test_a_form_can_be_asked_for_as_json(aimock: Aimock, name: str) -> None:
     aimock.says({"content": '{"action": [{"wait_for": {"seconds": 1}}]}'})
-    reply = await (await provider_model(name, mode="json")).ask(ASKED, form=FORM, seconds=20)
+    reply = await (await provider_model(name, BY_JSON)).ask(ASKED, form=FORM, seconds=20)
     assert reply.call is not None
     assert reply.call.arguments == {"action": [{"wait_for": {"seconds": 1}}]}
     assert not aimock.requests()[0]["body"].get("tools")
@@ -104,7 +106,7 @@ async def test_words_in_the_place_of_a_form_are_told_as_such(aimock: Aimock, nam
 @pytest.mark.parametrize("name", WIRES[1:])
 async def test_an_answer_cut_off_says_so(aimock: Aimock, name: str) -> None:
     aimock.says({"content": '{"action": [', "finishReason": "length"})
-    reply = await (await provider_model(name, mode="json")).ask(ASKED, form=FORM, seconds=20)
+    reply = await (await provider_model(name, BY_JSON)).ask(ASKED, form=FORM, seconds=20)
     assert reply.finish == "length"
     assert reply.call is not None
     assert reply.call.arguments == '{"action": ['
@@ -265,7 +267,7 @@ async def test_what_the_provider_has_counted_is_priced(
 
 async def test_an_unknown_models_price_is_unknown_and_not_zero(aimock: Aimock) -> None:
     aimock.says({"content": "Yes.", **usage(2_000, 300)})
-    model = await provider_model("house-model", base_url=f"{aimock.url}/v1")
+    model = await provider_model("house-model", AgentSettings(model_url=f"{aimock.url}/v1"))
     reply = await model.ask(ASKED, form=None, seconds=20)
     assert reply.usage.cost is None
     assert str(reply.usage) == "2,300 tokens, price unknown"
@@ -288,14 +290,12 @@ async def test_an_own_server_needs_no_provider_and_no_key(
     aimock: Aimock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
-    model = await provider_model(
-        "qwen2.5:7b", base_url=f"{aimock.url}/v1", context_window=8_192, temperature=0
-    )
+    name, address = "qwen2.5:7b", f"{aimock.url}/v1"
+    settings = AgentSettings(model=name, model_url=address, model_window=8_192, model_temperature=0)
+    model = await provider_model(name, settings)
     assert (model.info.name, model.info.context_window) == ("openai:qwen2.5:7b", 8_192)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    model = await provider_model(
-        "qwen2.5:7b", base_url=f"{aimock.url}/v1", context_window=8_192, temperature=0
-    )
+    model = await provider_model(name, settings)
     aimock.says(calls())
     await model.ask(ASKED, form=FORM, seconds=20)
     body = aimock.requests()[0]["body"]
@@ -305,7 +305,8 @@ async def test_an_own_server_needs_no_provider_and_no_key(
 
 async def test_an_own_server_is_told_in_words_what_the_json_is_to_be_like(aimock: Aimock) -> None:
     aimock.says({"content": '{"action": []}'})
-    model = await provider_model("house-model", base_url=f"{aimock.url}/v1", mode="json")
+    settings = AgentSettings(model_url=f"{aimock.url}/v1", model_output="json")
+    model = await provider_model("house-model", settings)
     await model.ask(ASKED, form=FORM, seconds=20)
     head = aimock.requests()[0]["body"]["messages"][0]
     assert head["role"] == "system"
@@ -317,8 +318,7 @@ async def test_an_own_server_is_told_in_words_what_the_json_is_to_be_like(aimock
 
 async def test_the_address_of_the_main_model_is_not_that_of_another_provider(aimock: Aimock) -> None:
     aimock.says({"content": "Yes."})
-    model = await provider_model(
-        "anthropic:claude-sonnet-4-6", base_url="http://127.0.0.1:9/v1", is_main=False
-    )
+    settings = AgentSettings(model_url="http://127.0.0.1:9/v1")
+    model = await provider_model("anthropic:claude-sonnet-4-6", settings)
     await model.ask(ASKED, form=None, seconds=20)
     assert aimock.requests()[0]["path"].startswith("/v1/messages")

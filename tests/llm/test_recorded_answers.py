@@ -14,6 +14,7 @@ from pydantic_ai.providers.openrouter import OpenRouterProvider
 from mcp_browser.errors import ContextTooLong, ModelError, ModelRateLimited, ModelTimedOut, ModelUnavailable
 from mcp_browser.llm.messages import ImageBlock, OutputForm, Reply, user
 from mcp_browser.llm.providers import ProviderModel, provider_model
+from mcp_browser.settings import AgentSettings
 from tests.support.site import Reply as Answer
 from tests.support.site import Request, Site
 
@@ -335,5 +336,5 @@ async def test_a_price_that_the_provider_tells_goes_before_the_list(site: Site) 
     site.route("/wire", lambda _: answer)
     client = AsyncOpenAI(base_url=f"{site.url}/wire/v1", api_key="sk-or-0123456789abcdefghij")
     model = OpenRouterModel("openai/gpt-4.1-mini", provider=OpenRouterProvider(openai_client=client))
-    reply = await ProviderModel(model).ask([user("Which?")], form=None, seconds=20)
+    reply = await ProviderModel(model, AgentSettings()).ask([user("Which?")], form=None, seconds=20)
     assert reply.usage.cost == Decimal("0.0123")

@@ -21,17 +21,17 @@ class CheckedTyping:
     """Where one action may type."""
 
     def __init__(self) -> None:
-        self._bound: list[tuple[str, tuple[World, str] | None]] = []
-        self._expected: list[KeyPlace | None] = []
+        self._bound: list[tuple[str, tuple[World, str]]] = []
+        self._expected: list[KeyPlace] = []
 
     def __bool__(self) -> bool:
         return bool(self._bound or self._expected)
 
-    def bind(self, text: str, document: tuple[World, str] | None) -> None:
+    def bind(self, text: str, document: tuple[World, str]) -> None:
         """Allow this text, which is confidential, in this document only."""
         self._bound.append((_lines(text), document))
 
-    def expect(self, place: KeyPlace | None) -> None:
+    def expect(self, place: KeyPlace) -> None:
         """Allow texts in this place's document only, and in no other password field."""
         self._expected.append(place)
 
@@ -41,7 +41,7 @@ class CheckedTyping:
         if documents and (place is None or place.page not in documents):
             raise NotActionable("The focus has moved to another document.")
         for expected in self._expected:
-            if expected is None or place is None or place.page != expected.page:
+            if place is None or place.page != expected.page:
                 raise NotActionable("The focus has moved to another document.")
             if place.password and not expected.password:
                 raise NotActionable("The focus has moved to a password field.")
@@ -50,7 +50,7 @@ class CheckedTyping:
         """Whether no other document may see a single key of it."""
         return bool(self._documents_of(text))
 
-    def _documents_of(self, text: str) -> list[tuple[World, str] | None]:
+    def _documents_of(self, text: str) -> list[tuple[World, str]]:
         return [document for bound, document in self._bound if bound in _lines(text)]
 
 
@@ -123,32 +123,27 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
         ActionError: it cannot be determined where the keyboard is.
     """
     kept = copy.deepcopy(dict(arguments))
+
+    def note(holder: dict[str, Any], name: str, place: KeyPlace) -> None:
+        text = _typed_text(holder, name)
+        if not place.password or text is None or not text.strip() or PLACEHOLDER.search(text):
+            return
+        holder[name] = secrets.note_typed(text.rstrip("\n")) + ("\n" if text.endswith("\n") else "")
+        rule.bind(text, place.page)
+
     for record in elements:
         holder, _ = place_of(kept, record.argument)
         names = [name for name in ("text", "value", "keys") if _typed_text(holder, name) is not None]
-        if not names or not (place := await _goes_to(session, record.index)).password:
-            continue
-        for name in names:
-            if (text := _name_typed(holder, name, secrets)) is not None:
-                rule.bind(text, place.page)
+        if names:
+            place = await _goes_to(session, record.index)
+            for name in names:
+                note(holder, name, place)
     for holder, name in typed_places(action.param_model, kept):
-        if holder is not kept or holder.get("index") is not None or _typed_text(holder, name) is None:
-            continue
-        place = await _goes_to(session, None)
-        rule.expect(place)
-        if place.password and (text := _name_typed(holder, name, secrets)) is not None:
-            rule.bind(text, place.page)
+        if holder is kept and holder.get("index") is None and _typed_text(holder, name) is not None:
+            place = await _goes_to(session, None)
+            rule.expect(place)
+            note(holder, name, place)
     return kept
-
-
-def _name_typed(holder: dict[str, Any], name: str, secrets: Secrets) -> str | None:
-    """Replace a typed text by a name; returns the text, or None if it is none or already named."""
-    text = _typed_text(holder, name)
-    if text is None or not text.strip() or PLACEHOLDER.search(text):
-        return None
-    end = "\n" if text.endswith("\n") else ""
-    holder[name] = secrets.note_typed(text.rstrip("\n")) + end
-    return text
 
 
 def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:

@@ -24,7 +24,6 @@ from mcp_browser.errors import (
     NotActionable,
     SettingsError,
 )
-from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import (
     ImageBlock,
     Message,
@@ -32,9 +31,9 @@ from mcp_browser.llm.messages import (
     OutputCall,
     OutputForm,
     Reply,
-    Usage,
     as_json,
     assistant,
+    estimated_usage,
 )
 from mcp_browser.server.elicitation import (
     COULD_NOT,
@@ -202,16 +201,10 @@ class ClientModel:
         text = "\n".join(part.text for part in content if isinstance(part, types.TextContent))
         used = next((part for part in content if isinstance(part, types.ToolUseContent)), None)
         call = OutputCall(id=used.id, name=used.name, arguments=used.input) if used is not None else None
-        usage = Usage(
-            input_tokens=tokens.of_messages(messages, form),
-            output_tokens=tokens.of_message(assistant(text, call=call)),
-            requests=1,
-            estimated=True,
-        )
         return Reply(
             text=text,
             call=call,
-            usage=usage,
+            usage=estimated_usage(messages, assistant(text, call=call), form),
             model=response.model,
             finish="length" if response.stop_reason == "maxTokens" else "stop",
         )
