@@ -1,5 +1,6 @@
 """The agent's loop: look, ask the model, act, remember, until the task ends."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +14,14 @@ from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.by_model import filling_by
 from mcp_browser.agent import spans
 from mcp_browser.agent.confirming import Confirmer
+from mcp_browser.agent.control import Question
 from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
-from mcp_browser.agent.questions import Question
 from mcp_browser.agent.record.history import RunSettings, StepRecord
-from mcp_browser.agent.side_prompts import make_plan, read_data, sum_up
+from mcp_browser.agent.secrets.store import Secret
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import ActionCall, AgentBrain, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
@@ -40,6 +41,7 @@ REFUSED = (
     "is as it was: do nothing that it does not ask for. Report again what is so; where a point cannot be "
     "met, use done with success false and say why."
 )
+PERSON_ACTED = "The person has worked in the browser and handed it back. {note}"
 TAKEN_UP = (
     "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
     "may not stand above: look before you repeat it."
@@ -301,13 +303,14 @@ class AgentRun(TaskRun):
         """Summarize a long memory and make a plan if due; the step goes on if that fails."""
         try:
             if old := self.messages.to_sum_up():
-                summary = await sum_up(self.model_client, [one.message for one in old], self.task)
+                memories = [one.message for one in old]
+                summary = await self.model_client.sum_up(memories, self.task.text)
                 self.messages.replace_by_summary(old, summary)
             every = self.task.planner_interval
             due = every > 0 and self.state.step % every == 1 % every
             if self.state.loops.plan_is_due() or due:
                 self.messages.add_state(state, look.images)
-                plan = await make_plan(self.model_client, self.messages.messages())
+                plan = await self.model_client.plan(self.messages.messages())
                 self.messages.add_note(f"A plan to follow from here:\n{plan}")
         except ModelError as error:
             logger.info("Thinking ahead failed: %s", error)
@@ -318,7 +321,7 @@ class AgentRun(TaskRun):
             return None
         page = self.secrets.hide(page)
         try:
-            return await read_data(self.model_client, schema, page, window=self.messages.window)
+            return await self.model_client.read_data(schema, page, window=self.messages.window)
         except ModelError as error:
             logger.info("The model could not be asked for data: %s", error)
             return None
@@ -413,21 +416,37 @@ class AgentRun(TaskRun):
         self._set_status(TaskStatus.NEEDS_PERSON)
         self.obstacle = question.obstacle
         await self._report_status()
-        origin = Origin.of(self.history.urls_in_order[-1]) if self.history.urls else None
-        site = str(origin) if origin else None
-        answer = await question.put(
-            self.watcher,
-            site=site,
-            secrets=self.secrets,
-            control=self.control,
-            takeover=self.session.takeover,
-        )
+        async with self.session.takeover.asking("the user", question.text) as back:
+            asking = asyncio.create_task(self._answer_to(question))
+            try:
+                await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
+                answer = PERSON_ACTED.format(note=back.result()).strip() if back.done() else asking.result()
+            finally:
+                asking.cancel()
         if answer is not None:
             self.obstacle = None
             self._set_status(TaskStatus.WORKING)
             self.messages.add_task(answer)
             self.state.told.append(answer)
             self.history.note_answer(answer)
+
+    async def _answer_to(self, question: Question) -> str | None:
+        """The person's answer for the model; a secret is kept for pages of the site only."""
+        answer = None
+        origin = Origin.of(self.history.urls_in_order[-1]) if self.history.urls else None
+        if (name := question.secret) is None:
+            answer = await self.watcher.ask_person(question.text, question.choices)
+        elif origin is None:
+            return "The person was not asked: open the page first on which the secret is to be typed."
+        elif (value := await self.watcher.ask_secret(question.text, site := str(origin))) is not None:
+            self.secrets.add(name, Secret(value=value, origins=(site,)))
+            return (
+                f"The person has given it. You cannot read it: type <secret>{name}</secret> in its place, on "
+                f"pages of {site} only."
+            )
+        if answer is None and self.control.instructions:
+            answer = " ".join(self.control.take_instructions())
+        return None if answer is None else f"The person answered: {self.secrets.hide(answer)}"
 
     def _judge(self) -> ModelClient | None:
         """The client of the model that judges claims; None if none does."""

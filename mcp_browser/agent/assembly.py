@@ -70,11 +70,8 @@ async def with_settings_models(model: ChatModel, settings: AgentSettings, *, jud
 async def chat_model(name: Any, settings: AgentSettings) -> ChatModel:
     """The model of that name: `provider:name`, `scripted:FILE`, or one at the settings' own address.
 
-    A `ChatModel` is returned as it is; a model of pydantic-ai's is wrapped.
-
-    Raises:
-        SettingsError: the script cannot be read, or the name or the address is wrong.
-        ModelError: its package is missing, or it cannot be used.
+    A `ChatModel` is returned as it is; a model of pydantic-ai's is wrapped. Raises SettingsError if a script
+    cannot be read, or the name or the address is wrong; ModelError if its package is missing, or of no use.
     """
     if hasattr(name, "ask") and hasattr(name, "info"):
         return name

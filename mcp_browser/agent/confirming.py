@@ -15,13 +15,12 @@ from pydantic import ValidationError
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.agent.claims.seen import Seen, parts, values_claimed, values_in
 from mcp_browser.agent.executor import Executor, Look
-from mcp_browser.agent.model_retry import ModelClient
+from mcp_browser.agent.model_retry import ModelClient, form_of
 from mcp_browser.agent.prompting.output import object_in
 from mcp_browser.agent.prompting.style import prompt
 from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory
 from mcp_browser.agent.secrets.store import Secrets
-from mcp_browser.agent.side_prompts import form_of
 from mcp_browser.agent.state import AgentState
 from mcp_browser.errors import ActionError, InvalidOutput, ModelError
 from mcp_browser.llm.messages import LEAST_CHARACTERS_A_TOKEN, system, user

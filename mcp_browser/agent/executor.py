@@ -26,7 +26,7 @@ from mcp_browser.agent import spans
 from mcp_browser.agent.claims.watch import ActionWatch
 from mcp_browser.agent.record.evidence import LONGEST_PASSAGE, Evidence, Origin, Passage
 from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.agent.secrets.injection import CheckedTyping, fill_in, note_typed
+from mcp_browser.agent.secrets.injection import CheckedTyping
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import ActionCall
 from mcp_browser.batch import Batch, ListedAction, Premises
@@ -274,21 +274,16 @@ class Executor:
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
             elements = await record_elements(session, now.arguments, hide=self._secrets.hide_in)
-            rule = CheckedTyping()
-            kept = await note_typed(
-                session, action, now.arguments, elements=elements, secrets=self._secrets, rule=rule
-            )
-            shown = ActionCall(name=call.name, arguments=in_texts(kept, redact_addresses))
+            typing = CheckedTyping(session, self._secrets, action)
+            named = in_texts(await typing.note_typed(now.arguments, elements), redact_addresses)
+            shown = ActionCall(name=call.name, arguments=named)
             address = now.arguments.get("url")
             if isinstance(address, str) and action.effect == "navigation":
                 self._domains.check(address, self.controller.settings, base=tab.url)
-            filled = (
-                dict(now.arguments)  # What is reported or asked keeps the names of secrets.
-                if call.name in (DONE, CALL_USER)
-                else await fill_in(action, now.arguments, secrets=self._secrets, session=session, rule=rule)
-            )
-            session.services.typing_rule = rule or None
-            session.hide(self._secrets.values)
+            # What is reported or asked keeps the names of secrets.
+            keeps = call.name in (DONE, CALL_USER)
+            filled = dict(now.arguments) if keeps else await typing.fill_in(now.arguments)
+            typing.apply()
             return filled
 
         try:

@@ -217,9 +217,7 @@ class ChatModel(Protocol):
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
         """One answer to the conversation, which may begin with a system message and ends with a user's.
 
-        Without a `form` to fill in, the model answers in text.
-
-        Raises:
-            ModelError: there is no answer; its kind says whether to try again.
+        Without a `form` to fill in, the model answers in text. Raises ModelError, whose kind says whether to
+        try again.
         """
         ...

@@ -117,10 +117,8 @@ class ProviderModel:
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
         """One answer of the provider's.
 
-        Raises:
-            ModelRateLimited, ModelTimedOut, ModelUnavailable: it may answer later.
-            ContextTooLong: the conversation is too long for it.
-            ModelRefused: the key, the name or the request is wrong.
+        Raises ModelRateLimited, ModelTimedOut, ModelUnavailable if it may answer later; ContextTooLong;
+        ModelRefused if the key, the name or the request is wrong.
         """
         try:
             with anyio.fail_after(seconds):
@@ -215,10 +213,8 @@ async def provider_model(name: str, settings: AgentSettings | None = None) -> Pr
     """The model of a name such as `anthropic:claude-sonnet-4-5`; its key comes from the environment.
 
     For names without a provider and for `openai:`, the settings' address speaks OpenAI's protocol, and the
-    key may be missing; for the settings' main model, it is one of its provider's.
-
-    Raises:
-        NoModel: the provider's package is missing, the name is unknown, or there is no key.
+    key may be missing; for the settings' main model, it is one of its provider's. Raises NoModel: the
+    provider's package is missing, the name is unknown, or there is no key.
     """
     settings = settings or AgentSettings()
     base_url, is_main = settings.model_url, name == settings.model

@@ -126,10 +126,7 @@ def resized(width: int, height: int) -> tuple[int, int]:
     """The size in which UI-TARS 1.5 sees a picture; its coordinates are pixels of it.
 
     As in Qwen2-VL's image processor, sides are rounded to multiples of 28 and the picture is scaled to
-    between 100 and 16,384 patches of 28 by 28 pixels.
-
-    Raises:
-        ValueError: a side is 200 times the other, or more.
+    between 100 and 16,384 patches of 28 by 28 pixels. Raises ValueError if a side is 200 times the other.
     """
     if min(width, height) <= 0 or max(width, height) / min(width, height) > MOST_ASPECT:
         raise ValueError(f"a picture of {width}x{height} is too narrow")
@@ -151,9 +148,7 @@ def as_coordinates(box: str, *, scale: Scale, width: int, height: int) -> str:
     """A point for the mouse's actions, from a box as written and the size of its picture in pixels.
 
     Two numbers up to 1 are fractions of the sides; with thousandths only if one of them has a fraction.
-
-    Raises:
-        InvalidOutput: the box is none; the message says how to write one.
+    Raises InvalidOutput, which says how to write one.
     """
     x, y = parse_spot(box)
     small = 0 <= x <= 1 and 0 <= y <= 1 and (x or y)

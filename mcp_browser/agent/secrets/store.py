@@ -185,9 +185,7 @@ class Secrets:
     def fill_in(self, value: Any, *, url: str) -> Any:
         """Replace the names of secrets in a JSON value, to be typed into the page at `url`.
 
-        Raises:
-            InvalidArguments: there is no secret of that name.
-            BlockedUrl: the secret may not be typed into this page.
+        Raises InvalidArguments for an unknown name, BlockedUrl if the secret may not be typed into this page.
         """
         return in_texts(value, lambda text: PLACEHOLDER.sub(lambda found: self._reveal(found[1], url), text))
 
@@ -236,8 +234,7 @@ class Secrets:
 def load_secrets(path: Path) -> Secrets:
     """Secrets from a TOML file: a table for each, with `value` or `totp`, `origins`, and `principals`.
 
-    Raises:
-        SettingsError: the file cannot be read, is readable for others, or a secret is not complete.
+    Raises SettingsError: the file cannot be read, is readable for others, or a secret is not complete.
     """
     try:
         with path.open("rb") as file:
