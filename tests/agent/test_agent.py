@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,9 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ModelRateLimited, ModelRefused
 from mcp_browser.llm.messages import Message, Reply, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import click, clicking, done, fill, filling, make_agent, output, script, verdict
+from tests.agent.conftest import COUNTER, click, clicking, done, fill, filling, make_agent, output, script
+from tests.support.agents import until, verdict
 from tests.support.site import Site
-
-COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
-<p id=out>Count 0</p><script>let n = 0</script>"""
 
 FORM = """<title>Form</title>
 <form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + who.value">
@@ -31,33 +29,18 @@ FORM = """<title>Form</title>
 <button>Send</button></form><p id=out></p>"""
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Let others work until something is so."""
-    async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110 - the run has no event for each of its states
-            await asyncio.sleep(0.01)
-
-
-async def test_a_task_is_done_and_reported(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Count to one.", start_url=site.page(COUNTER))
+async def test_a_task_is_told_done_and_reported(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Count to one.", start_url=site.page(COUNTER), context="Hurry.")
     agent = make_agent(task, [click("button", "More"), done("The count is 1.")], session)
     outcome = await agent.run()
     assert outcome.status is TaskStatus.SUCCEEDED
     assert outcome.answer == "The count is 1."
     assert outcome.steps == 2
     assert outcome.urls == (task.start_url,)
-    assert "Count 1" in script(agent).requests[1][-1].text
     assert outcome.usage.requests == 3, "the judge is one"
     assert outcome.usage.tokens > 0
-
-
-async def test_the_model_is_told_rules_task_and_page_and_what_its_actions_did(
-    session: BrowserSession, site: Site
-) -> None:
-    task = Task(text="Count to one.", start_url=site.page(COUNTER), context="Hurry.")
-    agent = make_agent(task, [click("button", "More"), done()], session)
-    await agent.run()
     first, second = script(agent).requests
+    assert "Count 1" in second[-1].text
     assert first[0].role == "system"
     assert any("Count to one." in message.text for message in first)
     assert any("Hurry." in message.text for message in first)
@@ -85,11 +68,8 @@ async def test_several_actions_of_a_step_are_done_in_order(session: BrowserSessi
 
     agent = make_agent(Task(text="Send.", start_url=site.page(FORM)), [both, done()], session)
     await agent.run()
-    assert [action.call.name for action in agent.history.steps[0].actions] == [
-        "input_text",
-        "input_text",
-        "click_element",
-    ]
+    names = [action.call.name for action in agent.history.steps[0].actions]
+    assert names == ["input_text", "input_text", "click_element"]
     assert "Hello Ann" in script(agent).requests[1][-1].text
 
 
@@ -173,20 +153,23 @@ async def test_an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason(
     assert "not the JSON object" in again[-1].text
 
 
-async def test_a_model_that_never_answers_rightly_ends_the_run(session: BrowserSession, site: Site) -> None:
-    agent = make_agent("Do.", ["nonsense"], session, max_failures=2)
+@pytest.mark.parametrize(
+    ("answer", "steps", "why"),
+    [
+        ("nonsense", 3, "The model does not fill in the form: The answer is not the JSON"),
+        (ModelRefused("m refuses the key."), 1, "refuses the key"),
+    ],
+    ids=["two failures, and a last step to report", "at once"],
+)
+async def test_a_model_that_never_answers_rightly_ends_the_run(
+    session: BrowserSession, answer: Any, steps: int, why: str
+) -> None:
+    agent = make_agent("Do.", [answer], session, max_failures=2)
     outcome = await agent.run()
     assert outcome.status is TaskStatus.FAILED
-    assert outcome.steps == 3, "two failures, and a last step to report"
+    assert outcome.steps == steps
     assert all(step.notes for step in agent.history.steps)
-
-
-async def test_a_model_that_refuses_ends_the_run_at_once(session: BrowserSession, site: Site) -> None:
-    agent = make_agent("Do.", [ModelRefused("m refuses the key.")], session)
-    outcome = await agent.run()
-    assert outcome.status is TaskStatus.FAILED
-    assert outcome.steps == 1
-    assert "refuses the key" in (outcome.obstacle or "")
+    assert why in (outcome.obstacle or "")
 
 
 async def test_a_limited_rate_is_waited_for(session: BrowserSession, site: Site) -> None:
@@ -256,26 +239,18 @@ async def test_a_cancelled_run_leaves_the_session_usable_and_its_history_saved(
 
 
 async def test_the_person_is_asked_and_their_answer_told(session: BrowserSession, site: Site) -> None:
-    class Person:
-        def __init__(self) -> None:
-            self.asked: list[tuple[str, tuple[str, ...]]] = []
+    asked: list[tuple[str, tuple[str, ...]]] = []
 
-        async def progressed(self, progress: Progress) -> None:
-            del progress
-
+    class Person(NobodyWatches):
         async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
-            self.asked.append((question, choices))
+            asked.append((question, choices))
             return "Red"
 
-        async def ask_secret(self, question: str, site: str) -> SecretStr | None:
-            raise AssertionError(f"{question} is no secret of {site}")
-
-    person = Person()
     ask = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
-    agent = make_agent("Choose.", [ask, done("Red it is.")], session, watcher=person)
+    agent = make_agent("Choose.", [ask, done("Red it is.")], session, watcher=Person())
     outcome = await agent.run()
     assert outcome.succeeded
-    assert person.asked == [("Which colour?", ("Red", "Blue"))]
+    assert asked == [("Which colour?", ("Red", "Blue"))]
     assert any("The person answered: Red" in message.text for message in script(agent).requests[1])
 
 
@@ -448,18 +423,6 @@ async def test_a_plan_is_made_every_few_steps(session: BrowserSession, site: Sit
     assert any("First more, then done." in message.text for message in script(agent).requests[1])
 
 
-async def test_a_claim_that_the_judge_does_not_confirm_is_no_success(
-    session: BrowserSession, site: Site
-) -> None:
-    no = verdict(("The count is 0.", False))
-    task = Task(text="Count to five.", start_url=site.page(COUNTER), judge=True)
-    agent = make_agent(task, [done("Five."), no, done("Really five."), no], session)
-    outcome = await agent.run()
-    assert outcome.status is TaskStatus.UNCONFIRMED
-    assert "The count is 0." in (outcome.obstacle or "")
-    assert outcome.steps == 2
-
-
 async def test_a_judge_that_takes_no_pictures_judges_by_the_text(session: BrowserSession, site: Site) -> None:
     def judge(messages: Sequence[Message]) -> Any:
         if any(message.images for message in messages):
@@ -470,13 +433,6 @@ async def test_a_judge_that_takes_no_pictures_judges_by_the_text(session: Browse
     agent = make_agent(task, [done("None.")], session, judge=ScriptedModel([judge], judges=True))
     outcome = await agent.run()
     assert outcome.status is TaskStatus.SUCCEEDED, outcome.obstacle
-
-
-async def test_a_claim_that_the_judge_confirms_is_a_success(session: BrowserSession, site: Site) -> None:
-    yes = verdict(("It says so.", True))
-    task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
-    outcome = await make_agent(task, [done("None."), yes], session).run()
-    assert outcome.succeeded
 
 
 async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -> None:
@@ -553,11 +509,9 @@ async def test_a_secret_that_the_person_gives_is_typed_and_read_by_nobody(
             asked.append((question, site))
             return SecretStr("correct horse")
 
-    url = site.page("<label>Password <input id=word></label>")
-    script_lines = [SECRET_QUESTION, fill("textbox", "Password", "<secret>login</secret>"), done("In.")]
-    agent = make_agent(
-        Task(text="Type the password.", start_url=url), script_lines, session, watcher=Person()
-    )
+    task = Task(text="Type it.", start_url=site.page("<label>Password <input id=word></label>"))
+    lines = [SECRET_QUESTION, fill("textbox", "Password", "<secret>login</secret>"), done("In.")]
+    agent = make_agent(task, lines, session, watcher=Person())
     outcome = await agent.run()
     assert outcome.succeeded
     assert asked == [("Your password, please.", site.url)]
@@ -597,16 +551,14 @@ async def test_the_task_s_model_reads_what_the_page_does_not_name_and_adds_nothi
     session: BrowserSession, site: Site
 ) -> None:
     page = site.page("<p>Name: Tea house</p><p>Come to us at 12 Mill Lane; a pot for 4.50 or more.</p>")
-    wanted = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            "address": {"type": "string"},
-            "potPrice": {"type": "number"},
-            "phone": {"type": "string"},
-            "seats": {"type": "integer"},
-        },
+    kinds = {
+        "name": "string",
+        "address": "string",
+        "potPrice": "number",
+        "phone": "string",
+        "seats": "integer",
     }
+    wanted = {"type": "object", "properties": {name: {"type": kind} for name, kind in kinds.items()}}
     read = {"name": "Other", "address": "12 Mill  lane", "potPrice": 4.5, "phone": "555-0199", "seats": 40}
     lines = [output({"extract_data": {"output_schema": wanted}}), {"data": read}, done("Read.")]
     agent = make_agent(Task(text="Read.", start_url=page), lines, session)

@@ -15,13 +15,11 @@ from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm.messages import Message, Reply, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import click, clicking, done, make_agent, output, script, verdict
+from tests.agent.conftest import COUNTER, click, clicking, done, make_agent, output, script
+from tests.support.agents import CONFIRMED, until
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
-
-COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
-<p id=out>Count 0</p><script>let n = 0</script>"""
 
 
 @pytest.mark.parametrize(
@@ -43,9 +41,6 @@ async def test_a_vision_agent_over_its_budget_succeeds_only_where_it_says_so(
     assert "success='true'" in script(agent).requests[0][-1].text
 
 
-YES = verdict(("It says so.", True))
-
-
 async def silence(_messages: Sequence[Message]) -> Reply:
     """A model that never answers."""
     await asyncio.Event().wait()
@@ -60,9 +55,7 @@ async def test_a_run_is_saved_before_its_first_step_with_what_it_is_still_to_be_
     agent.control.pause()
     agent.instruct("Count twice.")
     running = asyncio.create_task(agent.run())
-    async with asyncio.timeout(20):
-        while not (tmp_path / "state.json").exists():  # noqa: ASYNC110 - files have no event
-            await asyncio.sleep(0.01)
+    await until((tmp_path / "state.json").exists)
     agent.instruct("And report.")
     # What a killed process leaves is what is in the folder now.
     history, state = TaskFolder(tmp_path).history(), TaskFolder(tmp_path).state(AgentState)
@@ -98,7 +91,7 @@ async def test_a_step_that_takes_too_long_tells_what_it_has_done(session: Browse
 
 async def test_what_the_judge_uses_is_counted(session: BrowserSession, site: Site) -> None:
     task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
-    agent = make_agent(task, [done("None."), YES], session)
+    agent = make_agent(task, [done("None."), CONFIRMED], session)
     outcome = await agent.run()
     assert outcome.succeeded
     assert outcome.usage.requests == 2
@@ -119,7 +112,7 @@ async def test_a_judge_is_told_no_more_than_the_model_takes(session: BrowserSess
     window = 14_000
     page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
     task = Task(text="Read.", start_url=site.page(page), judge=True)
-    lines = [output({"extract_content": {}}), done("word " * 10_000), YES]
+    lines = [output({"extract_content": {}}), done("word " * 10_000), CONFIRMED]
     agent = make_agent(task, ScriptedModel(lines, context_window=window), session)
     outcome = await agent.run()
     assert outcome.succeeded

@@ -13,13 +13,6 @@ from tests.support.site import Site
 PASSWORD = "hunter2-correct-horse"
 
 
-async def test_an_answer_that_cannot_be_read_is_in_the_result(session: BrowserSession) -> None:
-    outcome = await make_agent("Do.", ["I shall click the button."], session, max_failures=1).run()
-    assert outcome.status is TaskStatus.FAILED
-    assert "The model does not fill in the form: " in (outcome.obstacle or "")
-    assert "I shall click the button." in (outcome.obstacle or "")
-
-
 async def test_an_answer_of_megabytes_is_cut(session: BrowserSession, tmp_path: Path) -> None:
     agent = make_agent("Do.", [done("word " * 600_000)], session, folder=tmp_path)
     outcome = await agent.run()

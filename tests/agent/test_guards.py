@@ -10,9 +10,8 @@ import pytest
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.control import NobodyWatches
+from mcp_browser.agent.control import ASKS_FOR_SECRET, NobodyWatches
 from mcp_browser.agent.executor import Domains
-from mcp_browser.agent.questions import ASKS_FOR_SECRET
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
@@ -307,55 +306,30 @@ def test_an_address_is_judged_as_it_will_be_opened(address: str, allowed: bool) 
             domains.check(address, Settings(), base="http://127.0.0.1/")
 
 
+SECRET_QUESTIONS = (
+    *("What is the 6-digit code from your authenticator app?", "Please type the six-digit code."),
+    *("What is your PIN?", "what is your pin?", "SMS code, please."),
+    *("Which code was sent to your phone?", "Please give the authentication code.", "A TAN is needed."),
+    *("Your password?", "The one-time password?", "The CVV of the card?", "Wie lautet das Passwort?"),
+    *("Bitte den Bestätigungscode aus der SMS eingeben.", "Quel est votre mot de passe ?"),
+    *("Quel est le code de vérification ?", "¿Cuál es su contraseña?"),
+    *("¿Qué código de verificación le llegó?", "Qual é a sua senha?", "Qual è il codice di verifica?"),
+    *("Wat is uw wachtwoord?", "Vad är ditt lösenord?", "Podaj hasło do konta.", "Jaké je heslo?"),
+    *("Şifreniz nedir?", "Какой у вас пароль?", "Введите код подтверждения.", "ما هي كلمة المرور؟"),
+    *("您的密码是什么？", "请输入验证码", "パスワードを教えてください", "비밀번호가 무엇입니까?"),
+)
+OTHER_QUESTIONS = (
+    *("Which zip code?", "Do you have a promo code?", "Which country code?"),
+    *("Which product code is meant?", "The tan jacket or the blue one?"),
+    *("Which pin shall I save to the board?", "Shall I pin this tab?", "Welche Postleitzahl?"),
+    *("Quel code postal ?", "¿Qué código postal?", "Qual è il codice postale?", "Welke kleur?"),
+    *("Какой почтовый индекс?", "您想要哪种颜色？"),
+)
+
+
 @pytest.mark.parametrize(
     ("question", "secret"),
-    [
-        ("What is the 6-digit code from your authenticator app?", True),
-        ("Please type the six-digit code.", True),
-        ("What is your PIN?", True),
-        ("what is your pin?", True),
-        ("SMS code, please.", True),
-        ("Which code was sent to your phone?", True),
-        ("Please give the authentication code.", True),
-        ("A TAN is needed.", True),
-        ("Your password?", True),
-        ("The one-time password?", True),
-        ("The CVV of the card?", True),
-        ("Which zip code?", False),
-        ("Do you have a promo code?", False),
-        ("Which country code?", False),
-        ("Which product code is meant?", False),
-        ("The tan jacket or the blue one?", False),
-        ("Which pin shall I save to the board?", False),
-        ("Shall I pin this tab?", False),
-        ("Wie lautet das Passwort?", True),
-        ("Bitte den Bestätigungscode aus der SMS eingeben.", True),
-        ("Quel est votre mot de passe ?", True),
-        ("Quel est le code de vérification ?", True),
-        ("¿Cuál es su contraseña?", True),
-        ("¿Qué código de verificación le llegó?", True),
-        ("Qual é a sua senha?", True),
-        ("Qual è il codice di verifica?", True),
-        ("Wat is uw wachtwoord?", True),
-        ("Vad är ditt lösenord?", True),
-        ("Podaj hasło do konta.", True),
-        ("Jaké je heslo?", True),
-        ("Şifreniz nedir?", True),
-        ("Какой у вас пароль?", True),
-        ("Введите код подтверждения.", True),
-        ("ما هي كلمة المرور؟", True),
-        ("您的密码是什么？", True),
-        ("请输入验证码", True),
-        ("パスワードを教えてください", True),
-        ("비밀번호가 무엇입니까?", True),
-        ("Welche Postleitzahl?", False),
-        ("Quel code postal ?", False),
-        ("¿Qué código postal?", False),
-        ("Qual è il codice postale?", False),
-        ("Welke kleur?", False),
-        ("Какой почтовый индекс?", False),
-        ("您想要哪种颜色？", False),
-    ],
+    [*((one, True) for one in SECRET_QUESTIONS), *((one, False) for one in OTHER_QUESTIONS)],
 )
 def test_questions_for_secrets_are_known(question: str, secret: bool) -> None:
     assert bool(ASKS_FOR_SECRET.search(question)) is secret

@@ -28,6 +28,7 @@ from mcp_browser.llm.messages import ImageBlock, Reply
 
 PICTURE = ImageBlock(data=b"", mime_type="image/png", width=1280, height=720)
 LOOK = Look(url="", title="", text="", images=(PICTURE,))
+SEEN = "@1288x728"  # The size in which a model sees it
 CLICK = GuiAction(name="click", arguments={"start_box": "(320,200)"})
 
 
@@ -50,10 +51,7 @@ CLICK = GuiAction(name="click", arguments={"start_box": "(320,200)"})
         ("Thought: x\nAction: `click(start_box='(320,200)')`", "x"),
         ("Thought: x\nAction: 1. click(start_box='(320,200)')", "x"),
         ('Thought: x\nAction: {"name": "click", "arguments": {"start_box": "(320,200)"}}', "x"),
-        (
-            '{"function": {"name": "click", "arguments": "{\\"point\\": \\"(320,200)\\"}"}}',
-            None,
-        ),
+        ('{"function": {"name": "click", "arguments": "{\\"point\\": \\"(320,200)\\"}"}}', None),
         ('<tool_call>{"name": "click", "arguments": {"start_box": "(320,200)"}}</tool_call>', None),
         ("<function=click><parameter=point>(320,200)</parameter></function>", None),
     ],
@@ -106,7 +104,7 @@ def read(text: str, *, only_done: bool = False) -> list[ActionCall]:
         (
             "drag(start_box='(1,2)', end_box='(3,4)')",
             "mouse_drag",
-            {"start": "1,2@1288x728", "end": "3,4@1288x728"},
+            {"start": f"1,2{SEEN}", "end": f"3,4{SEEN}"},
         ),
         ("drag(start_point='(1,2)', end_point='(3,4)')", "mouse_drag", None),
         ("hotkey(key='Ctrl+Shift+T')", "hotkey", {"keys": "ctrl shift t"}),
@@ -118,7 +116,7 @@ def read(text: str, *, only_done: bool = False) -> list[ActionCall]:
         (
             "scroll(start_box='(5,6)', direction='left')",
             "mouse_wheel",
-            {"direction": "left", "at": "5,6@1288x728"},
+            {"direction": "left", "at": f"5,6{SEEN}"},
         ),
         ("scroll(direction='up')", "mouse_wheel", {"direction": "up"}),
         ("wait()", "wait_for", {"seconds": 5}),
@@ -126,11 +124,7 @@ def read(text: str, *, only_done: bool = False) -> list[ActionCall]:
         ("navigate_back()", "go_back", {}),
         ("finished()", "done", {"success": True, "text": "Done."}),
         ("finished(content='It\\'s 4.')", "done", {"success": True, "text": "It's 4."}),
-        (
-            "finished(content='It is sold out.', success='False')",
-            "done",
-            {"success": False, "text": "It is sold out."},
-        ),
+        ("finished(content='Sold out.', success='False')", "done", {"success": False, "text": "Sold out."}),
         ("call_user()", "call_user", None),
     ],
 )

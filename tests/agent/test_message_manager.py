@@ -64,33 +64,28 @@ def test_several_pictures_may_stay_and_older_ones_go_while_their_texts_stay() ->
     assert [line for line in texts(told) if line.startswith("Thought")] == [f"Thought {n}" for n in range(6)]
 
 
-def test_the_picture_goes_first() -> None:
+@pytest.mark.parametrize(("length", "whole"), [(200, True), (5_000, False)])
+def test_the_picture_goes_first_then_the_states_text_in_proportion(length: int, whole: bool) -> None:
     told = manager(window=1_500)
     told.add_results(["Found a lamp."])
-    told.add_state("Page " * 200, [PICTURE])
+    told.add_state("Page " * length, [PICTURE])
     sent = told.messages()
     assert not any(message.images for message in sent)
-    assert sent[-1].text == "Page " * 200
-    assert "Found a lamp." in sent[-2].text
-
-
-def test_then_the_states_text_in_proportion() -> None:
-    told = manager(window=1_500)
-    told.add_results(["Found a lamp."])
-    told.add_state("Page " * 5_000)
-    sent = told.messages()
     assert sent[-1].text.startswith("Page Page")
-    assert "left out" in sent[-1].text
+    assert (sent[-1].text == "Page " * length) is whole
+    assert ("left out" in sent[-1].text) is not whole
     assert "Found a lamp." in sent[-2].text
 
 
-def test_then_the_oldest_memories_and_it_is_said() -> None:
+def test_then_the_oldest_memories_and_it_is_said_but_never_the_task() -> None:
     told = manager(window=3_000)
+    told.add_task("And a bulb.")
     for number in range(40):
         told.add_results([f"Result {number} " + "x" * 600])
     told.add_state("Page")
     lines = texts(told)
     assert "Buy a lamp." in "\n".join(lines)
+    assert any("And a bulb." in line for line in lines), "a new task counts as part of the task"
     assert any("older messages of your memory had to be left out" in line for line in lines)
     assert any("Result 39" in line for line in lines)
     assert not any("Result 0 " in line for line in lines)
@@ -101,14 +96,6 @@ def test_rules_and_task_are_never_left_out() -> None:
     told.add_state("Page")
     with pytest.raises(ContextTooLong, match="larger window"):
         told.messages()
-
-
-def test_a_new_task_counts_as_part_of_the_task() -> None:
-    told = manager(window=2_000)
-    told.add_task("And a bulb.")
-    for number in range(40):
-        told.add_results([f"Result {number} " + "x" * 600])
-    assert any("And a bulb." in line for line in texts(told))
 
 
 def test_the_count_follows_what_the_provider_counted() -> None:

@@ -154,44 +154,29 @@ async def test_each_failure_is_known_for_what_it_is_and_not_asked_again(  # noqa
 
 
 @every_wire
-async def test_a_wrong_key_names_the_variable_to_set(
+async def test_a_wrong_or_missing_key_names_the_variable_to_set(
     aimock: Aimock, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    provider = name.partition(":")[0].removesuffix("-chat").upper()
-    monkeypatch.setenv(f"{provider}_API_KEY", "sk-wrong-0123456789abcdefghij")
+    variable = f"{name.partition(':')[0].removesuffix('-chat').upper()}_API_KEY"
+    monkeypatch.setenv(variable, "sk-wrong-0123456789abcdefghij")
     error = await failure(await provider_model(name))
     assert isinstance(error, ModelRefused)
-    assert f"Set {provider}_API_KEY" in str(error)
-
-
-@every_wire
-async def test_a_missing_key_names_the_variable_to_set(
-    aimock: Aimock, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    provider = name.partition(":")[0].removesuffix("-chat").upper()
-    for variable in aimock.environment:
-        monkeypatch.delenv(variable)
-    with pytest.raises(NoModel, match=f"{provider}_API_KEY"):
+    assert f"Set {variable}" in str(error)
+    for each in aimock.environment:
+        monkeypatch.delenv(each)
+    with pytest.raises(NoModel, match=variable):
         await provider_model(name)
 
 
-async def test_an_unknown_provider_says_how_models_are_named() -> None:
-    with pytest.raises(NoModel, match="provider:name"):
-        await provider_model("nobody:nothing")
-
-
 @every_wire
-async def test_an_answer_that_is_no_json_may_be_asked_for_again(aimock: Aimock, name: str) -> None:
-    aimock.says({"content": "x"}, chaos={"malformedRate": 1})
+@pytest.mark.parametrize(("chaos", "why"), [("malformedRate", "cannot be read"), ("disconnectRate", "")])
+async def test_an_answer_that_is_no_json_or_breaks_off_may_be_asked_for_again(
+    aimock: Aimock, name: str, chaos: str, why: str
+) -> None:
+    aimock.says({"content": "x"}, chaos={chaos: 1})
     error = await failure(await provider_model(name))
     assert isinstance(error, ModelUnavailable)
-    assert "cannot be read" in str(error)
-
-
-@every_wire
-async def test_a_connection_that_breaks_may_be_tried_again(aimock: Aimock, name: str) -> None:
-    aimock.says({"content": "x"}, chaos={"disconnectRate": 1})
-    assert isinstance(await failure(await provider_model(name)), ModelUnavailable)
+    assert why in str(error)
 
 
 @every_wire

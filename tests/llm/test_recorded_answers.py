@@ -69,12 +69,8 @@ def chat(message: dict[str, Any], *, finish: str = "stop", **usage: Any) -> Answ
     reason = {"finish_reason": finish, "native_finish_reason": finish}
     choice = {"index": 0, "message": {"role": "assistant", **message}, **reason}
     counted = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, **usage}
-    head = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1_790_000_000,
-        "model": "gpt-4.1-mini",
-    }
+    head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1_790_000_000}
+    head |= {"model": "gpt-4.1-mini"}
     return as_json({**head, "provider": "OpenAI", "choices": [choice], "usage": counted})
 
 
@@ -87,17 +83,10 @@ def responses(output: Sequence[dict[str, Any]], *, status: str = "completed", **
 
 def streamed(*blocks: dict[str, Any], stop: str = "end_turn", **usage: int) -> Answer:
     """An answer of Anthropic's, as it streams it."""
-    message: dict[str, Any] = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "claude-sonnet-4-6",
-        "content": [],
-    }
-    counted = {"input_tokens": 10, "output_tokens": 1, **usage}
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**message, "stop_reason": None, "usage": counted}}
-    ]
+    message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
+    message |= {"model": "claude-sonnet-4-6", "stop_reason": None}
+    message |= {"usage": {"input_tokens": 10, "output_tokens": 1, **usage}}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
     for index, block in enumerate(blocks):
         given = block.get("text", block.get("input", ""))
         begun: dict[str, Any] = {**block, **({"text": ""} if "text" in block else {"input": {}})}
@@ -109,12 +98,9 @@ def streamed(*blocks: dict[str, Any], stop: str = "end_turn", **usage: int) -> A
             {"type": "content_block_delta", "index": index, "delta": delta},
             {"type": "content_block_stop", "index": index},
         ]
+    delta = {"stop_reason": stop, "stop_sequence": None}
     events += [
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": stop, "stop_sequence": None},
-            "usage": {"output_tokens": 20},
-        },
+        {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 20}},
         {"type": "message_stop"},
     ]
     text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
@@ -135,12 +121,7 @@ def anthropic_call(arguments: str) -> dict[str, Any]:
 
 
 BROKEN = '{"action": [{"click_element": {"index": 4}'
-
-
-INCOMPLETE: dict[str, Any] = {
-    "status": "incomplete",
-    "incomplete_details": {"reason": "max_output_tokens"},
-}
+INCOMPLETE: dict[str, Any] = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
 
 
 @pytest.mark.parametrize("arguments", [BROKEN, "not json", "{}"])
@@ -212,41 +193,20 @@ async def test_tokens_from_the_providers_cache_are_counted_and_cheaper(
     assert "(400 from the cache)" in str(used)
 
 
+LLAMA = "request (9000 tokens) exceeds the available context size (8192 tokens)"  # Of llama.cpp
+
+
 @pytest.mark.parametrize(
-    ("name", "answer"),
+    ("name", "kind", "message"),
     [
-        (
-            ANTHROPIC,
-            as_json(
-                {
-                    "type": "error",
-                    "error": {
-                        "type": "invalid_request_error",
-                        "message": "prompt is too long: 210000 tokens > 200000 maximum",
-                    },
-                },
-                400,
-            ),
-        ),
-        (
-            CHAT,
-            # llama.cpp's server
-            as_json(
-                {
-                    "error": {
-                        "code": 400,
-                        "message": "request (9000 tokens) exceeds the available context size (8192 tokens)",
-                        "type": "exceed_context_size_error",
-                    }
-                },
-                400,
-            ),
-        ),
+        (ANTHROPIC, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+        (CHAT, "exceed_context_size_error", LLAMA),
     ],
 )
 async def test_a_conversation_too_long_is_known_by_the_servers_words(
-    wire: Wire, name: str, answer: Answer
+    wire: Wire, name: str, kind: str, message: str
 ) -> None:
+    answer = as_json({"type": "error", "error": {"type": kind, "message": message, "code": 400}}, 400)
     assert isinstance(await wire.failure(name, answer), ContextTooLong)
 
 
@@ -321,14 +281,14 @@ async def test_a_picture_is_sent_as_the_provider_wants_it(wire: Wire, name: str,
     body = wire.bodies[0]
     said, shown = body["messages" if "messages" in body else "input"][0]["content"]
     assert said["text"] == "What is this?"
-    match name:
-        case "openai-chat:gpt-4.1-mini":
-            assert shown["image_url"]["url"] == f"data:image/png;base64,{sent}"
-        case "openai:gpt-5-mini":
-            assert shown["type"] == "input_image"
-            assert shown["image_url"] == f"data:image/png;base64,{sent}"
-        case _:
-            assert shown["source"] == {"type": "base64", "media_type": "image/png", "data": sent}
+    address = f"data:image/png;base64,{sent}"
+    source = {"type": "base64", "media_type": "image/png", "data": sent}
+    wanted = {
+        CHAT: {"image_url": {"url": address}},
+        RESPONSES: {"type": "input_image", "image_url": address},
+        ANTHROPIC: {"source": source},
+    }
+    assert wanted[name].items() <= shown.items()
 
 
 async def test_a_price_that_the_provider_tells_goes_before_the_list(site: Site) -> None:
