@@ -262,17 +262,15 @@ class AgentRun(TaskRun):
         return None
 
     def _settings_in_force(self) -> RunSettings:
-        settings, model = self.settings, self.model_client.model.info.name
-        fallback = self.model_client.fallback
+        fallback, model = self.model_client.fallback, self.model_client.model.info.name
         tab = self.session.tab_in_use
         size = tab.page.viewport_size if tab is not None else None
         return RunSettings(
             fallback_model=fallback.info.name if fallback is not None else None,
-            gui_scale=(settings.gui_scale or scale_for(model)) if self.task.style == "gui" else None,
-            max_actions=settings.max_actions,
-            max_failures=settings.max_failures,
-            model_timeout=settings.model_timeout,
-            step_timeout=settings.step_timeout,
+            gui_scale=(self.settings.gui_scale or scale_for(model)) if self.task.style == "gui" else None,
+            **self.settings.model_dump(
+                include={"max_actions", "max_failures", "model_timeout", "step_timeout"}
+            ),
             viewport=(size["width"], size["height"]) if size is not None else None,
         )
 

@@ -15,7 +15,7 @@ from mcp_browser.agent.prompting.style import StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.task import Task
+from mcp_browser.agent.task import Task, TaskOutcome
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import ChatModel, Message
@@ -94,6 +94,14 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
         watcher=watcher or NobodyWatches(),
         state=state or AgentState(),
     )
+
+
+async def run_agent(
+    task: Task | str, model: ChatModel | Sequence[Any], session: BrowserSession, **parts: Any
+) -> tuple[AgentRun, TaskOutcome]:
+    """An agent that has worked, and what it has come to."""
+    agent = make_agent(task, model, session, **parts)
+    return agent, await agent.run()
 
 
 def script(agent: AgentRun) -> ScriptedModel:

@@ -19,7 +19,18 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ModelRateLimited, ModelRefused
 from mcp_browser.llm.messages import Message, Reply, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import COUNTER, click, clicking, done, fill, filling, make_agent, output, script
+from tests.agent.conftest import (
+    COUNTER,
+    click,
+    clicking,
+    done,
+    fill,
+    filling,
+    make_agent,
+    output,
+    run_agent,
+    script,
+)
 from tests.support.agents import until, verdict
 from tests.support.site import Site
 
@@ -31,8 +42,7 @@ FORM = """<title>Form</title>
 
 async def test_a_task_is_told_done_and_reported(session: BrowserSession, site: Site) -> None:
     task = Task(text="Count to one.", start_url=site.page(COUNTER), context="Hurry.")
-    agent = make_agent(task, [click("button", "More"), done("The count is 1.")], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [click("button", "More"), done("The count is 1.")], session)
     assert outcome.status is TaskStatus.SUCCEEDED
     assert outcome.answer == "The count is 1."
     assert outcome.steps == 2
@@ -66,8 +76,7 @@ async def test_several_actions_of_a_step_are_done_in_order(session: BrowserSessi
             clicking(messages, "button", "Send"),
         )
 
-    agent = make_agent(Task(text="Send.", start_url=site.page(FORM)), [both, done()], session)
-    await agent.run()
+    agent, _ = await run_agent(Task(text="Send.", start_url=site.page(FORM)), [both, done()], session)
     names = [action.call.name for action in agent.history.steps[0].actions]
     assert names == ["input_text", "input_text", "click_element"]
     assert "Hello Ann" in script(agent).requests[1][-1].text
@@ -80,8 +89,7 @@ async def test_actions_stop_where_the_page_changes_under_them(session: BrowserSe
     def both(messages: Sequence[Message]) -> dict[str, Any]:
         return output(clicking(messages, "button", "Change"), clicking(messages, "button", "B"))
 
-    agent = make_agent(Task(text="Click both.", start_url=site.page(page)), [both, done()], session)
-    await agent.run()
+    agent, _ = await run_agent(Task(text="Click both.", start_url=site.page(page)), [both, done()], session)
     assert len(agent.history.steps[0].actions) == 1
     told = "\n".join(message.text for message in script(agent).requests[1])
     assert "these actions were not done: click_element" in told
@@ -89,8 +97,9 @@ async def test_actions_stop_where_the_page_changes_under_them(session: BrowserSe
 
 async def test_a_failed_action_ends_the_step_and_is_told(session: BrowserSession, site: Site) -> None:
     wrong = output({"click_element": {"index": 999}}, {"go_back": {}})
-    agent = make_agent(Task(text="Try.", start_url=site.page(COUNTER)), [wrong, done(success=False)], session)
-    await agent.run()
+    agent, _ = await run_agent(
+        Task(text="Try.", start_url=site.page(COUNTER)), [wrong, done(success=False)], session
+    )
     (record,) = agent.history.steps[0].actions
     assert record.error is not None
     assert "999" in record.error
@@ -100,8 +109,7 @@ async def test_a_failed_action_ends_the_step_and_is_told(session: BrowserSession
 
 async def test_the_last_step_offers_only_done(session: BrowserSession, site: Site) -> None:
     task = Task(text="Count.", start_url=site.page(COUNTER), budget=Budget(steps=2))
-    agent = make_agent(task, [click("button", "More"), done("One.", success=False)], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [click("button", "More"), done("One.", success=False)], session)
     assert outcome.status is TaskStatus.OUT_OF_BUDGET
     assert outcome.answer == "One."
     form = script(agent).forms[1]
@@ -144,8 +152,7 @@ async def test_a_run_over_budget_reports_and_ends(
 async def test_an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason(
     session: BrowserSession, site: Site
 ) -> None:
-    agent = make_agent("Do.", ["I will click the button.", done()], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Do.", ["I will click the button.", done()], session)
     assert outcome.succeeded
     assert outcome.steps == 1
     again = script(agent).requests[1]
@@ -164,8 +171,7 @@ async def test_an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason(
 async def test_a_model_that_never_answers_rightly_ends_the_run(
     session: BrowserSession, answer: Any, steps: int, why: str
 ) -> None:
-    agent = make_agent("Do.", [answer], session, max_failures=2)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Do.", [answer], session, max_failures=2)
     assert outcome.status is TaskStatus.FAILED
     assert outcome.steps == steps
     assert all(step.notes for step in agent.history.steps)
@@ -174,8 +180,7 @@ async def test_a_model_that_never_answers_rightly_ends_the_run(
 
 async def test_a_limited_rate_is_waited_for(session: BrowserSession, site: Site) -> None:
     limited = ModelRateLimited("m limits the rate.", retry_after=0.01)
-    agent = make_agent("Do.", [limited, limited, done()], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Do.", [limited, limited, done()], session)
     assert outcome.succeeded
     assert any("Asking again" in note for note in agent.history.steps[0].notes)
 
@@ -183,8 +188,7 @@ async def test_a_limited_rate_is_waited_for(session: BrowserSession, site: Site)
 async def test_another_model_goes_on_where_the_first_fails(session: BrowserSession, site: Site) -> None:
     first = ScriptedModel([ModelRefused("first is away.")], name="first")
     second = ScriptedModel([done("By the second.")], name="second")
-    agent = make_agent("Do.", first, session, fallback=second)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Do.", first, session, fallback=second)
     assert outcome.answer == "By the second."
     assert agent.history.steps[0].model == "second"
 
@@ -192,8 +196,7 @@ async def test_another_model_goes_on_where_the_first_fails(session: BrowserSessi
 async def test_a_circle_is_told_then_ended(session: BrowserSession, site: Site) -> None:
     page = "<title>Still</title><button>Nothing</button>"
     task = Task(text="Wait for ever.", start_url=site.page(page))
-    agent = make_agent(task, [click("button", "Nothing")], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [click("button", "Nothing")], session)
     assert outcome.status is TaskStatus.STUCK
     assert outcome.steps < 20
     told = [request[-1].text for request in script(agent).requests]
@@ -247,8 +250,7 @@ async def test_the_person_is_asked_and_their_answer_told(session: BrowserSession
             return "Red"
 
     ask = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
-    agent = make_agent("Choose.", [ask, done("Red it is.")], session, watcher=Person())
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Choose.", [ask, done("Red it is.")], session, watcher=Person())
     assert outcome.succeeded
     assert asked == [("Which colour?", ("Red", "Blue"))]
     assert any("The person answered: Red" in message.text for message in script(agent).requests[1])
@@ -270,8 +272,7 @@ async def test_a_person_may_act_in_the_browser_in_place_of_an_answer(
     handing_back: list[asyncio.Task[bool]] = []
     ask = output({"call_user": {"question": "Please solve the captcha."}})
     task = Task(text="Go on.", start_url=site.page("A captcha"))
-    agent = make_agent(task, [ask, done("In.")], session, watcher=Person())
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [ask, done("In.")], session, watcher=Person())
     assert outcome.succeeded
     told = "\n".join(message.text for message in script(agent).requests[1])
     assert "The person has worked in the browser and handed it back. Solved it." in told
@@ -307,8 +308,7 @@ async def test_a_run_that_nobody_answers_waits_and_goes_on_when_told(
     session: BrowserSession, site: Site
 ) -> None:
     ask = output({"call_user": {"question": "What is the code?"}})
-    agent = make_agent("Log in.", [ask, done("In.")], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Log in.", [ask, done("In.")], session)
     assert outcome.status is TaskStatus.NEEDS_PERSON
     assert outcome.obstacle == "What is the code?"
     assert not outcome.succeeded
@@ -327,8 +327,7 @@ async def test_the_answer_fits_the_form_asked_for(session: BrowserSession, site:
     }
     wrong, right = done("9", data={"price": "nine"}), done("9", data={"price": 9})
     task = Task(text="Price?", start_url=site.page("The price is 9 €."), output_schema=schema)
-    agent = make_agent(task, [wrong, right], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [wrong, right], session)
     assert outcome.succeeded
     assert outcome.data == {"price": 9}
     assert any("price" in message.text and "number" in message.text for message in script(agent).requests[1])
@@ -339,8 +338,7 @@ async def test_pages_outside_the_tasks_domains_are_left(session: BrowserSession,
     outside = site.page("<title>Out</title><p>Outside").replace("127.0.0.1", "localhost")
     task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
     link = output({"go_to_url": {"url": outside}})
-    agent = make_agent(task, [link, done(success=False)], session)
-    await agent.run()
+    agent, _ = await run_agent(task, [link, done(success=False)], session)
     assert agent.history.steps[0].actions[0].error is not None
     assert "outside the domains" in agent.history.steps[0].actions[0].error
     assert session.current_tab.url == inside
@@ -350,8 +348,7 @@ async def test_a_click_that_leads_outside_is_undone(session: BrowserSession, sit
     outside = site.page("<title>Out</title><p>Outside").replace("127.0.0.1", "localhost")
     inside = site.page(f"<title>In</title><a href='{outside}'>Leave</a>")
     task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
-    agent = make_agent(task, [click("link", "Leave"), done(success=False)], session)
-    await agent.run()
+    agent, _ = await run_agent(task, [click("link", "Leave"), done(success=False)], session)
     assert "outside the domains" in (agent.history.steps[0].actions[0].error or "")
     assert session.current_tab.url == inside
     assert not any("Outside" in m.text for request in script(agent).requests for m in request)
@@ -362,10 +359,9 @@ async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: S
     secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
     task = Task(text="Log in.", start_url=site.page(FORM), secrets=("login",))
     type_it = fill("textbox", "Name", "<secret>login</secret>")
-    agent = make_agent(
+    agent, outcome = await run_agent(
         task, [type_it, click("button", "Send"), done("In.")], session, secrets=secrets, folder=tmp_path / "t"
     )
-    outcome = await agent.run()
     await agent.write_up()
     assert outcome.succeeded
     assert await session.current_tab.page.text_content("#out") == f"Hello {value}"
@@ -380,13 +376,12 @@ async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: S
 async def test_a_secret_is_not_typed_on_other_domains(session: BrowserSession, site: Site) -> None:
     secrets = Secrets({"login": Secret.model_validate({"value": "hidden", "domains": ["example.com"]})})
     task = Task(text="Log in.", start_url=site.page(FORM), secrets=("login",))
-    agent = make_agent(
+    agent, _ = await run_agent(
         task,
         [fill("textbox", "Name", "<secret>login</secret>"), done(success=False)],
         session,
         secrets=secrets,
     )
-    await agent.run()
     assert "may not be used" in (agent.history.steps[0].actions[0].error or "")
     assert await session.current_tab.page.input_value("#who") == ""
 
@@ -417,8 +412,7 @@ async def test_a_run_goes_on_after_the_process_has_ended(
 
 async def test_a_plan_is_made_every_few_steps(session: BrowserSession, site: Site) -> None:
     task = Task(text="Count.", start_url=site.page(COUNTER), planner_interval=2)
-    agent = make_agent(task, ["First more, then done.", click("button", "More"), done()], session)
-    await agent.run()
+    agent, _ = await run_agent(task, ["First more, then done.", click("button", "More"), done()], session)
     assert "You plan for an agent" in script(agent).requests[0][0].text
     assert any("First more, then done." in message.text for message in script(agent).requests[1])
 
@@ -430,8 +424,7 @@ async def test_a_judge_that_takes_no_pictures_judges_by_the_text(session: Browse
         return verdict(("It shows 0.", True))
 
     task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
-    agent = make_agent(task, [done("None.")], session, judge=ScriptedModel([judge], judges=True))
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, [done("None.")], session, judge=ScriptedModel([judge], judges=True))
     assert outcome.status is TaskStatus.SUCCEEDED, outcome.obstacle
 
 
@@ -446,8 +439,7 @@ async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -
         return output({"extract_content": {}})
 
     task = Task(text="Read.", start_url=site.page(f"<p>{long_text}"))
-    agent = make_agent(task, ScriptedModel([say], context_window=40_000), session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, ScriptedModel([say], context_window=40_000), session)
     assert outcome.answer == "Ready."
     assert any("Read." in message.text for message in script(agent).requests[-1])
 
@@ -457,8 +449,7 @@ async def test_no_request_is_longer_than_the_model_takes(session: BrowserSession
     page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
     task = Task(text="Read all.", start_url=site.page(page), budget=Budget(steps=6))
     read = output({"extract_content": {}})
-    agent = make_agent(task, ScriptedModel([read], context_window=window), session)
-    await agent.run()
+    agent, _ = await run_agent(task, ScriptedModel([read], context_window=window), session)
     for request, form in zip(script(agent).requests, script(agent).forms, strict=True):
         assert tokens_of(request, form) <= window
         assert any("Read all." in message.text for message in request)
@@ -475,8 +466,7 @@ async def test_a_vision_agent_works_by_pictures_and_points(session: BrowserSessi
         "Thought: Done.\nAction: finished(content='Pressed and typed.')",
     ]
     task = Task(text="Press and type.", start_url=site.page(page), style="gui")
-    agent = make_agent(task, lines, session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, lines, session)
     assert outcome.succeeded, agent.history
     assert outcome.answer == "Pressed and typed."
     assert await session.current_tab.page.text_content("#out") == "Pressed"
@@ -490,8 +480,7 @@ async def test_a_vision_agent_works_by_pictures_and_points(session: BrowserSessi
 async def test_a_vision_agent_needs_a_model_that_sees(session: BrowserSession, site: Site) -> None:
     task = Task(text="Press.", start_url=site.page("<button>A</button>"), style="gui")
     blind = ScriptedModel(["Thought: x\nAction: click(start_box='(1,1)')"], sees=False)
-    agent = make_agent(task, blind, session, max_failures=1)
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, blind, session, max_failures=1)
     assert outcome.status is TaskStatus.FAILED
     assert "pictures" in (outcome.obstacle or "")
 
@@ -511,8 +500,7 @@ async def test_a_secret_that_the_person_gives_is_typed_and_read_by_nobody(
 
     task = Task(text="Type it.", start_url=site.page("<label>Password <input id=word></label>"))
     lines = [SECRET_QUESTION, fill("textbox", "Password", "<secret>login</secret>"), done("In.")]
-    agent = make_agent(task, lines, session, watcher=Person())
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, lines, session, watcher=Person())
     assert outcome.succeeded
     assert asked == [("Your password, please.", site.url)]
     assert await session.current_tab.page.input_value("#word") == "correct horse"
@@ -533,8 +521,7 @@ async def test_a_secret_is_never_asked_for_in_the_open(
 
     ask = output({"call_user": {"question": "What is your password?", **given}})
     task = Task(text="Log in.", start_url=site.page("Log in"))
-    agent = make_agent(task, [ask, done("In.")], session, watcher=Person())
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, [ask, done("In.")], session, watcher=Person())
     assert outcome.status is TaskStatus.NEEDS_PERSON
     assert outcome.obstacle is not None
     assert "--secrets" in outcome.obstacle
@@ -542,8 +529,7 @@ async def test_a_secret_is_never_asked_for_in_the_open(
 
 @pytest.mark.fresh
 async def test_a_secret_is_asked_for_once_its_page_is_open(session: BrowserSession) -> None:
-    agent = make_agent("Log in.", [SECRET_QUESTION, done("Out.", success=False)], session)
-    await agent.run()
+    agent, _ = await run_agent("Log in.", [SECRET_QUESTION, done("Out.", success=False)], session)
     assert "open the page first" in script(agent).requests[1][-2].text
 
 
@@ -561,8 +547,7 @@ async def test_the_task_s_model_reads_what_the_page_does_not_name_and_adds_nothi
     wanted = {"type": "object", "properties": {name: {"type": kind} for name, kind in kinds.items()}}
     read = {"name": "Other", "address": "12 Mill  lane", "potPrice": 4.5, "phone": "555-0199", "seats": 40}
     lines = [output({"extract_data": {"output_schema": wanted}}), {"data": read}, done("Read.")]
-    agent = make_agent(Task(text="Read.", start_url=page), lines, session)
-    await agent.run()
+    agent, _ = await run_agent(Task(text="Read.", start_url=page), lines, session)
     (action,) = agent.history.steps[0].actions
     assert '{"name": "Tea house", "address": "12 Mill  lane", "potPrice": 4.5}' in action.result
     assert '"address": "read by the model"' in action.result

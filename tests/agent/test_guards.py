@@ -21,7 +21,7 @@ from mcp_browser.dom.service import DomService
 from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import Message
 from mcp_browser.settings import Settings
-from tests.agent.conftest import click, done, fill, index_of, make_agent, output, script
+from tests.agent.conftest import click, done, fill, index_of, make_agent, output, run_agent, script
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -53,8 +53,7 @@ async def test_a_report_keeps_the_names_of_secrets(session: BrowserSession, site
     schema = {"type": "object", "properties": {"word": {"type": "string"}}}
     task = Task(text="Log in.", start_url=site.page(FIELD), output_schema=schema)
     end = done(f"It is {PLACE}.", data={"word": PLACE, "seen": [VALUE]})
-    agent = make_agent(task, [fill("textbox", "Word", PLACE), end], session, secrets=kept())
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, [fill("textbox", "Word", PLACE), end], session, secrets=kept())
     assert await session.current_tab.page.input_value("#word") == VALUE
     assert outcome.answer == f"It is {PLACE}."
     assert outcome.data == {"word": PLACE, "seen": [PLACE]}
@@ -71,8 +70,7 @@ async def test_a_question_keeps_the_names_of_secrets(session: BrowserSession, si
 
     ask = output({"call_user": {"question": f"Is {PLACE} or {VALUE} right?", "choices": [PLACE, VALUE]}})
     task = Task(text="Ask.", start_url=site.page(FIELD))
-    agent = make_agent(task, [ask], session, secrets=kept(), watcher=Person())
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, [ask], session, secrets=kept(), watcher=Person())
     assert asked == [(f"Is {PLACE} or {PLACE} right?", (PLACE, PLACE))]
     assert outcome.obstacle == f"Is {PLACE} or {PLACE} right?"
 
@@ -130,8 +128,9 @@ async def test_a_frame_of_another_site_gets_no_secret_of_the_page(
     session: BrowserSession, site: Site
 ) -> None:
     task = Task(text="Log in.", start_url=framed(site, FIELD))
-    agent = make_agent(task, [*WAYS, done()], session, secrets=kept("127.0.0.1"), max_failures=len(WAYS) + 1)
-    await agent.run()
+    agent, _ = await run_agent(
+        task, [*WAYS, done()], session, secrets=kept("127.0.0.1"), max_failures=len(WAYS) + 1
+    )
     for number in range(len(WAYS)):
         assert "may not be used on http://localhost" in error_of(agent, number)
     assert await session.current_tab.page.frames[1].input_value("#word") == ""
@@ -140,8 +139,7 @@ async def test_a_frame_of_another_site_gets_no_secret_of_the_page(
 
 async def test_a_secret_of_a_frame_s_site_is_typed_there(session: BrowserSession, site: Site) -> None:
     task = Task(text="Log in.", start_url=framed(site, FIELD))
-    agent = make_agent(task, [*WAYS, done()], session, secrets=kept("localhost"))
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [*WAYS, done()], session, secrets=kept("localhost"))
     assert outcome.errors == ()
     # The first three ways replace what is there; the last two add to it, where the caret is.
     typed = await session.current_tab.page.frames[1].input_value("#word")
@@ -155,8 +153,7 @@ async def test_a_frame_without_an_address_is_judged_by_the_page_it_belongs_to(
 ) -> None:
     page = f'<iframe {sandbox} title=Inner srcdoc="{FIELD}" width=400 height=200></iframe>'
     task = Task(text="Log in.", start_url=site.page(page))
-    agent = make_agent(task, [fill("textbox", "Word", PLACE), done()], session, secrets=kept())
-    await agent.run()
+    await run_agent(task, [fill("textbox", "Word", PLACE), done()], session, secrets=kept())
     assert await session.current_tab.page.frames[1].input_value("#word") == typed
 
 
@@ -211,8 +208,7 @@ async def test_a_run_looks_and_leaves_without_being_offered_actions_for_it(
     task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
     back = output({"go_back": {}})
     lines = [click("link", "Leave"), back, done(success=False)]
-    agent = make_agent(task, lines, session, registry=only("click_element"))
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, lines, session, registry=only("click_element"))
     assert "outside the domains" in error_of(agent)
     assert session.current_tab.url == inside
     assert outcome.status is TaskStatus.FAILED
@@ -237,8 +233,7 @@ async def test_a_page_that_goes_outside_by_itself_is_not_shown(session: BrowserS
         return output({"wait_for": {"seconds": 2}})
 
     task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
-    agent = make_agent(task, [go_away, go_away_after, done()], session)
-    await agent.run()
+    agent, _ = await run_agent(task, [go_away, go_away_after, done()], session)
     assert "999" in error_of(agent, 0)
     for step in (0, 1):
         assert "outside the domains" in error_of(agent, step)
@@ -267,8 +262,7 @@ async def test_a_page_outside_that_was_open_before_the_task_stays_and_is_not_sho
     await session.ensure_open()
     before = session.current_tab
     await before.goto(outside(site))
-    agent = make_agent(Task(text="Stay.", allowed_domains=("127.0.0.1",)), [done()], session)
-    await agent.run()
+    agent, _ = await run_agent(Task(text="Stay.", allowed_domains=("127.0.0.1",)), [done()], session)
     assert "Forbidden words" not in everything_told(agent)
     assert before.url.startswith(site.other)
     assert session.current_tab is not before
@@ -277,8 +271,7 @@ async def test_a_page_outside_that_was_open_before_the_task_stays_and_is_not_sho
 async def test_a_start_outside_is_not_opened(session: BrowserSession, site: Site) -> None:
     start = outside(site)
     task = Task(text="Stay.", start_url=start, allowed_domains=("127.0.0.1",))
-    agent = make_agent(task, [done(success=False)], session)
-    await agent.run()
+    agent, _ = await run_agent(task, [done(success=False)], session)
     assert f"GET {urlsplit(start).path}" not in site.requests
     assert "outside the domains" in everything_told(agent)
 
@@ -339,8 +332,7 @@ async def test_a_secret_in_the_address_of_a_form_is_hidden(session: BrowserSessi
     page = f"<form action=/got>{FIELD.replace('id=word', 'id=word name=q')}<button>Go</button></form>"
     task = Task(text="Log in.", start_url=site.page(page))
     steps = [fill("textbox", "Word", PLACE), click("button", "Go"), output({"reload": {}}), done()]
-    agent = make_agent(task, steps, session, secrets=kept())
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, steps, session, secrets=kept())
     assert session.current_tab.url.endswith("q=p%40ss+word%2F1")
     assert outcome.urls[-1].endswith(f"q={PLACE}")
     assert "word%2F1" not in everything_told(agent) + outcome.model_dump_json()

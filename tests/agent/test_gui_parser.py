@@ -170,9 +170,7 @@ def test_the_last_step_takes_only_the_end() -> None:
         read("Action: wait()", only_done=True)
     (call,) = read("Action: finished(content='x', success='true')", only_done=True)
     assert (call.name, call.arguments["success"]) == ("done", True)
-
-
-def test_an_end_in_the_last_step_is_no_success_unless_it_says_so() -> None:
+    # It is no success unless it says so.
     (call,) = read("Action: finished(content='Got as far as the login page.')", only_done=True)
     assert call.arguments == {"success": False, "text": "Got as far as the login page."}
 

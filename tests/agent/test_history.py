@@ -16,7 +16,7 @@ from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output
+from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output, run_agent
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -86,8 +86,7 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
     }
     for status, (task, script) in failing.items():
         folder = tmp_path / status
-        agent = make_agent(task, script, session, folder=folder)
-        await agent.run()
+        agent, _ = await run_agent(task, script, session, folder=folder)
         await agent.write_up()
         assert written(folder)["status"] == status
         assert "Not done" in (folder / "report.html").read_text()
@@ -129,8 +128,7 @@ async def test_no_picture_is_kept_where_none_is_wanted(
     session: BrowserSession, site: Site, tmp_path: Path
 ) -> None:
     task = Task(text="Look.", start_url=site.page(FORM))
-    agent = make_agent(task, [done()], session, folder=tmp_path, step_pictures=False)
-    await agent.run()
+    agent, _ = await run_agent(task, [done()], session, folder=tmp_path, step_pictures=False)
     await agent.write_up()
     assert written(tmp_path)["steps"][0]["screenshot"] is None
     assert "<img" not in (tmp_path / "report.html").read_text()
@@ -147,8 +145,7 @@ async def test_a_secret_is_in_no_file_of_a_run(session: BrowserSession, site: Si
         click("button", "Send"),
         done(),
     ]
-    agent = make_agent(task, script, session, secrets=secrets, folder=tmp_path)
-    await agent.run()
+    agent, _ = await run_agent(task, script, session, secrets=secrets, folder=tmp_path)
     await agent.write_up()
     written(tmp_path)
     assert value not in everything_in(tmp_path)
@@ -162,8 +159,7 @@ async def test_the_report_shows_a_run_and_runs_nothing_that_a_page_said(
 ) -> None:
     task = Task(text=f"Say hello. {HOSTILE}", start_url=site.page(FORM, title=f"Greeter {HOSTILE}"))
     script = [fill("textbox", "Name", HOSTILE), done(f"Said. {HOSTILE}")]
-    agent = make_agent(task, script, session, folder=tmp_path)
-    await agent.run()
+    agent, _ = await run_agent(task, script, session, folder=tmp_path)
     await agent.write_up()
     errors: list[str] = []
     page.on("console", lambda message: errors.append(message.text))

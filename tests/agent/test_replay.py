@@ -19,7 +19,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output
+from tests.agent.conftest import click, done, fill, filling, index_of, output, run_agent
 from tests.agent.test_history import written
 from tests.support.site import Reply, Site
 
@@ -40,8 +40,7 @@ async def record(session: BrowserSession, url: str | None, *script: Any, **optio
     """The history of a run that did this."""
     secrets = options.pop("secrets", Secrets())
     task = Task(text="Do it.", start_url=url, secrets=secrets.names)
-    agent = make_agent(task, [*script, done()], session, secrets=secrets)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [*script, done()], session, secrets=secrets)
     assert outcome.succeeded, outcome
     return agent.history
 
@@ -258,21 +257,15 @@ async def test_what_may_mean_something_else_by_now_is_asked_about_or_refused(
 
 SENDING = """<form action=/sent method=post><label>Name <input name=who {}></label>
 <button type={}>Send</button></form>"""
+WAS_SENT = "recorded POST {}/sent → 200, now "
 
 
 @pytest.mark.parametrize(
     ("kind", "extra", "status", "where", "ends", "why"),
     [
         ("submit", "", 200, "/sent", TaskStatus.SUCCEEDED, None),
-        (
-            "submit",
-            "",
-            500,
-            "/sent",
-            TaskStatus.FAILED,
-            "recorded POST {}/sent → 200, now POST {}/sent → 500",
-        ),
-        ("button", "", 200, "/sent", TaskStatus.FAILED, "recorded POST {}/sent → 200, now nothing was sent"),
+        ("submit", "", 500, "/sent", TaskStatus.FAILED, WAS_SENT + "POST {}/sent → 500"),
+        ("button", "", 200, "/sent", TaskStatus.FAILED, WAS_SENT + "nothing was sent"),
         ("submit", "><input required", 200, "/sent", TaskStatus.FAILED, "now nothing was sent"),
         ("submit", "", 200, "/sent/4712", TaskStatus.UNCONFIRMED, "/sent/4712"),
     ],

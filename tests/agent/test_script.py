@@ -21,7 +21,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli import main
 from mcp_browser.llm.messages import Message
 from mcp_browser.settings import BrowserSettings, FileSettings
-from tests.agent.conftest import click, done, fill, index_of, make_agent, output
+from tests.agent.conftest import click, done, fill, index_of, output, run_agent
 from tests.support.site import Reply, Request, Site
 
 WORD = "correct horse"
@@ -122,8 +122,7 @@ async def test_the_script_of_a_run_comes_to_the_same_end(
         done("All done."),
     ]
     task = Task(text='Order "all" \\ of it', start_url=shop.url, secrets=secrets.names)
-    agent = make_agent(task, script, session, secrets=secrets, folder=tmp_path)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, script, session, secrets=secrets, folder=tmp_path)
     await agent.write_up()
     assert outcome.succeeded, outcome
     done_by_agent, shop.told = shop.told, []

@@ -64,12 +64,13 @@ async def test_a_form_comes_back_filled_in(aimock: Aimock, name: str) -> None:
 
 
 @every_wire
-async def test_without_a_form_a_text_is_asked_for(aimock: Aimock, name: str) -> None:
+@pytest.mark.parametrize("form", [None, FORM], ids=["without a form", "in the place of one"])
+async def test_words_are_told_as_such(aimock: Aimock, name: str, form: OutputForm | None) -> None:
     aimock.says({"content": "The blue one."})
-    reply = await (await provider_model(name)).ask(ASKED, form=None, seconds=20)
+    reply = await (await provider_model(name)).ask(ASKED, form=form, seconds=20)
     assert (reply.text, reply.call) == ("The blue one.", None)
     (request,) = aimock.requests()
-    assert not request["body"].get("tools")
+    assert bool(request["body"].get("tools")) is (form is not None)
 
 
 @every_wire
@@ -94,13 +95,6 @@ async def test_a_form_can_be_asked_for_as_json(aimock: Aimock, name: str) -> Non
     assert reply.call is not None
     assert reply.call.arguments == {"action": [{"wait_for": {"seconds": 1}}]}
     assert not aimock.requests()[0]["body"].get("tools")
-
-
-@every_wire
-async def test_words_in_the_place_of_a_form_are_told_as_such(aimock: Aimock, name: str) -> None:
-    aimock.says({"content": "I would click it."})
-    reply = await (await provider_model(name)).ask(ASKED, form=FORM, seconds=20)
-    assert (reply.call, reply.text) == (None, "I would click it.")
 
 
 @pytest.mark.parametrize("name", WIRES[1:])

@@ -150,46 +150,28 @@ async def test_an_empty_answer_is_told_as_empty(wire: Wire, name: str, answer: A
     assert (reply.text, reply.call) == ("", None)
 
 
+CHAT_USED = {"prompt_tokens": 1_000, "completion_tokens": 50, "total_tokens": 1_050}
+RESPONSES_USED = {"input_tokens": 1_000, "output_tokens": 50, "total_tokens": 1_050}
+CACHED, THOUGHT = {"cached_tokens": 400}, {"reasoning_tokens": 30}
+MORE = {"input_tokens_details": CACHED, "output_tokens_details": THOUGHT}
+SAID = {"type": "text", "text": "Yes."}
+
+
 # US dollars: 600 tokens at full price, 400 from the cache, 50 answered.
 @pytest.mark.parametrize(
     ("name", "answer", "cost"),
     [
-        (
-            CHAT,
-            chat(
-                {"content": "Yes."},
-                prompt_tokens=1_000,
-                completion_tokens=50,
-                total_tokens=1_050,
-                prompt_tokens_details={"cached_tokens": 400},
-            ),
-            Decimal("0.00036"),
-        ),
-        (
-            RESPONSES,
-            responses(
-                [],
-                usage={
-                    **{"input_tokens": 1_000, "output_tokens": 50, "total_tokens": 1_050},
-                    "input_tokens_details": {"cached_tokens": 400},
-                    "output_tokens_details": {"reasoning_tokens": 30},
-                },
-            ),
-            Decimal("0.00026"),
-        ),
-        (
-            ANTHROPIC,
-            streamed({"type": "text", "text": "Yes."}, input_tokens=600, cache_read_input_tokens=400),
-            Decimal("0.00222"),
-        ),
+        (CHAT, chat({"content": "Yes."}, **CHAT_USED, prompt_tokens_details=CACHED), "0.00036"),
+        (RESPONSES, responses([], usage={**RESPONSES_USED, **MORE}), "0.00026"),
+        (ANTHROPIC, streamed(SAID, input_tokens=600, cache_read_input_tokens=400), "0.00222"),
     ],
 )
 async def test_tokens_from_the_providers_cache_are_counted_and_cheaper(
-    wire: Wire, name: str, answer: Answer, cost: Decimal
+    wire: Wire, name: str, answer: Answer, cost: str
 ) -> None:
     used = (await wire.ask(name, answer)).usage
     assert (used.input_tokens, used.cached_tokens, used.estimated) == (1_000, 400, False)
-    assert used.cost == cost
+    assert used.cost == Decimal(cost)
     assert "(400 from the cache)" in str(used)
 
 
@@ -267,11 +249,7 @@ async def test_a_server_that_says_nothing_is_given_up_at_the_deadline(
 
 @pytest.mark.parametrize(
     ("name", "answer"),
-    [
-        (CHAT, chat({"content": "A dot."})),
-        (RESPONSES, responses([])),
-        (ANTHROPIC, streamed({"type": "text", "text": "A dot."})),
-    ],
+    [(CHAT, chat({"content": "Yes."})), (RESPONSES, responses([])), (ANTHROPIC, streamed(SAID))],
 )
 async def test_a_picture_is_sent_as_the_provider_wants_it(wire: Wire, name: str, answer: Answer) -> None:
     data = b"\x89PNG not really"
