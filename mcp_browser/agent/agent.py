@@ -99,8 +99,7 @@ class AgentRun(TaskRun):
             state=self.state.messages,
         )
         self.model_client.limit = self._limit_reached
-        clients = (self.model_client, self.judge_client or self.model_client)
-        self._clients = {id(client): client for client in clients}.values()
+        self._clients = [one for one in (self.model_client, self.judge_client) if one is not None]
         self._counted = self._models_usage()
         self._seconds_before = self.state.seconds
         self._confirmer = Confirmer(

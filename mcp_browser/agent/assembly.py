@@ -20,6 +20,7 @@ from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NoModel, NotActionable
 from mcp_browser.llm.messages import ChatModel, ModelInfo
+from mcp_browser.llm.scripted import load_script
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
 
 SCRIPTED = "scripted:"  # Begins the name of a model that follows a script in a file
@@ -76,8 +77,6 @@ async def chat_model(name: Any, settings: AgentSettings) -> ChatModel:
     if hasattr(name, "ask") and hasattr(name, "info"):
         return name
     if isinstance(name, str) and name.startswith(SCRIPTED):
-        from mcp_browser.llm.scripted import load_script  # noqa: PLC0415 - only for tests and demonstrations
-
         return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
     # A thread: the import takes a second, and the browser's other callers should not wait.
     providers = await anyio.to_thread.run_sync(_import_providers)

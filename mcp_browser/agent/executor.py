@@ -23,12 +23,12 @@ from mcp_browser.actions.session_script import EXPORT_SCRIPT
 from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.actions.tabs import switch_tab
 from mcp_browser.agent import spans
-from mcp_browser.agent.claims.watch import ActionWatch
 from mcp_browser.agent.record.evidence import LONGEST_PASSAGE, Evidence, Origin, Passage
 from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.secrets.injection import CheckedTyping
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import ActionCall
+from mcp_browser.agent.watch import ActionWatch
 from mcp_browser.batch import Batch, ListedAction, Premises
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.network.log import NetworkLog
@@ -270,19 +270,19 @@ class Executor:
             if call.name not in (DONE, CALL_USER):
                 log = await session.plugin(NetworkLog)
                 self.watch = watch = ActionWatch(session, log, self.watch)
-            now, action = ActionCall(name=call.name, arguments=dict(arguments)), registry[call.name]
+            given, action = dict(arguments), registry[call.name]
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
-            elements = await record_elements(session, now.arguments, hide=self._secrets.hide_in)
+            elements = await record_elements(session, given, hide=self._secrets.hide_in)
             typing = CheckedTyping(session, self._secrets, action)
-            named = in_texts(await typing.note_typed(now.arguments, elements), redact_addresses)
+            named = in_texts(await typing.note_typed(given, elements), redact_addresses)
             shown = ActionCall(name=call.name, arguments=named)
-            address = now.arguments.get("url")
+            address = given.get("url")
             if isinstance(address, str) and action.effect == "navigation":
                 self._domains.check(address, self.controller.settings, base=tab.url)
             # What is reported or asked keeps the names of secrets.
             keeps = call.name in (DONE, CALL_USER)
-            filled = dict(now.arguments) if keeps else await typing.fill_in(now.arguments)
+            filled = given if keeps else await typing.fill_in(given)
             typing.apply()
             return filled
 

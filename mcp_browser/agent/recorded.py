@@ -15,10 +15,10 @@ from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.session_script import as_test, without_address_secrets
 from mcp_browser.actions.tabs import close_tab, open_tab
 from mcp_browser.actions.waiting import wait_for
-from mcp_browser.agent.claims.watch import ActionWatch
 from mcp_browser.agent.record.evidence import NUMBER, Evidence
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord, new_task_id
 from mcp_browser.agent.task import ActionCall, Task, TaskOutcome, TaskStatus
+from mcp_browser.agent.watch import ActionWatch
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab

@@ -15,7 +15,7 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import SCRIPT_FILE, export_script
 from mcp_browser.agent.secrets.store import Secret, Secrets
-from mcp_browser.agent.task import Task
+from mcp_browser.agent.task import AgentBrain, Task
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli import main
@@ -226,9 +226,8 @@ NOTHING_LIKE_IT = [
 @pytest.mark.parametrize(("name", "arguments"), NOTHING_LIKE_IT)
 def test_an_action_without_an_equivalent_is_said_to_have_none(name: str, arguments: dict[str, Any]) -> None:
     elements = [BUTTON] if name == "upload_file" else []
-    (_, last) = body_of(
-        export_script(history({"call": {"name": name, "arguments": arguments}, "elements": elements}))
-    )
+    call = {"name": name, "arguments": arguments}
+    (_, last) = body_of(export_script(history({"call": call, "elements": elements})))
     assert last.startswith(f"raise NotImplementedError('{name}: ")
 
 
@@ -264,28 +263,13 @@ def test_the_command_line_prints_scripts_and_reports(
 
 def test_nothing_in_a_history_becomes_code(tmp_path: Path) -> None:
     evil = '"""\nimport os; os.abort()\n\\"""\'\'\'#{{ 7 * 7 }}'
-    element = {
-        **BUTTON,
-        "name": evil,
-        "path": evil,
-        "attributes": {"id": evil, "data-testid": evil},
-        "frames": [evil],
-    }
+    attributes = {"id": evil, "data-testid": evil}
+    element = {**BUTTON, "name": evil, "path": evil, "attributes": attributes, "frames": [evil]}
     call = {"name": "input_text", "arguments": {"index": 1, "text": evil}}
-    step = {
-        "number": 1,
-        "url": evil,
-        "started": "2026-01-01T00:00:00Z",
-        "brain": {"next_goal": evil},
-        "actions": [
-            {"call": call, "elements": [element]},
-            {"call": {"name": evil}},
-            {"call": call, "error": evil},
-        ],
-    }
-    script = export_script(
-        AgentHistory.model_validate({"id": evil, "version": evil, "task": {"text": evil}, "steps": [step]})
-    )
+    actions = [{"call": call, "elements": [element]}, {"call": {"name": evil}}, {"call": call, "error": evil}]
+    evils = history(*actions, task=evil, id=evil, version=evil)
+    step = evils.steps[0].model_copy(update={"url": evil, "brain": AgentBrain(next_goal=evil)})
+    script = export_script(evils.model_copy(update={"steps": [step]}))
     tree = ast.parse(script)
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     assert names == {"os", "sys", "time"}, "nothing else is imported"

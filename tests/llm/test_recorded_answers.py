@@ -150,7 +150,7 @@ async def test_an_empty_answer_is_told_as_empty(wire: Wire, name: str, answer: A
     assert (reply.text, reply.call) == ("", None)
 
 
-CHAT_USED = {"prompt_tokens": 1_000, "completion_tokens": 50, "total_tokens": 1_050}
+CHAT_USED: dict[str, Any] = {"prompt_tokens": 1_000, "completion_tokens": 50, "total_tokens": 1_050}
 RESPONSES_USED = {"input_tokens": 1_000, "output_tokens": 50, "total_tokens": 1_050}
 CACHED, THOUGHT = {"cached_tokens": 400}, {"reasoning_tokens": 30}
 MORE = {"input_tokens_details": CACHED, "output_tokens_details": THOUGHT}

@@ -56,10 +56,6 @@ class OneTimePassword(BaseModel, frozen=True):
             algorithm=cast("Algorithm", given.get("algorithm", "SHA1").upper()),
         )
 
-    def now(self) -> str:
-        """The code of this moment."""
-        return self.at(time.time())
-
     def at(self, seconds: float) -> str:
         """The code of a moment, in seconds since 1970."""
         # Imported late: seldom needed.
@@ -124,7 +120,7 @@ class Secret(BaseModel, frozen=True, extra="forbid"):
         if self.value is not None:
             return self.value.get_secret_value()
         assert self.totp is not None
-        return OneTimePassword.parse(self.totp.get_secret_value()).now()
+        return OneTimePassword.parse(self.totp.get_secret_value()).at(time.time())
 
     def allowed_on(self, url: str) -> bool:
         """Whether it may be typed into this page."""
@@ -147,9 +143,6 @@ class Secrets:
         self._typed: list[str] = []
         self.others: Mapping[str, str] = {}
         """More values to hide, by their names: those of the session."""
-
-    def __bool__(self) -> bool:
-        return bool(self._secrets)
 
     def add(self, name: str, secret: Secret) -> None:
         """Add or replace a secret; an earlier value stays hidden."""
