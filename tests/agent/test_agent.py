@@ -97,9 +97,8 @@ async def test_actions_stop_where_the_page_changes_under_them(session: BrowserSe
 
 async def test_a_failed_action_ends_the_step_and_is_told(session: BrowserSession, site: Site) -> None:
     wrong = output({"click_element": {"index": 999}}, {"go_back": {}})
-    agent, _ = await run_agent(
-        Task(text="Try.", start_url=site.page(COUNTER)), [wrong, done(success=False)], session
-    )
+    task = Task(text="Try.", start_url=site.page(COUNTER))
+    agent, _ = await run_agent(task, [wrong, done(success=False)], session)
     (record,) = agent.history.steps[0].actions
     assert record.error is not None
     assert "999" in record.error
@@ -319,12 +318,7 @@ async def test_a_run_that_nobody_answers_waits_and_goes_on_when_told(
 
 
 async def test_the_answer_fits_the_form_asked_for(session: BrowserSession, site: Site) -> None:
-    schema = {
-        "type": "object",
-        "properties": {"price": {"type": "number"}},
-        "required": ["price"],
-        "additionalProperties": False,
-    }
+    schema = {"type": "object", "properties": {"price": {"type": "number"}}, "required": ["price"]}
     wrong, right = done("9", data={"price": "nine"}), done("9", data={"price": 9})
     task = Task(text="Price?", start_url=site.page("The price is 9 €."), output_schema=schema)
     agent, outcome = await run_agent(task, [wrong, right], session)
@@ -334,22 +328,13 @@ async def test_the_answer_fits_the_form_asked_for(session: BrowserSession, site:
 
 
 async def test_pages_outside_the_tasks_domains_are_left(session: BrowserSession, site: Site) -> None:
-    inside = site.page("<title>In</title><p>Inside")
-    outside = site.page("<title>Out</title><p>Outside").replace("127.0.0.1", "localhost")
-    task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
-    link = output({"go_to_url": {"url": outside}})
-    agent, _ = await run_agent(task, [link, done(success=False)], session)
-    assert agent.history.steps[0].actions[0].error is not None
-    assert "outside the domains" in agent.history.steps[0].actions[0].error
-    assert session.current_tab.url == inside
-
-
-async def test_a_click_that_leads_outside_is_undone(session: BrowserSession, site: Site) -> None:
     outside = site.page("<title>Out</title><p>Outside").replace("127.0.0.1", "localhost")
     inside = site.page(f"<title>In</title><a href='{outside}'>Leave</a>")
     task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
-    agent, _ = await run_agent(task, [click("link", "Leave"), done(success=False)], session)
-    assert "outside the domains" in (agent.history.steps[0].actions[0].error or "")
+    there = output({"go_to_url": {"url": outside}})
+    agent, _ = await run_agent(task, [there, click("link", "Leave"), done(success=False)], session)
+    for step in agent.history.steps[:2]:
+        assert "outside the domains" in (step.actions[0].error or "")
     assert session.current_tab.url == inside
     assert not any("Outside" in m.text for request in script(agent).requests for m in request)
 
@@ -357,11 +342,11 @@ async def test_a_click_that_leads_outside_is_undone(session: BrowserSession, sit
 async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: Site, tmp_path: Path) -> None:
     value = "correct horse battery"
     secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
-    task = Task(text="Log in.", start_url=site.page(FORM), secrets=("login",))
-    type_it = fill("textbox", "Name", "<secret>login</secret>")
-    agent, outcome = await run_agent(
-        task, [type_it, click("button", "Send"), done("In.")], session, secrets=secrets, folder=tmp_path / "t"
-    )
+    body = FORM.replace("out.textContent", "document.title = this.title = out.textContent")
+    task = Task(text="Log in.", start_url=site.page(body), secrets=("login",))
+    send = click("button", "Send")
+    lines = [fill("textbox", "Name", "<secret>login</secret>"), send, send, done("In.")]
+    agent, outcome = await run_agent(task, lines, session, secrets=secrets, folder=tmp_path / "t")
     await agent.write_up()
     assert outcome.succeeded
     assert await session.current_tab.page.text_content("#out") == f"Hello {value}"
@@ -376,12 +361,8 @@ async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: S
 async def test_a_secret_is_not_typed_on_other_domains(session: BrowserSession, site: Site) -> None:
     secrets = Secrets({"login": Secret.model_validate({"value": "hidden", "domains": ["example.com"]})})
     task = Task(text="Log in.", start_url=site.page(FORM), secrets=("login",))
-    agent, _ = await run_agent(
-        task,
-        [fill("textbox", "Name", "<secret>login</secret>"), done(success=False)],
-        session,
-        secrets=secrets,
-    )
+    lines = [fill("textbox", "Name", "<secret>login</secret>"), done(success=False)]
+    agent, _ = await run_agent(task, lines, session, secrets=secrets)
     assert "may not be used" in (agent.history.steps[0].actions[0].error or "")
     assert await session.current_tab.page.input_value("#who") == ""
 
@@ -429,8 +410,6 @@ async def test_a_judge_that_takes_no_pictures_judges_by_the_text(session: Browse
 
 
 async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -> None:
-    long_text = "word " * 3000
-
     def say(messages: Sequence[Message]) -> Any:
         if "You shorten the memory" in messages[0].text:
             return "Summary: five words were found."
@@ -438,7 +417,7 @@ async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -
             return done("Ready.")
         return output({"extract_content": {}})
 
-    task = Task(text="Read.", start_url=site.page(f"<p>{long_text}"))
+    task = Task(text="Read.", start_url=site.page(f"<p>{'word ' * 3000}"))
     agent, outcome = await run_agent(task, ScriptedModel([say], context_window=40_000), session)
     assert outcome.answer == "Ready."
     assert any("Read." in message.text for message in script(agent).requests[-1])

@@ -20,6 +20,7 @@ from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import Message
+from mcp_browser.llm.scripted import Speaker
 from mcp_browser.settings import Settings
 from tests.agent.conftest import click, done, fill, index_of, make_agent, output, run_agent, script
 from tests.support.site import Site
@@ -87,9 +88,7 @@ async def test_a_secret_stands_in_nothing_but_what_is_typed(session: BrowserSess
         {"set_storage": {"items": {PLACE: "x"}}},
     ]
     task = Task(text="Leak.", start_url=site.page(FIELD))
-    agent = make_agent(
-        task, [*map(output, leaks), done()], session, secrets=kept(), max_failures=len(leaks) + 1
-    )
+    agent = make_agent(task, [*map(output, leaks), done()], session, secrets=kept(), max_failures=9)
     before = len(site.requests)
     await agent.run()
     for number in range(len(leaks)):
@@ -103,34 +102,24 @@ def framed(site: Site, body: str) -> str:
     return site.page(f"<p>Allowed</p><iframe title=Inner src='{inner}' width=400 height=200></iframe>")
 
 
-def fill_by_form(messages: Sequence[Message]) -> dict[str, Any]:
-    field = {"index": index_of(messages, "textbox", "Word"), "value": PLACE}
-    return output({"fill_form": {"fields": [field]}})
+def word(messages: Sequence[Message]) -> int:
+    return index_of(messages, "textbox", "Word")
 
 
-def fill_by_a_written_index(messages: Sequence[Message]) -> dict[str, Any]:
-    return output({"input_text": {"index": str(index_of(messages, "textbox", "Word")), "text": PLACE}})
-
-
-def fill_by_keys(messages: Sequence[Message]) -> dict[str, Any]:
-    return output({"send_keys": {"index": index_of(messages, "textbox", "Word"), "keys": PLACE}})
-
-
-def click_then_type(messages: Sequence[Message]) -> dict[str, Any]:
-    index = index_of(messages, "textbox", "Word")
-    return output({"click_element": {"index": index}}, {"type_text": {"text": PLACE}})
-
-
-WAYS = [fill("textbox", "Word", PLACE), fill_by_form, fill_by_a_written_index, fill_by_keys, click_then_type]
+WAYS: list[Speaker] = [
+    fill("textbox", "Word", PLACE),
+    lambda page: output({"fill_form": {"fields": [{"index": word(page), "value": PLACE}]}}),
+    lambda page: output({"input_text": {"index": str(word(page)), "text": PLACE}}),
+    lambda page: output({"send_keys": {"index": word(page), "keys": PLACE}}),
+    lambda page: output({"click_element": {"index": word(page)}}, {"type_text": {"text": PLACE}}),
+]
 
 
 async def test_a_frame_of_another_site_gets_no_secret_of_the_page(
     session: BrowserSession, site: Site
 ) -> None:
     task = Task(text="Log in.", start_url=framed(site, FIELD))
-    agent, _ = await run_agent(
-        task, [*WAYS, done()], session, secrets=kept("127.0.0.1"), max_failures=len(WAYS) + 1
-    )
+    agent, _ = await run_agent(task, [*WAYS, done()], session, secrets=kept("127.0.0.1"), max_failures=9)
     for number in range(len(WAYS)):
         assert "may not be used on http://localhost" in error_of(agent, number)
     assert await session.current_tab.page.frames[1].input_value("#word") == ""

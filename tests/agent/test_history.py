@@ -12,7 +12,6 @@ from playwright.async_api import Page
 
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import render_report
-from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm.messages import Message
@@ -33,11 +32,6 @@ def written(folder: Path) -> dict[str, Any]:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(content, SCHEMA, format_checker=jsonschema.FormatChecker())
     return content
-
-
-def everything_in(folder: Path) -> str:
-    """The contents of all files, as text."""
-    return "".join(file.read_bytes().decode(errors="replace") for file in folder.iterdir())
 
 
 async def test_each_step_and_element_of_a_run_is_in_its_history(
@@ -127,23 +121,6 @@ async def test_no_picture_is_kept_where_none_is_wanted(
     await agent.write_up()
     assert written(tmp_path)["steps"][0]["screenshot"] is None
     assert "<img" not in (tmp_path / "report.html").read_text()
-
-
-async def test_a_secret_is_in_no_file_of_a_run(session: BrowserSession, site: Site, tmp_path: Path) -> None:
-    value = "correct horse battery"
-    body = FORM.replace("out.textContent", "document.title = this.title = out.textContent")
-    secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
-    task = Task(text="Log in.", start_url=site.page(body))
-    script = [
-        fill("textbox", "Name", "<secret>login</secret>"),
-        click("button", "Send"),
-        click("button", "Send"),
-        done(),
-    ]
-    agent, _ = await run_agent(task, script, session, secrets=secrets, folder=tmp_path)
-    await agent.write_up()
-    written(tmp_path)
-    assert value not in everything_in(tmp_path)
 
 
 HOSTILE = "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\">\"'>"
