@@ -422,9 +422,7 @@ class Replay(TaskRun):
         self._departures.append(self.secrets.hide(what))
 
     async def _report_step(self, step: StepRecord, url: str) -> None:
-        calls = tuple(
-            str(ActionCall(name=call.name, arguments=self.variables.put_in(call.arguments)))
-            for call in (action.call for action in step.actions if action.call.name != DONE)
-        )
-        number = len(self.history.steps) + 1
-        await self._report(number, goal=step.brain.next_goal, actions=calls, url=url)
+        calls = [action.call for action in step.actions if action.call.name != DONE]
+        again = [ActionCall(name=one.name, arguments=self.variables.put_in(one.arguments)) for one in calls]
+        number, actions = len(self.history.steps) + 1, tuple(map(str, again))
+        await self._report(number, goal=step.brain.next_goal, actions=actions, url=url)

@@ -516,13 +516,8 @@ async def test_the_task_s_model_reads_what_the_page_does_not_name_and_adds_nothi
     session: BrowserSession, site: Site
 ) -> None:
     page = site.page("<p>Name: Tea house</p><p>Come to us at 12 Mill Lane; a pot for 4.50 or more.</p>")
-    kinds = {
-        "name": "string",
-        "address": "string",
-        "potPrice": "number",
-        "phone": "string",
-        "seats": "integer",
-    }
+    texts = dict.fromkeys(("name", "address", "phone"), "string")
+    kinds = {**texts, "potPrice": "number", "seats": "integer"}
     wanted = {"type": "object", "properties": {name: {"type": kind} for name, kind in kinds.items()}}
     read = {"name": "Other", "address": "12 Mill  lane", "potPrice": 4.5, "phone": "555-0199", "seats": 40}
     lines = [output({"extract_data": {"output_schema": wanted}}), {"data": read}, done("Read.")]

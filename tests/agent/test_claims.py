@@ -27,6 +27,7 @@ SHOP = """<title>Shop</title><form action=/evidence/order method=post enctype={k
 <button onclick="fetch('/evidence/save', {{method: 'PUT', body: '{{&quot;tea&quot;: 3}}'}})">Save</button>
 <a href=/evidence/bill download>Bill</a><p id=out></p>"""
 NOWHERE = "http://127.0.0.1:9/"
+BY_AGENT = "only in what the agent itself introduced"
 
 
 def serve(site: Site, status: int = 200, kind: str = "application/x-www-form-urlencoded") -> str:
@@ -114,12 +115,9 @@ async def test_an_answer_that_comes_after_the_step_is_part_of_the_evidence(
 @pytest.mark.parametrize(
     ("introduced", "where"),
     [
-        (
-            output({"go_to_url": {"url": "data:text/html,<p>87.65"}}),
-            "only in what the agent itself introduced",
-        ),
-        (output({"evaluate_script": {"script": "80 + 7.65"}}), "only in what the agent itself introduced"),
-        (fill("searchbox", "Find", "87.65"), "only in what the agent itself introduced"),
+        (output({"go_to_url": {"url": "data:text/html,<p>87.65"}}), BY_AGENT),
+        (output({"evaluate_script": {"script": "80 + 7.65"}}), BY_AGENT),
+        (fill("searchbox", "Find", "87.65"), BY_AGENT),
         (output({"find_elements": {"text": "tea"}}), "nowhere"),
     ],
 )

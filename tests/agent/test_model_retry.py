@@ -44,9 +44,8 @@ async def model_client(name: str, fallback: str | None = None) -> tuple[ModelCli
     """One that waits shortly, and what it tells."""
     told: list[str] = []
     other = await provider_model(fallback) if fallback else None
-    return ModelClient(
-        await provider_model(name), other, seconds=20, first_wait=0.001, notice=told.append
-    ), told
+    asking = ModelClient(await provider_model(name), other, 20, first_wait=0.001, notice=told.append)
+    return asking, told
 
 
 async def decide(asking: ModelClient) -> ModelAnswer:

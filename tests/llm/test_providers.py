@@ -117,7 +117,8 @@ async def test_a_rate_limit_says_when_to_come_back_and_is_asked_once(aimock: Aim
 
 
 LONG = "This model's maximum context length is 128000 tokens. Your messages resulted in 200000 tokens."
-FAILURES: list[tuple[int, str, dict[str, Any], type[ModelError], str]] = [
+Case = tuple[int, str, dict[str, Any], type[ModelError], str]
+FAILURES: list[Case] = [
     (500, "Not now.", {"type": "server_error"}, ModelUnavailable, "has failed: Not now. (HTTP 500)"),
     (503, "Not now.", {"type": "unavailable"}, ModelUnavailable, "has failed: Not now. (HTTP 503)"),
     (529, "Not now.", {"type": "overloaded_error"}, ModelUnavailable, "has failed: Not now. (HTTP 529)"),
@@ -129,16 +130,11 @@ FAILURES: list[tuple[int, str, dict[str, Any], type[ModelError], str]] = [
 
 
 @every_wire
-@pytest.mark.parametrize(("status", "message", "more", "kind", "words"), FAILURES)
-async def test_each_failure_is_known_for_what_it_is_and_not_asked_again(  # noqa: PLR0913, PLR0917 - a table
-    aimock: Aimock,
-    name: str,
-    status: int,
-    message: str,
-    more: dict[str, Any],
-    kind: type[ModelError],
-    words: str,
+@pytest.mark.parametrize("case", FAILURES)
+async def test_each_failure_is_known_for_what_it_is_and_not_asked_again(
+    aimock: Aimock, name: str, case: Case
 ) -> None:
+    status, message, more, kind, words = case
     given: dict[str, Any] = {"type": "invalid_request_error", **more}
     aimock.says(fails(status, message, **given))
     error = await failure(await provider_model(name))
