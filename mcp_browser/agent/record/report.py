@@ -46,10 +46,8 @@ _SAID = {
 
 def render_report(history: AgentHistory, folder: Path) -> str:
     """The report as HTML: all in one file, without scripts, with everything that pages said escaped."""
-    outcome, said = (
-        history.outcome or TaskOutcome(id=history.id, status=history.status),
-        _SAID[history.status],
-    )
+    outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
+    said = _SAID[history.status]
     if history.status is TaskStatus.SUCCEEDED and history.replay_of is not None:
         said = "Every action was done again and had the same effect as in the recorded run, which succeeded."
     templates = PackageLoader("mcp_browser.agent.record")

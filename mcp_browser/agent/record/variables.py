@@ -90,11 +90,8 @@ class Variables:
                     hint="Change it in the file of secrets.",
                 )
             parts = (name, quote(name), quote_plus(name)) if len(name) >= SHORTEST_PART else ()
-            if (
-                olds is None
-                and name not in texts
-                and not any(part in text for part in parts for text in texts)
-            ):
+            stands = name in texts or any(part in text for part in parts for text in texts)
+            if olds is None and not stands:
                 known = ", ".join(f"{field} ({values[0]!r})" for field, values in fields.items())
                 raise InvalidArguments(
                     f"The recorded task has no field and no value {name!r}.",
