@@ -83,12 +83,10 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
     def break_down(_messages: Sequence[Message]) -> dict[str, Any]:
         raise RuntimeError("a fault of the model's client")
 
-    crashed = make_agent(
-        "Crash.", [click("button", "Send"), break_down], session, folder=tmp_path / "crashed"
-    )
+    folder = tmp_path / "crashed"
     with pytest.raises(RuntimeError):
-        await crashed.run()
-    history = written(tmp_path / "crashed")
+        await make_agent("Crash.", [click("button", "Send"), break_down], session, folder=folder).run()
+    history = written(folder)
     assert history["status"] == "failed"
     assert len(history["steps"]) == 1, "what was done before it is kept"
     assert "RuntimeError" in history["outcome"]["obstacle"]

@@ -20,6 +20,7 @@ from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli import main
 from mcp_browser.llm.messages import Message
+from mcp_browser.llm.scripted import Speaker
 from mcp_browser.settings import BrowserSettings, FileSettings
 from tests.agent.conftest import click, done, fill, index_of, output, run_agent
 from tests.support.site import Reply, Request, Site
@@ -68,13 +69,9 @@ class Shop:
         return Reply(f"<!doctype html><meta charset=utf-8><title>Shop</title>{body}".encode())
 
 
-def one(action: str, role: str, name: str, **arguments: Any) -> Any:
+def one(action: str, role: str, name: str, **arguments: Any) -> Speaker:
     """A step with one action on an element that the model sees."""
-
-    def say(messages: Sequence[Message]) -> dict[str, Any]:
-        return output({action: {"index": index_of(messages, role, name), **arguments}})
-
-    return say
+    return lambda messages: output({action: {"index": index_of(messages, role, name), **arguments}})
 
 
 async def run_script(script: Path, **environment: str) -> subprocess.CompletedProcess[str]:
