@@ -13,6 +13,7 @@ from benchmarks.tool_choice import lists, report
 from benchmarks.tool_choice.asking import Asked, ask, digest
 from benchmarks.tool_choice.instructions import INSTRUCTIONS
 from mcp_browser.llm.providers import provider_model
+from mcp_browser.settings import AgentSettings
 
 
 def main() -> None:
@@ -52,9 +53,9 @@ def main() -> None:
 
 async def _ask_all(asked: argparse.Namespace, url: str | None, *, is_small: bool) -> None:
     name = asked.model or "qwen"
-    chat = await provider_model(
-        name, base_url=url, context_window=small.CONTEXT if is_small else asked.model_window, temperature=0
-    )
+    window = small.CONTEXT if is_small else asked.model_window
+    settings = AgentSettings(model=name, model_url=url, model_window=window, model_temperature=0)
+    chat = await provider_model(name, settings)
     known = {(one.model, one.server, one.list, one.says) for one in report.read(asked.results)}
     called = asked.called or (small.NAME if is_small else chat.info.name)
     end = time.monotonic() + asked.minutes * 60

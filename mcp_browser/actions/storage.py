@@ -221,9 +221,9 @@ async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams)
         file, session = params.file or "", ctx.session
         if session.artifacts.remote or file.startswith("browser://"):
             # A remote client reads what its sessions have saved, whatever else lies in the server's folders.
-            path = (session.limits.find_file(file) or session.artifacts.named(file)).path
+            path = (session.services.limits.find_file(file) or session.artifacts.named(file)).path
         else:
-            path = allowed_file(file, (*session.upload_dirs, session.output_dir))
+            path = allowed_file(file, (*session.upload_dirs, session.artifacts.folder))
         state = parse_state(await anyio.to_thread.run_sync(read_file, path), name=path.name)
     await put_state(ctx.session, state)
     return f"Loaded {count(state)}. Pages show it after reload."

@@ -1,5 +1,6 @@
 """The agent's loop: look, ask the model, act, remember, until the task ends."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +14,14 @@ from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.filling import filling_by
 from mcp_browser.agent import spans
 from mcp_browser.agent.confirming import Confirmer
+from mcp_browser.agent.control import Question
 from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
-from mcp_browser.agent.questions import Question, with_browser
 from mcp_browser.agent.record.history import RunSettings, StepRecord
-from mcp_browser.agent.side_prompts import make_plan, read_data, sum_up
+from mcp_browser.agent.secrets.store import Secret
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import ActionCall, AgentBrain, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
@@ -40,6 +41,7 @@ REFUSED = (
     "is as it was: do nothing that it does not ask for. Report again what is so; where a point cannot be "
     "met, use done with success false and say why."
 )
+PERSON_ACTED = "The person has worked in the browser and handed it back. {note}"
 TAKEN_UP = (
     "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
     "may not stand above: look before you repeat it."
@@ -87,19 +89,17 @@ class AgentRun(TaskRun):
         self.step_pictures = self.settings.step_pictures
         super().__post_init__()
         self.messages = MessageManager(
-            system_prompt=self.style.system_prompt(registry, max_actions=self.settings.max_actions),
+            system_prompt=self.style.system_prompt(max_actions=self.settings.max_actions),
             task=self.task.text,
             context=self.task.context,
             secrets=self.secrets.names,
-            example=self.style.example(),
+            example=self.style.example,
             window=self.model_client.model.info.context_window,
             images_kept=self.style.images_kept,
-            state=self.state.messages if self.state.messages.messages else None,
+            state=self.state.messages,
         )
-        self.state.messages = self.messages.state
-        self.model_client.limit = self._limit_amid_step
-        clients = (self.model_client, self.judge_client or self.model_client)
-        self._clients = {id(client): client for client in clients}.values()
+        self.model_client.limit = self._limit_reached
+        self._clients = [one for one in (self.model_client, self.judge_client) if one is not None]
         self._counted = self._models_usage()
         self._seconds_before = self.state.seconds
         self._confirmer = Confirmer(
@@ -110,12 +110,10 @@ class AgentRun(TaskRun):
             judge_client=self._judge(),
             window=self.messages.window,
             seconds=self.settings.step_timeout,
-            limit=self._limit_amid_step,
+            limit=self._limit_reached,
         )
         for text in self.state.instructions:
             self.control.instruct(text)
-        # Those of the run while it went on in another session.
-        self._files_before = self.history.outcome.files if self.history.outcome is not None else ()
         self._answer: ActionOutcome | None = None
 
     async def run(self) -> TaskOutcome:
@@ -131,7 +129,7 @@ class AgentRun(TaskRun):
         self.state.step = self.history.steps[-1].number if self.history.steps else 0
         self._save()
         model = self.model_client.model.info
-        if self.style.needs_vision and not model.sees:
+        if self.style.by_pictures and not model.sees:
             self.end(TaskStatus.FAILED, f"{model.name} takes no pictures, and this style needs them.")
             return
         await self._open_page()
@@ -212,25 +210,20 @@ class AgentRun(TaskRun):
     def outcome(self) -> TaskOutcome:
         """Return the outcome so far."""
         result = self._answer.result if self._answer is not None else None
-        return TaskOutcome(
-            id=self.history.id,
-            status=self.history.status,
+        return self._outcome(
             answer=self.secrets.hide(result.extracted_content or "") if result else None,
             data=self.secrets.hide_in((result.data or {}).get("data")) if result else None,
-            obstacle=self.obstacle,
-            evidence=self.history.evidence,
             steps=self.state.step,
-            urls=self.history.urls,
-            errors=self.history.errors,
-            files=(*self._files_before, *self._downloaded()),
             usage=self.state.usage,
-            seconds=round(self.seconds, 2),
         )
 
     # -- before the steps
 
     async def _open_page(self) -> None:
-        """Open the task's first page, once; in another browser, open the last page again."""
+        """Open the task's first page and do the actions before the model's, once.
+
+        In another browser, open the last page again.
+        """
         if not self.state.started:
             self.state.started = True
             if self.task.start_url is not None:
@@ -240,7 +233,12 @@ class AgentRun(TaskRun):
                 if problem is not None:
                     self.messages.add_results([f"The start page could not be opened: {problem}"])
             if self.initial:
-                await self._act_initially()
+                started, outcomes = datetime.now(UTC), list[ActionOutcome]()
+                for call in self.initial:
+                    await self.executor.act([call], outcomes)
+                self.messages.add_results(outcome.memory for outcome in outcomes)
+                self._record(0, None, started, actions=tuple(outcome.record for outcome in outcomes))
+                await self._report_recorded()
         elif self.taken_up:
             self.taken_up = False
             opened = "The browser is another one, and no page was open."
@@ -250,15 +248,6 @@ class AgentRun(TaskRun):
                 ended = f"could not be opened: {problem}" if problem is not None else "was opened again."
                 opened = f"The browser may be another one; the page {url} {ended}"
             self.messages.add_note(TAKEN_UP.format(opened=opened))
-
-    async def _act_initially(self) -> None:
-        """Do the actions before the model's, and record them as a step."""
-        started, outcomes = datetime.now(UTC), list[ActionOutcome]()
-        for call in self.initial:
-            await self.executor.act([call], outcomes)
-        self.messages.add_results(outcome.memory for outcome in outcomes)
-        self._record(0, None, started, actions=tuple(outcome.record for outcome in outcomes))
-        await self._report_recorded()
 
     async def _report_recorded(self) -> None:
         if self.on_step is not None and (waits := self.on_step(self.history.steps[-1])) is not None:
@@ -272,24 +261,22 @@ class AgentRun(TaskRun):
         return None
 
     def _settings_in_force(self) -> RunSettings:
-        settings, model = self.settings, self.model_client.model.info.name
-        fallback = self.model_client.fallback
+        fallback, model = self.model_client.fallback, self.model_client.model.info.name
         tab = self.session.tab_in_use
         size = tab.page.viewport_size if tab is not None else None
         return RunSettings(
             fallback_model=fallback.info.name if fallback is not None else None,
-            gui_scale=(settings.gui_scale or scale_for(model)) if self.task.style == "gui" else None,
-            max_actions=settings.max_actions,
-            max_failures=settings.max_failures,
-            model_timeout=settings.model_timeout,
-            step_timeout=settings.step_timeout,
+            gui_scale=(self.settings.gui_scale or scale_for(model)) if self.task.style == "gui" else None,
+            **self.settings.model_dump(
+                include={"max_actions", "max_failures", "model_timeout", "step_timeout"}
+            ),
             viewport=(size["width"], size["height"]) if size is not None else None,
         )
 
     # -- parts of a step
 
     async def _look(self) -> Look:
-        wanted = self.task.vision if self.task.vision is not None else self.style.needs_vision
+        wanted = self.task.vision if self.task.vision is not None else self.style.by_pictures
         picture = wanted and self.model_client.model.info.sees
         look = await self.executor.look(picture=picture, shot=self._wants_shot)
         self.state.pictured = self.state.pictured or bool(look.images)
@@ -299,10 +286,10 @@ class AgentRun(TaskRun):
         lines = [f"Step {self.state.step} of at most {self.task.budget.steps}."]
         if self.state.changes:
             lines += ["Your last actions changed:", self.state.changes]
-        if self.style.shows_snapshot:
-            lines += ["The page now:", look.text]
-        else:
+        if self.style.by_pictures:
             lines.append(f"The page now: {look.url}")
+        else:
+            lines += ["The page now:", look.text]
         if nudge:
             lines.append(nudge)
         if last_because is not None:
@@ -312,25 +299,26 @@ class AgentRun(TaskRun):
     async def _think_ahead(self, state: str, look: Look) -> None:
         """Summarize a long memory and make a plan if due; the step goes on if that fails."""
         try:
-            if self.messages.wants_compaction:
-                old = self.messages.to_sum_up()
-                self.messages.replace_by_summary(await sum_up(self.model_client, old, self.task))
+            if old := self.messages.to_sum_up():
+                memories = [one.message for one in old]
+                summary = await self.model_client.sum_up(memories, self.task.text)
+                self.messages.replace_by_summary(old, summary)
             every = self.task.planner_interval
             due = every > 0 and self.state.step % every == 1 % every
             if self.state.loops.plan_is_due() or due:
                 self.messages.add_state(state, look.images)
-                plan = await make_plan(self.model_client, self.messages.messages())
+                plan = await self.model_client.plan(self.messages.messages())
                 self.messages.add_note(f"A plan to follow from here:\n{plan}")
         except ModelError as error:
             logger.info("Thinking ahead failed: %s", error)
 
     async def _read_data(self, schema: Schema, page: str) -> Any:
         """What the model reads in a page for `extract_data`; None if it cannot be asked."""
-        if self._limit_amid_step() is not None:
+        if self._limit_reached() is not None:
             return None
         page = self.secrets.hide(page)
         try:
-            return await read_data(self.model_client, schema, page, window=self.messages.window)
+            return await self.model_client.read_data(schema, page, window=self.messages.window)
         except ModelError as error:
             logger.info("The model could not be asked for data: %s", error)
             return None
@@ -425,16 +413,37 @@ class AgentRun(TaskRun):
         self._set_status(TaskStatus.NEEDS_PERSON)
         self.obstacle = question.obstacle
         await self._report_status()
-        origin = Origin.of(self.history.urls_in_order[-1]) if self.history.urls else None
-        site = str(origin) if origin else None
-        asked = question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
-        answer = await with_browser(self.session.takeover, question, asked)
+        async with self.session.takeover.asking("the user", question.text) as back:
+            asking = asyncio.create_task(self._answer_to(question))
+            try:
+                await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
+                answer = PERSON_ACTED.format(note=back.result()).strip() if back.done() else asking.result()
+            finally:
+                asking.cancel()
         if answer is not None:
             self.obstacle = None
             self._set_status(TaskStatus.WORKING)
             self.messages.add_task(answer)
             self.state.told.append(answer)
             self.history.note_answer(answer)
+
+    async def _answer_to(self, question: Question) -> str | None:
+        """The person's answer for the model; a secret is kept for pages of the site only."""
+        answer = None
+        origin = Origin.of(self.history.urls_in_order[-1]) if self.history.urls else None
+        if (name := question.secret) is None:
+            answer = await self.watcher.ask_person(question.text, question.choices)
+        elif origin is None:
+            return "The person was not asked: open the page first on which the secret is to be typed."
+        elif (value := await self.watcher.ask_secret(question.text, site := str(origin))) is not None:
+            self.secrets.add(name, Secret(value=value, origins=(site,)))
+            return (
+                f"The person has given it. You cannot read it: type <secret>{name}</secret> in its place, on "
+                f"pages of {site} only."
+            )
+        if answer is None and self.control.instructions:
+            answer = " ".join(self.control.take_instructions())
+        return None if answer is None else f"The person answered: {self.secrets.hide(answer)}"
 
     def _judge(self) -> ModelClient | None:
         """The client of the model that judges claims; None if none does."""
@@ -458,13 +467,10 @@ class AgentRun(TaskRun):
         self.state.usage += used
         return used
 
-    def _limit_reached(self, step: int | None) -> str | None:
+    def _limit_reached(self, step: int | None = None) -> str | None:
         """The limit that is reached, as a sentence; without `step`, only limits that hold amid a step."""
         usage = self.state.usage + self._models_usage().since(self._counted)
         return self.task.budget.reached(usage, seconds=self.seconds, step=step)
-
-    def _limit_amid_step(self) -> str | None:
-        return self._limit_reached(None)
 
     def _save(self) -> None:
         self.state.seconds, self.state.instructions = self.seconds, list(self.control.instructions)

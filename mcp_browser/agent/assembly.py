@@ -20,6 +20,7 @@ from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NoModel, NotActionable
 from mcp_browser.llm.messages import ChatModel, ModelInfo
+from mcp_browser.llm.scripted import load_script
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
 
 SCRIPTED = "scripted:"  # Begins the name of a model that follows a script in a file
@@ -70,31 +71,18 @@ async def with_settings_models(model: ChatModel, settings: AgentSettings, *, jud
 async def chat_model(name: Any, settings: AgentSettings) -> ChatModel:
     """The model of that name: `provider:name`, `scripted:FILE`, or one at the settings' own address.
 
-    A `ChatModel` is returned as it is; a model of pydantic-ai's is wrapped.
-
-    Raises:
-        SettingsError: the script cannot be read, or the name or the address is wrong.
-        ModelError: its package is missing, or it cannot be used.
+    A `ChatModel` is returned as it is; a model of pydantic-ai's is wrapped. Raises SettingsError if a script
+    cannot be read, or the name or the address is wrong; ModelError if its package is missing, or of no use.
     """
-    if not isinstance(name, str):
-        if hasattr(name, "ask") and hasattr(name, "info"):
-            return name
-        own_model = (await anyio.to_thread.run_sync(_import_providers)).own_model
-        return own_model(name, settings.model_output, settings.model_window, settings.model_temperature)
-    if name.startswith(SCRIPTED):
-        from mcp_browser.llm.scripted import load_script  # noqa: PLC0415 - only for tests and demonstrations
-
+    if hasattr(name, "ask") and hasattr(name, "info"):
+        return name
+    if isinstance(name, str) and name.startswith(SCRIPTED):
         return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
     # A thread: the import takes a second, and the browser's other callers should not wait.
     providers = await anyio.to_thread.run_sync(_import_providers)
-    return await providers.provider_model(
-        name,
-        is_main=name == settings.model,
-        base_url=settings.model_url,
-        mode=settings.model_output,
-        context_window=settings.model_window if name == settings.model else None,
-        temperature=settings.model_temperature,
-    )
+    if isinstance(name, str):
+        return await providers.provider_model(name, settings)
+    return providers.own_model(name, settings)
 
 
 def _import_providers() -> Any:
@@ -141,10 +129,9 @@ def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSetting
 
 def check_start(task: Task, settings: Settings) -> None:
     """Raise InvalidArguments if the task's first page is outside its domains."""
-    if task.start_url is None:
-        return
     try:
-        Domains(task.allowed_domains).check(task.start_url, settings)
+        if task.start_url is not None:
+            Domains(task.allowed_domains).check(task.start_url, settings)
     except ActionError as error:
         raise InvalidArguments(f"start_url: {error}") from error
 

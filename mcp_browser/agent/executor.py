@@ -5,6 +5,7 @@ import io
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -22,19 +23,18 @@ from mcp_browser.actions.session_script import EXPORT_SCRIPT
 from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.actions.tabs import switch_tab
 from mcp_browser.agent import spans
-from mcp_browser.agent.claims.watch import ActionWatch
 from mcp_browser.agent.record.evidence import LONGEST_PASSAGE, Evidence, Origin, Passage
 from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.agent.secrets.injection import CheckedTyping, fill_in, note_typed
+from mcp_browser.agent.secrets.injection import CheckedTyping
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import ActionCall
+from mcp_browser.agent.watch import ActionWatch
 from mcp_browser.batch import Batch, ListedAction, Premises
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.tab import Tab
 from mcp_browser.consent import Ask, Paused, nobody, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomChanges
@@ -90,17 +90,14 @@ class Domains:
                 if tab is None or self.allow(tab.url):
                     return left
                 left = left or tab.url
-                await self._leave(session, tab, close=tab.id not in tabs)
+                for go in (tab.back, partial(tab.goto, "about:blank")) if tab.id in tabs else ():
+                    with contextlib.suppress(ActionError, PlaywrightError):
+                        await go()
+                    if self.allow(tab.url):
+                        break
+                else:
+                    await session.close_tab(tab.id)
         raise self.outside(left or "The page")
-
-    async def _leave(self, session: BrowserSession, tab: Tab, *, close: bool) -> None:
-        if not close:
-            for go in (tab.back, lambda: tab.goto("about:blank")):
-                with contextlib.suppress(ActionError, PlaywrightError):
-                    await go()
-                if self.allow(tab.url):
-                    return
-        await session.close_tab(tab.id)
 
 
 SHOT_SIDE = 800  # Longest side of a picture for people, pixels
@@ -247,12 +244,9 @@ class Executor:
             left_out = f"{batch.ended_by.message} So these actions were not done: {rest}."
             outcomes[-1] = replace(outcomes[-1], memory=f"{outcomes[-1].memory}\n{left_out}")
 
-    async def _do(
-        self, call: ActionCall, outcomes: list[ActionOutcome], premises: Premises | None
-    ) -> ActionOutcome:
+    async def _do(self, call: ActionCall, outcomes: list[ActionOutcome], premises: Premises) -> ActionOutcome:
         session, registry = self.session, self.controller.registry
-        tab = session.tab_in_use
-        tabs, files = set(session.tabs), len(session.downloads)
+        tab, tabs, files = session.tab_in_use, set(session.tabs), len(session.downloads)
         elements: tuple[ElementRecord, ...] = ()
         shown = call
         started = time.monotonic()
@@ -276,23 +270,20 @@ class Executor:
             if call.name not in (DONE, CALL_USER):
                 log = await session.plugin(NetworkLog)
                 self.watch = watch = ActionWatch(session, log, self.watch)
-            now, action = ActionCall(name=call.name, arguments=dict(arguments)), registry[call.name]
+            given, action = dict(arguments), registry[call.name]
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
-            elements = await record_elements(session, now.arguments, hide=self._secrets.hide_in)
-            rule = CheckedTyping()
-            kept = await note_typed(
-                session, action, now.arguments, elements=elements, secrets=self._secrets, rule=rule
-            )
-            shown = ActionCall(name=call.name, arguments=in_texts(kept, redact_addresses))
-            self._check_address(now)
-            filled = (
-                dict(now.arguments)  # What is reported or asked keeps the names of secrets.
-                if call.name in (DONE, CALL_USER)
-                else await fill_in(action, now.arguments, secrets=self._secrets, session=session, rule=rule)
-            )
-            session.services.typing_rule = rule or None
-            session.hide(self._secrets.values)
+            elements = await record_elements(session, given, hide=self._secrets.hide_in)
+            typing = CheckedTyping(session, self._secrets, action)
+            named = in_texts(await typing.note_typed(given, elements), redact_addresses)
+            shown = ActionCall(name=call.name, arguments=named)
+            address = given.get("url")
+            if isinstance(address, str) and action.effect == "navigation":
+                self._domains.check(address, self.controller.settings, base=tab.url)
+            # What is reported or asked keeps the names of secrets.
+            keeps = call.name in (DONE, CALL_USER)
+            filled = given if keeps else await typing.fill_in(given)
+            typing.apply()
             return filled
 
         try:
@@ -328,11 +319,11 @@ class Executor:
 
     def _evidence(self, watch: ActionWatch, result: ActionResult | None, changes: str) -> Evidence:
         url = self._url()
-        seen = Passage(text=cut(changes, LONGEST_PASSAGE), origin=self._origin(url), where=url)
-        by_agent = result is not None and result.by_caller
+        origin = self._origin(url)
+        seen = Passage(text=cut(changes, LONGEST_PASSAGE), origin=origin, where=url)
         return watch.evidence(
             self._secrets.hide_in,
-            result_from="agent" if by_agent else self._origin(url),
+            result_from="agent" if result is not None and result.by_caller else origin,
             passages=(seen,) if changes else (),
         )
 
@@ -386,13 +377,6 @@ class Executor:
         return self._text(ActionResult(extracted_content="Changed:", observation=only))
 
     # -- limits
-
-    def _check_address(self, call: ActionCall) -> None:
-        address = call.arguments.get("url")
-        action = self.controller.registry[call.name]
-        if isinstance(address, str) and action.effect == "navigation":
-            tab = self.session.tab_in_use
-            self._domains.check(address, self.controller.settings, base=tab.url if tab is not None else "")
 
     async def _stay_within(self, tabs_before: set[int]) -> None:
         """Leave a page outside the task's domains; raises BlockedUrl if there was one."""

@@ -1,13 +1,17 @@
 """Ask the model; after a failure, ask again, ask another model, or ask for a correction."""
 
+import json
 import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 
 from mcp_browser.agent import spans
+from mcp_browser.agent.prompting.output import object_in
+from mcp_browser.agent.prompting.style import prompt
 from mcp_browser.agent.task import Decision
 from mcp_browser.errors import (
     ContextTooLong,
@@ -17,7 +21,18 @@ from mcp_browser.errors import (
     ModelTimedOut,
     ModelUnavailable,
 )
-from mcp_browser.llm.messages import ChatModel, Message, OutputForm, Reply, Usage, as_json, assistant, user
+from mcp_browser.llm.messages import (
+    LEAST_CHARACTERS_A_TOKEN,
+    ChatModel,
+    Message,
+    OutputForm,
+    Reply,
+    Usage,
+    as_json,
+    assistant,
+    system,
+    user,
+)
 from mcp_browser.text import cut, in_texts
 
 logger = logging.getLogger(__name__)
@@ -33,6 +48,9 @@ REPAIRS = 2  # How often an answer that cannot be read is asked for again
 LONGEST_ANSWER = 200_000  # Characters of an answer that are read
 LONGEST_TEXT = 20_000  # Characters of each text in an answer that is longer than that
 SHOWN_ANSWER = 300  # How much of an answer that cannot be read is repeated
+LONGEST_SUMMARY = 6_000  # Characters of a summary of earlier steps
+LONGEST_PLAN = 3_000
+DATA_SHARE = 0.6  # The most that is read of a page for its data, as a share of the model's window
 _PASSING = (ModelRateLimited, ModelTimedOut, ModelUnavailable)
 
 Limit = Callable[[], str | None]  # Which limit forbids to ask once more, as a sentence
@@ -100,6 +118,29 @@ class ModelClient:
                 ]
         raise AssertionError
 
+    async def plan(self, conversation: Sequence[Message]) -> str:
+        """The next steps, in a model's words. Raises ModelError: it does not answer."""
+        request = [system(prompt("planner")), user(_as_text(conversation[1:]), *conversation[-1].images)]
+        return (await self.ask(request)).text.strip()[:LONGEST_PLAN]
+
+    async def sum_up(self, memories: Sequence[Message], task: str) -> str:
+        """What happened so far, in few words. Raises ModelError: it does not answer."""
+        request = [system(prompt("summary")), user(f"Task: {task}\n\n{_as_text(memories)}")]
+        return (await self.ask(request)).text.strip()[:LONGEST_SUMMARY]
+
+    async def read_data(self, schema: dict[str, Any], page: str, *, window: int) -> Any:
+        """Data for a schema from a page's text, cut to its share of the model's window; raises ModelError.
+
+        `window` is in tokens. None if the answer holds no data.
+        """
+        page = cut(page, int(window * LEAST_CHARACTERS_A_TOKEN * DATA_SHARE))
+        request = [system(prompt("extract")), user(f"<page>\n{page}\n</page>")]
+        reply = await self.ask(request, form=form_of("Data", "What the page says.", {"data": schema}))
+        try:
+            return object_in(reply).get("data")
+        except InvalidOutput:
+            return None
+
     async def _ask_patiently(
         self, model: ChatModel, messages: Sequence[Message], form: OutputForm | None
     ) -> Reply:
@@ -139,3 +180,18 @@ def _cut(reply: Reply) -> Reply:
 def _shown(reply: Reply) -> str:
     given = as_json(reply.call.arguments) if reply.call is not None else reply.text
     return cut(" ".join(given.split()), SHOWN_ANSWER) or "(nothing)"
+
+
+def form_of(name: str, description: str, properties: dict[str, Any]) -> OutputForm:
+    """A form of an object with these properties and no others."""
+    kind = {"type": "object", "properties": properties}
+    schema = {**kind, "required": list(properties), "additionalProperties": False}
+    return OutputForm(name=name, description=description, json_schema=schema)
+
+
+def _as_text(messages: Sequence[Message]) -> str:
+    lines: list[str] = []
+    for message in messages:
+        called = f"\n{json.dumps(message.call.arguments, ensure_ascii=False)}" if message.call else ""
+        lines.append(f"<{message.role}>\n{message.text}{called}\n</{message.role}>")
+    return "\n".join(lines)

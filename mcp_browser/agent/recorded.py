@@ -1,10 +1,10 @@
 """The steps of a person as Playwright tests and as the history of a run."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mcp_browser.actions.catalog import default_registry
@@ -15,10 +15,10 @@ from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.session_script import as_test, without_address_secrets
 from mcp_browser.actions.tabs import close_tab, open_tab
 from mcp_browser.actions.waiting import wait_for
-from mcp_browser.agent.claims.watch import ActionWatch
 from mcp_browser.agent.record.evidence import NUMBER, Evidence
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord, new_task_id
 from mcp_browser.agent.task import ActionCall, Task, TaskOutcome, TaskStatus
+from mcp_browser.agent.watch import ActionWatch
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
@@ -36,10 +36,7 @@ if TYPE_CHECKING:
 SHORTEST_SECRET = 4  # A shorter text stands in too many words to be taken out of them
 
 
-class Named(Protocol):
-    """An action's function."""
-
-    __name__: str
+Named = Callable[..., object]  # An action's function
 
 
 class Moment:

@@ -299,8 +299,7 @@ class PersonRecorder(SessionPlugin):
     async def _find(self, tab: Tab, record: ElementRecord, *, closed: bool) -> ElementLocator | None:
         """The locator of an element; None if Playwright has none, as in a `closed` shadow tree.
 
-        Raises:
-            ActionError, PlaywrightError, FrameGone, TimeoutError: it cannot be searched for any more.
+        Raises one of _UNTAKEN if it cannot be searched for any more.
         """
         if closed:
             return None

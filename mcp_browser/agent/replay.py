@@ -1,8 +1,10 @@
-"""Repeat a recorded run without a model."""
+"""Repeat a recorded run without a model, and compare the effects of its actions."""
 
 import copy
 import re
 import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.recording import element_arguments, place_of
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.agent.claims.comparing import Comparison, Difference
+from mcp_browser.agent.record.evidence import NUMBER, Evidence, Sent
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.secrets.store import PLACEHOLDER
@@ -59,14 +61,151 @@ def same_meaning(wanted: ElementRecord, located: Located) -> bool:
         return False
     if wanted.role in _FIELDS:
         return True
-    before, now = _name_words(wanted.name), _name_words(node.name)
+    before, now = (set(re.findall(r"[^\W\d_]+", one.name.casefold())) for one in (wanted, node))
     if not before or not now:
         return before == now or located.level == "role"
     return 2 * len(before & now) >= max(len(before), len(now))
 
 
-def _name_words(name: str) -> set[str]:
-    return set(re.findall(r"[^\W\d_]+", name.casefold()))
+NOTHING = "nothing"
+CLOCK_SECONDS = 600.0  # So far from now a number is not read from the clock
+CREATED = 201  # The HTTP status where a request has made something, which gets a name of its own
+_STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Seconds or milliseconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Both sides; `certain` if they cannot mean the same."""
+
+    what: str
+    recorded: str
+    now: str
+    certain: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.what} differs: recorded {self.recorded}, now {self.now}"
+
+
+class Comparison:
+    """Compares the actions of a recorded run, in order, with those of its replay.
+
+    A page may save by itself at any time: of requests that the recorded run has `PUT` to an address several
+    times, one suffices, and a later action may send it.
+    """
+
+    def __init__(self, recorded: AgentHistory, variables: Variables) -> None:
+        self._variables = variables
+        sent = [one for action in recorded.actions() if action.evidence for one in action.evidence.sent]
+        times = Counter(variables.put_in(one.saves) for one in sent if one.saves)
+        self._saved = frozenset(address for address, count in times.items() if count > 1)
+        self._early: set[str] = set()  # What was saved before it was due
+        self._created: set[str] = set()  # Where both runs have made something
+
+    def difference(self, recorded: ActionRecord, now: ActionRecord) -> Difference | None:
+        """The most important difference in the effects of an action; None if there is none."""
+        after = now.evidence or Evidence()
+        if (before := self._recorded(recorded)) is None:
+            return Difference("Evidence", "none was kept", "the action was done", certain=False)
+        found = [
+            *self._differently_sent(before, after),
+            *_unlike("The address", self._variables.put_in(recorded.url), now.url),
+            # Another value may be the one that was there already.
+            *(_changed(recorded, now) if recorded.call.arguments == now.call.arguments else ()),
+            *_paired("A dialog", [f"{one.kind} {one.message}" for one in before.dialogs],
+                     [f"{one.kind} {one.message}" for one in after.dialogs]),
+            *_paired("A download", [f"{one.name} {_ended(one.error)}" for one in before.downloads],
+                     [f"{one.name} {_ended(one.error)}" for one in after.downloads]),
+        ]  # fmt: skip
+        return min(found, key=lambda one: not one.certain, default=None)
+
+    def go_on(self, recorded: ActionRecord, after: Evidence | None) -> None:
+        """Take in all effects of an action before the next one begins."""
+        before, after = self._recorded(recorded) or Evidence(), after or Evidence()
+        self._early = (self._early | self._saves(after).keys()) - self._saves(before).keys()
+        self._created |= _created(before) & _created(after)
+
+    def _recorded(self, recorded: ActionRecord) -> Evidence | None:
+        if recorded.evidence is None:
+            return None
+        return Evidence.model_validate(self._variables.put_in(recorded.evidence.model_dump(mode="json")))
+
+    def _saves(self, evidence: Evidence) -> dict[str, Sent]:
+        return {one.saves: one for one in evidence.sent if one.saves in self._saved}
+
+    def _others(self, sent: Iterable[Sent]) -> list[Sent]:
+        """The requests that weigh and are not saves by the page itself."""
+        return [one for one in sent if one.weighs and one.saves not in self._saved]
+
+    def _differently_sent(self, before: Evidence, after: Evidence) -> Iterator[Difference]:
+        """Match requests of the same shape, in order."""
+        left = self._others(after.sent)
+        saved = self._early | self._saves(after).keys()
+        missing = [one for address, one in self._saves(before).items() if address not in saved]
+        created = self._created | (_created(before) & _created(after))
+        for old in (*self._others(before.sent), *missing):
+            alike = [one for one in left if one.shape == old.shape]
+            new = next((one for one in alike if one.outcome == old.outcome), alike[0] if alike else None)
+            if new is None:
+                others = "; ".join(map(_brief, left)) or f"{NOTHING} was sent"
+                yield Difference("What was sent", _brief(old), others, certain=old.method != "GET")
+                continue
+            left.remove(new)
+            if new.outcome != old.outcome and old.status is not None:
+                yield Difference("What was sent", _brief(old), _brief(new), certain=new.failed or old.failed)
+            elif any(_unlike("The address", _unnamed(old, created), _unnamed(new, created))):
+                yield from _unlike("What was sent", _brief(old), _brief(new))
+        for new in left:
+            if new.method != "GET" or new.failed:
+                yield Difference("What was sent", NOTHING, _brief(new), certain=new.failed)
+
+
+def _created(evidence: Evidence) -> set[str]:
+    """The addresses under which something was created."""
+    return {one.location for one in evidence.sent if one.method == "POST" and one.status == CREATED}
+
+
+def _unnamed(sent: Sent, created: set[str]) -> str:
+    """A request's address without the name of what the run itself created."""
+    where = next((one for one in created if sent.location.startswith(f"{one}/")), None)
+    return sent.url if where is None else re.sub(f"(?<={re.escape(where)}/)[^/?#]+", "…", sent.url)
+
+
+def _ended(error: str | None) -> str:
+    return "failed" if error else "saved"
+
+
+def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
+    if recorded.changed is not None and now.changed is not None and recorded.changed is not now.changed:
+        sides = ("the page changed", "it did not")
+        first, second = sides if recorded.changed else sides[::-1]
+        yield Difference("The effect on the page", first, second, certain=recorded.changed)
+
+
+def _brief(sent: Sent) -> str:
+    return f"{sent.method} {sent.url} → {sent.outcome}"
+
+
+def _paired(what: str, before: list[str], after: list[str]) -> Iterator[Difference]:
+    for number in range(max(len(before), len(after))):
+        old, new = (side[number] if number < len(side) else NOTHING for side in (before, after))
+        yield from _unlike(what, old, new)
+
+
+def _unlike(what: str, old: str, new: str) -> Iterator[Difference]:
+    """A difference, unless both are the same; not certain if only numbers and identifiers differ."""
+    old_parts, new_parts = NUMBER.findall(old), NUMBER.findall(new)
+    certain = NUMBER.sub("…", old) != NUMBER.sub("…", new)
+    if certain or not all(map(_says_the_same, old_parts, new_parts)):
+        yield Difference(what, old or NOTHING, new or NOTHING, certain)
+
+
+def _says_the_same(old: str, new: str) -> bool:
+    """Whether two numbers are equal, or both are the current time, as in addresses against caches."""
+    if old == new:
+        return True
+    if len(old) != len(new) or not all(map(_STAMP.fullmatch, (old, new))):
+        return False
+    return abs(int(new[:10]) - time.time()) < CLOCK_SECONDS
 
 
 @dataclass(kw_only=True)
@@ -91,6 +230,7 @@ class Replay(TaskRun):
                 f"The recorded task types the secret {missing[0]!r}.", hint=f"Give secrets={missing}."
             )
         super().__post_init__()
+        self.most_steps = len(self.recorded.steps)
         self._comparison = Comparison(self.recorded, self.variables)
         self._tabs: dict[int, int] = {}
         self._departures: list[str] = []
@@ -98,7 +238,14 @@ class Replay(TaskRun):
         self._done = 0
 
     async def _work(self) -> None:
-        await self._open_start()
+        first = next((step.url for step in self.recorded.steps), "")
+        url = self.variables.put_in(self.recorded.task.start_url or first)
+        is_other = "://" in url and not url.startswith(("http:", "https:", "file:", "data:"))
+        if not is_other and url not in ("", "about:blank"):
+            try:
+                await self.executor.open(url)
+            except ActionError as error:
+                self.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
         for step in self.recorded.steps[len(self.history.steps) :]:
             if not await self._may_go_on():
                 return
@@ -109,45 +256,19 @@ class Replay(TaskRun):
         why = None if status is TaskStatus.SUCCEEDED else f"The recorded run ended as {status.value}."
         self.end(status if status in COMPARED else TaskStatus.UNCONFIRMED, why)
 
-    @property
-    def most_steps(self) -> int:
-        return len(self.recorded.steps)
-
     def outcome(self) -> TaskOutcome:
         """The outcome of the replay so far."""
-        history = self.history
-        steps = f"{len(history.steps)} of {counted(len(self.recorded.steps), 'step')}"
+        done = len(self.history.steps)
+        steps = f"{done} of {counted(len(self.recorded.steps), 'step')}"
         same = "" if self.obstacle else "; each had the effect that was recorded"
         said = [f"Did {counted(self._done, 'action')} again ({steps}){same}."]
         said += [f"Departed: {departure}" for departure in self._departures[:MOST_SHOWN]]
         if len(self._departures) > MOST_SHOWN:
             said.append(f"And {len(self._departures) - MOST_SHOWN} more departures; the history has them.")
-        return TaskOutcome(
-            id=history.id,
-            status=history.status,
-            answer="\n".join(said),
-            data={"replay_of": self.recorded.id, "actions": self._done, "departures": list(self._departures)},
-            obstacle=self.obstacle,
-            evidence=history.evidence,
-            steps=len(history.steps),
-            urls=history.urls,
-            errors=history.errors,
-            files=self._downloaded(),
-            seconds=round(self.seconds, 2),
-        )
+        data = {"replay_of": self.recorded.id, "actions": self._done, "departures": list(self._departures)}
+        return self._outcome(answer="\n".join(said), data=data, steps=done)
 
     # -- steps
-
-    async def _open_start(self) -> None:
-        first = next((step.url for step in self.recorded.steps), "")
-        url = self.variables.put_in(self.recorded.task.start_url or first)
-        is_other = "://" in url and not url.startswith(("http:", "https:", "file:", "data:"))
-        if is_other or url in ("", "about:blank"):
-            return
-        try:
-            await self.executor.open(url)
-        except ActionError as error:
-            self.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
 
     async def _step(self, step: StepRecord) -> None:
         started = datetime.now(UTC)
@@ -237,21 +358,17 @@ class Replay(TaskRun):
             wanted = self.variables.put_in_record(record)
             located = await self._find(wanted)
             if located.level != "exact":
-                now = f"[{located.node.index}] {located.node.role} {quoted(located.node.name)}"
-                await self._check_means_the_same(action.call, wanted, located, now)
-                self._depart(
-                    notes, f"{action.call.name}: {wanted} was found {HOW_FOUND[located.level]}, as {now}"
-                )
+                name, node = action.call.name, located.node
+                now = f"[{node.index}] {node.role} {quoted(node.name)}"
+                if not same_meaning(wanted, located):
+                    await self._ask_whether(f"{name} was recorded on {wanted}, which is now {now}")
+                self._depart(notes, f"{name}: {wanted} was found {HOW_FOUND[located.level]}, as {now}")
             await self._put(arguments, argument, record, located)
         return ActionCall(name=action.call.name, arguments=arguments)
 
-    async def _check_means_the_same(
-        self, call: ActionCall, wanted: ElementRecord, located: Located, now: str
-    ) -> None:
-        """Ask the person if an element may mean something else now; raises NotActionable."""
-        if same_meaning(wanted, located):
-            return
-        change = self.secrets.hide(f"{call.name} was recorded on {wanted}, which is now {now}")
+    async def _ask_whether(self, change: str) -> None:
+        """Ask the person if an element still is what was meant; raises NotActionable."""
+        change = self.secrets.hide(change)
         if not await self._confirm(f"The replay of a task: {change}. Is that still what is meant?"):
             raise NotActionable(
                 f"{change}: it may mean something else, so it was not done.",
@@ -263,20 +380,19 @@ class Replay(TaskRun):
         started = time.monotonic()
         while True:
             tab = self.session.current_tab
-            located: Located | None = None
-            problem: Exception | None = None
+            why = f"{wanted} was not found."
             try:
                 async with self.session.lock:
                     located = await tab.ask(tab.dom.identities.locate(wanted))
             except DialogOpen:
                 raise
             except (ActionError, PlaywrightError, FrameGone) as error:
-                problem = error
+                located = None
+                why = error.message if isinstance(error, ActionError) else why
             waited = time.monotonic() - started
             if located is not None and (located.level == "exact" or waited >= self.sure_seconds):
                 return located
             if waited >= self.element_seconds:
-                why = problem.message if isinstance(problem, ActionError) else f"{wanted} was not found."
                 raise NotFound(
                     f"{why} It was waited for {self.element_seconds:g} s on {tab.url[:200]}.",
                     hint="Look with get_state what is there; variables= changes values that have changed.",
@@ -306,9 +422,7 @@ class Replay(TaskRun):
         self._departures.append(self.secrets.hide(what))
 
     async def _report_step(self, step: StepRecord, url: str) -> None:
-        calls = tuple(
-            str(ActionCall(name=call.name, arguments=self.variables.put_in(call.arguments)))
-            for call in (action.call for action in step.actions if action.call.name != DONE)
-        )
-        number = len(self.history.steps) + 1
-        await self._report(number, goal=step.brain.next_goal, actions=calls, url=url)
+        calls = [action.call for action in step.actions if action.call.name != DONE]
+        again = [ActionCall(name=one.name, arguments=self.variables.put_in(one.arguments)) for one in calls]
+        number, actions = len(self.history.steps) + 1, tuple(map(str, again))
+        await self._report(number, goal=step.brain.next_goal, actions=actions, url=url)

@@ -4,7 +4,7 @@ There is nothing in them that a page, a person or a model has said: names, count
 They go nowhere until the server is started with an exporter (`server.telemetry`).
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from urllib.parse import urlsplit
 
@@ -25,14 +25,9 @@ _tracer = get_tracer("mcp_browser.agent", __version__)
 
 def of_run(task_id: str, model: str, style: str) -> AbstractContextManager[Span]:
     """A whole run, or the part of one that goes on after a pause."""
-    attributes: dict[str, AttributeValue] = {
-        "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.agent.name": AGENT,
-        "mcp_browser.task.id": task_id,
-        "mcp_browser.task.style": style,
-        **_of_model(model),
-    }
-    return _span(f"invoke_agent {AGENT}", SpanKind.INTERNAL, attributes)
+    run = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": AGENT}
+    task = {"mcp_browser.task.id": task_id, "mcp_browser.task.style": style}
+    return _span(f"invoke_agent {AGENT}", {**run, **task, **_of_model(model)})
 
 
 def end_run(span: Span, outcome: TaskOutcome) -> None:
@@ -46,7 +41,7 @@ def end_run(span: Span, outcome: TaskOutcome) -> None:
 
 def of_step(number: int) -> AbstractContextManager[Span]:
     """One step."""
-    return _span(f"step {number}", SpanKind.INTERNAL, {"mcp_browser.step.number": number})
+    return _span(f"step {number}", {"mcp_browser.step.number": number})
 
 
 def end_step(span: Span, step: StepRecord) -> None:
@@ -59,8 +54,8 @@ def end_step(span: Span, step: StepRecord) -> None:
 
 def of_request(model: str) -> AbstractContextManager[Span]:
     """One request to a model."""
-    attributes: dict[str, AttributeValue] = {"gen_ai.operation.name": "chat", **_of_model(model)}
-    return _span(f"chat {model.partition(':')[2] or model}", SpanKind.CLIENT, attributes)
+    attributes = {"gen_ai.operation.name": "chat", **_of_model(model)}
+    return _span(f"chat {model.partition(':')[2] or model}", attributes, SpanKind.CLIENT)
 
 
 def end_request(span: Span, reply: Reply) -> None:
@@ -72,15 +67,14 @@ def end_request(span: Span, reply: Reply) -> None:
 
 def of_action(name: str) -> AbstractContextManager[Span]:
     """One action of a step."""
-    attributes: dict[str, AttributeValue] = {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": name,
-    }
-    return _span(f"execute_tool {name}", SpanKind.INTERNAL, attributes)
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
+    return _span(f"execute_tool {name}", attributes)
 
 
 @contextmanager
-def _span(name: str, kind: SpanKind, attributes: dict[str, AttributeValue]) -> Generator[Span]:
+def _span(
+    name: str, attributes: Mapping[str, AttributeValue], kind: SpanKind = SpanKind.INTERNAL
+) -> Generator[Span]:
     """A span that records only the kind of a failure: messages may quote a page."""
     with _tracer.start_as_current_span(
         name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
@@ -92,7 +86,7 @@ def _span(name: str, kind: SpanKind, attributes: dict[str, AttributeValue]) -> G
             raise
 
 
-def _of_model(model: str) -> dict[str, AttributeValue]:
+def _of_model(model: str) -> dict[str, str]:
     provider, colon, name = model.partition(":")
     return {
         "gen_ai.provider.name": _PROVIDERS.get(provider, provider),

@@ -4,7 +4,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from mcp_browser.dom.models import Frozen
 from mcp_browser.llm.messages import Usage
@@ -42,7 +42,7 @@ class Budget(Frozen):
         return None
 
 
-class Task(BaseModel):
+class Task(BaseModel, extra="forbid"):
     """What somebody wants done.
 
     `allowed_domains` are globs of hosts (`*.example.com`); empty means any. `allowed_actions` are names;
@@ -50,8 +50,6 @@ class Task(BaseModel):
     the answer's data must fit. `judge` says whether a model checks a claim of success, beside the rules; None
     leaves that to the settings and to what the model can.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str
     start_url: str | None = None
@@ -126,8 +124,6 @@ class TaskOutcome(Frozen):
 
 class AgentBrain(Frozen):
     """What the agent thinks at a step."""
-
-    model_config = ConfigDict(extra="ignore")
 
     evaluation_previous_goal: str = Field(
         default="", description="did the last step reach its goal? say how you know"

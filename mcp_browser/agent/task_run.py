@@ -58,22 +58,20 @@ class TaskRun(ABC):
             allowed_domains=self.task.allowed_domains,
             confirm=self._confirm,
         )
+        self.most_steps = self.task.budget.steps  # That progress is counted against
         self.obstacle: str | None = None  # Why the run ended without success, or what it waits for
         self._seconds_before = 0.0
         self._since = self._clock()
         self._step_limit = anyio.CancelScope()  # Ends the current step when it takes too long
         # The session may have others' downloads.
         self._downloads_before = len(self.session.downloads)
+        # Those of the run while it went on in another session.
+        self._files_before = self.history.outcome.files if self.history.outcome is not None else ()
         self._known = len(self.secrets.values)
 
     @property
     def task(self) -> Task:
         return self.history.task
-
-    @property
-    def most_steps(self) -> int:
-        """The number of steps that progress is counted against."""
-        return self.task.budget.steps
 
     async def run(self) -> TaskOutcome:
         """Work until the task ends, waits for a person, or is cancelled; the history is always saved."""
@@ -104,6 +102,20 @@ class TaskRun(ABC):
     @abstractmethod
     def outcome(self) -> TaskOutcome:
         """Return the outcome so far."""
+
+    def _outcome(self, **more: Any) -> TaskOutcome:
+        history, own = self.history, self.session.downloads[self._downloads_before :]
+        return TaskOutcome(
+            id=history.id,
+            status=history.status,
+            obstacle=self.obstacle,
+            evidence=history.evidence,
+            urls=history.urls,
+            errors=history.errors,
+            files=(*self._files_before, *(download.place for download in own if download.place)),
+            seconds=round(self.seconds, 2),
+            **more,
+        )
 
     # -- status and working time
 
@@ -151,7 +163,7 @@ class TaskRun(ABC):
             self._save()
             await self._report_status()
             while self._is_held and not self.control.stopping:
-                changes = (self.control.changed(), self.session.takeover.changed.wait())
+                changes = (self.control.changed.wait(), self.session.takeover.changed.wait())
                 waits = [asyncio.ensure_future(change) for change in changes]
                 try:
                     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -227,10 +239,6 @@ class TaskRun(ABC):
             shot = await self.executor.small_picture()
             if shot is not None:
                 self.history.end_picture = self.folder.save_picture(None, shot.data, shot.mime_type)
-
-    def _downloaded(self) -> tuple[str, ...]:
-        own = self.session.downloads[self._downloads_before :]
-        return tuple(download.place for download in own if download.place)
 
     def _save(self) -> None:
         self.history.outcome = self.outcome()

@@ -320,7 +320,7 @@ class Background:
 
     def _filling(self, command: TerminalCommand, session: "BrowserSession", secret: str) -> Prepare:
         """Return what puts secrets in the places of their names, as in the agent's actions."""
-        from mcp_browser.agent.secrets.injection import CheckedTyping, fill_in  # noqa: PLC0415 - seldom wanted
+        from mcp_browser.agent.secrets.injection import CheckedTyping  # noqa: PLC0415 - seldom wanted
         from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets  # noqa: PLC0415
 
         action, file = command.action, self.loaded.settings.agent.secrets
@@ -333,10 +333,9 @@ class Background:
             known.add(STDIN, Secret(value=SecretStr(secret), origins=("*",)))
 
         async def prepare(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-            rule = CheckedTyping()
-            filled = await fill_in(action, arguments, secrets=known, session=session, rule=rule)
-            session.services.typing_rule = rule or None
-            session.hide(known.values)
+            typing = CheckedTyping(session, known, action)
+            filled = await typing.fill_in(arguments)
+            typing.apply()
             return filled
 
         return prepare

@@ -1,13 +1,30 @@
-"""Messages to models and their answers, for every kind of model."""
+"""Messages to models and their answers, for every kind of model; tokens that no provider has counted.
+
+Such tokens are an estimate: English text has about four characters a token in current tokenizers, JSON and
+page snapshots about three, so three is taken (the share that browser-use's early releases took, too). A
+picture is counted by its area, as Anthropic states it for Claude: width times height by 750, at most about
+1,600 (https://docs.anthropic.com/en/docs/build-with-claude/vision); one of unknown size as 1,600.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from math import ceil
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import ConfigDict, Discriminator
+from pydantic import Discriminator
 
 from mcp_browser.dom.models import Frozen
+
+LEAST_CHARACTERS_A_TOKEN = 3
+PIXELS_A_TOKEN = 750
+MOST_A_PICTURE = 1_600
+A_MESSAGE = 4  # Tokens that a message has beside its content
+
+
+def tokens_of_text(text: str) -> int:
+    """Tokens of a text, estimated."""
+    return ceil(len(text) / LEAST_CHARACTERS_A_TOKEN)
 
 
 class TextBlock(Frozen):
@@ -17,16 +34,19 @@ class TextBlock(Frozen):
     text: str
 
 
-class ImageBlock(Frozen):
+class ImageBlock(Frozen, ser_json_bytes="base64", val_json_bytes="base64"):
     """A picture, encoded as `mime_type` says; `width` and `height` are in pixels."""
-
-    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     kind: Literal["image"] = "image"
     data: bytes
     mime_type: str
     width: int = 0
     height: int = 0
+
+    @property
+    def tokens(self) -> int:
+        area = self.width * self.height
+        return min(MOST_A_PICTURE, ceil(area / PIXELS_A_TOKEN)) if area else MOST_A_PICTURE
 
 
 Block = Annotated[TextBlock | ImageBlock, Discriminator("kind")]
@@ -57,6 +77,12 @@ class Message(Frozen):
     @property
     def images(self) -> tuple[ImageBlock, ...]:
         return tuple(block for block in self.blocks if isinstance(block, ImageBlock))
+
+    @property
+    def tokens(self) -> int:
+        called = tokens_of_text(as_json(self.call.arguments)) if self.call is not None else 0
+        texts = tokens_of_text(self.text) if self.blocks else 0
+        return A_MESSAGE + texts + called + sum(image.tokens for image in self.images)
 
     def without_images(self) -> "Message":
         """The message with its texts alone."""
@@ -91,6 +117,9 @@ class OutputForm(Frozen):
     json_schema: dict[str, Any]
 
 
+_COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "requests")
+
+
 class Usage(Frozen):
     """What a request has used, in tokens; `cost` is in US dollars, None where no price is known.
 
@@ -116,30 +145,31 @@ class Usage(Frozen):
 
     def __add__(self, other: "Usage") -> "Usage":
         """Both together; a cost is known where every part that used anything has one."""
-        parts = [usage for usage in (self, other) if usage.requests]
-        costs = [usage.cost for usage in parts]
+        costs = [usage.cost for usage in (self, other) if usage.requests]
         known = [cost for cost in costs if cost is not None]
         return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            requests=self.requests + other.requests,
+            **{name: getattr(self, name) + getattr(other, name) for name in _COUNTS},
             cost=sum(known, Decimal(0)) if known and len(known) == len(costs) else None,
             estimated=self.estimated or other.estimated,
         )
 
     def since(self, before: "Usage") -> "Usage":
         """The usage since `before`, an earlier state of the same count."""
-        requests = self.requests - before.requests
-        cost = None if self.cost is None or not requests else self.cost - (before.cost or 0)
-        return Usage(
-            input_tokens=self.input_tokens - before.input_tokens,
-            output_tokens=self.output_tokens - before.output_tokens,
-            cached_tokens=self.cached_tokens - before.cached_tokens,
-            requests=requests,
-            cost=cost,
-            estimated=self.estimated,
-        )
+        counts = {name: getattr(self, name) - getattr(before, name) for name in _COUNTS}
+        cost = None if self.cost is None or not counts["requests"] else self.cost - (before.cost or 0)
+        return Usage(**counts, cost=cost, estimated=self.estimated)
+
+
+def tokens_of(messages: Iterable[Message], form: OutputForm | None = None) -> int:
+    """Tokens of a conversation and of the form that goes with it, estimated."""
+    asked = tokens_of_text(json.dumps(form.json_schema)) + tokens_of_text(form.description) if form else 0
+    return asked + sum(message.tokens for message in messages)
+
+
+def estimated_usage(messages: Iterable[Message], answer: Message, form: OutputForm | None) -> Usage:
+    """The usage of one request, estimated."""
+    used = tokens_of(messages, form)
+    return Usage(input_tokens=used, output_tokens=answer.tokens, requests=1, estimated=True)
 
 
 class Reply(Frozen):
@@ -180,9 +210,7 @@ class ChatModel(Protocol):
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
         """One answer to the conversation, which may begin with a system message and ends with a user's.
 
-        Without a `form` to fill in, the model answers in text.
-
-        Raises:
-            ModelError: there is no answer; its kind says whether to try again.
+        Without a `form` to fill in, the model answers in text. Raises ModelError, whose kind says whether to
+        try again.
         """
         ...

@@ -22,7 +22,6 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
 from mcp_browser.errors import ModelTimedOut, ModelUnavailable, NoModel
-from mcp_browser.llm import tokens
 from mcp_browser.llm.failures import as_model_error, cause, unset_variables
 from mcp_browser.llm.messages import (
     Block,
@@ -35,8 +34,10 @@ from mcp_browser.llm.messages import (
     Usage,
     as_json,
     assistant,
+    estimated_usage,
     system,
 )
+from mcp_browser.settings import AgentSettings
 
 _TYPES = {"string": "text", "boolean": "true or false", "null": "null"}
 
@@ -81,8 +82,6 @@ def _quoted(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-OutputMode = Literal["tool", "json"]  # A tool to be called, or the schema of the whole answer
-
 RECEIVED = "Received."  # The result of a filled-in form; the next message has the outcome
 LEAST_ANSWER = 512  # Tokens that an answer may have, however small the model's window is
 
@@ -91,33 +90,26 @@ class ProviderModel:
     """A provider's model, by pydantic-ai."""
 
     def __init__(
-        self,
-        model: Model,
-        *,
-        mode: OutputMode = "tool",
-        context_window: int | None = None,
-        temperature: float | None = None,
-        describes_form: bool = False,
+        self, model: Model, settings: AgentSettings, *, is_main: bool = True, describes_form: bool = False
     ) -> None:
-        """Use a model of pydantic-ai's; see `provider_model`.
+        """Use a model of pydantic-ai's; the settings' window is that of the main model only.
 
-        `context_window` is in tokens, if pydantic-ai does not know it; an answer may then have a tenth of
-        them. `describes_form` adds the form in words: local servers enforce a schema without showing it to
-        the model.
+        An answer may have a tenth of that window. `describes_form` adds the form in words: local servers
+        enforce a schema without showing it to the model.
         """
         self._model = model
-        self._mode: OutputMode = mode
-        self._describes_form = describes_form and mode == "json"
+        self._by_json = settings.model_output == "json"
+        self._describes_form = describes_form and self._by_json
         # The agent retries: it notes each try and knows the deadline.
         self._settings = ModelSettings(max_retries=0)
-        if temperature is not None:
-            self._settings["temperature"] = temperature
-        if context_window is not None:
-            self._settings["max_tokens"] = max(LEAST_ANSWER, context_window // 10)
+        if settings.model_temperature is not None:
+            self._settings["temperature"] = settings.model_temperature
+        if (window := settings.model_window if is_main else None) is not None:
+            self._settings["max_tokens"] = max(LEAST_ANSWER, window // 10)
         profile = model.profile
         self.info = ModelInfo(
             name=f"{model.system}:{model.model_name}",
-            context_window=context_window or profile.get("context_window"),
+            context_window=window or profile.get("context_window"),
             sees=profile.get("supports_image_input", True),
             priced=_is_priced(model),
         )
@@ -125,10 +117,8 @@ class ProviderModel:
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
         """One answer of the provider's.
 
-        Raises:
-            ModelRateLimited, ModelTimedOut, ModelUnavailable: it may answer later.
-            ContextTooLong: the conversation is too long for it.
-            ModelRefused: the key, the name or the request is wrong.
+        Raises ModelRateLimited, ModelTimedOut, ModelUnavailable if it may answer later; ContextTooLong;
+        ModelRefused if the key, the name or the request is wrong.
         """
         try:
             with anyio.fail_after(seconds):
@@ -162,7 +152,7 @@ class ProviderModel:
     def _parameters(self, form: OutputForm | None) -> Any:
         if form is None:
             return ModelRequestParameters()
-        if self._mode == "json":
+        if self._by_json:
             return ModelRequestParameters(
                 output_mode="native",
                 output_object=OutputObjectDefinition(
@@ -188,7 +178,7 @@ class ProviderModel:
             None,
         )
         text = response.text or ""
-        if call is None and form is not None and self._mode == "json" and text:
+        if call is None and form is not None and self._by_json and text:
             call = OutputCall(id="answer", name=form.name, arguments=_arguments(text))
         return Reply(
             text=text,
@@ -207,14 +197,10 @@ _FINISHES: dict[str, Literal["stop", "length", "filtered", "other"]] = {
 }
 
 
-def own_model(
-    model: object, mode: OutputMode, context_window: int | None, temperature: float | None
-) -> ProviderModel:
+def own_model(model: object, settings: AgentSettings) -> ProviderModel:
     """A model that a program has made with pydantic-ai; raises NoModel for anything else."""
     if isinstance(model, Model):
-        return ProviderModel(
-            cast("Model", model), mode=mode, context_window=context_window, temperature=temperature
-        )
+        return ProviderModel(cast("Model", model), settings)
     raise NoModel(
         f"{type(model).__module__.partition('.')[0]}'s {type(model).__name__} is no model.",
         hint="Give a name, a ChatModel, or a model of pydantic-ai's that has your client: "
@@ -223,24 +209,15 @@ def own_model(
     )
 
 
-async def provider_model(  # noqa: PLR0913 - what the settings say of a model
-    name: str,
-    *,
-    base_url: str | None = None,
-    is_main: bool = True,
-    mode: OutputMode = "tool",
-    context_window: int | None = None,
-    temperature: float | None = None,
-) -> ProviderModel:
+async def provider_model(name: str, settings: AgentSettings | None = None) -> ProviderModel:
     """The model of a name such as `anthropic:claude-sonnet-4-5`; its key comes from the environment.
 
-    `base_url` is another address. For names without a provider and for `openai:`, it speaks OpenAI's
-    protocol, and the key may be missing; for the main model, it is one of its provider's. For the rest see
-    `ProviderModel`.
-
-    Raises:
-        NoModel: the provider's package is missing, the name is unknown, or there is no key.
+    For names without a provider and for `openai:`, the settings' address speaks OpenAI's protocol, and the
+    key may be missing; for the settings' main model, it is one of its provider's. Raises NoModel: the
+    provider's package is missing, the name is unknown, or there is no key.
     """
+    settings = settings or AgentSettings()
+    base_url, is_main = settings.model_url, name == settings.model
 
     def make() -> ProviderModel:
         own = base_url is not None and not _names_another_provider(name)
@@ -267,10 +244,10 @@ async def provider_model(  # noqa: PLR0913 - what the settings say of a model
                 hint="--model takes provider:name, such as anthropic:claude-sonnet-4-5; "
                 "the provider's key is taken from its usual variable, such as ANTHROPIC_API_KEY.",
             ) from error
-        _quiet_logs()
-        return ProviderModel(
-            model, mode=mode, context_window=context_window, temperature=temperature, describes_form=own
-        )
+        # Keep requests, which hold pages and keys, out of the log at every level.
+        for logger in ("openai", "anthropic", "google_genai", "httpx", "httpx2", "httpcore", "httpcore2"):
+            logging.getLogger(logger).setLevel(logging.WARNING)
+        return ProviderModel(model, settings, is_main=is_main, describes_form=own)
 
     # A thread: importing a provider's package takes long, and other callers should not wait.
     return await anyio.to_thread.run_sync(make)
@@ -307,12 +284,6 @@ def _at(provider: str, base_url: str) -> Any:
     if "base_url" not in signature(kind).parameters:
         raise UserError(f"--model-url does not apply to {provider}: its address is fixed")
     return kind(base_url=base_url)
-
-
-def _quiet_logs() -> None:
-    """Keep requests, which hold pages and keys, out of the log at every level."""
-    for name in ("openai", "anthropic", "google_genai", "httpx", "httpx2", "httpcore", "httpcore2"):
-        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _as_request(messages: Sequence[Message]) -> list[pai.ModelMessage]:
@@ -371,7 +342,7 @@ def _usage_of(
     """The usage that the provider counted; an estimate without a price if it did not."""
     used = response.usage
     if used.unmeasured_requests or not used.input_tokens:
-        return tokens.estimated_usage(messages, said, form)
+        return estimated_usage(messages, said, form)
     return Usage(
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,

@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp_browser.errors import ModelError, SettingsError
-from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import Message, ModelInfo, OutputCall, OutputForm, Reply, assistant
+from mcp_browser.llm.messages import (
+    Message,
+    ModelInfo,
+    OutputCall,
+    OutputForm,
+    Reply,
+    assistant,
+    estimated_usage,
+)
 
 Line = dict[str, Any] | str | Reply | ModelError
 """One answer: a filled-in form, a text, a whole reply, or the failure to answer."""
@@ -63,7 +70,7 @@ class ScriptedModel:
                 name = form.name if form is not None else "output"
                 call = OutputCall(id=f"call-{len(self.requests)}", name=name, arguments=line)
                 said = assistant(call=call)
-        usage = tokens.estimated_usage(messages, said, form)
+        usage = estimated_usage(messages, said, form)
         return Reply(text=said.text, call=call, usage=usage, model=self.info.name)
 
 

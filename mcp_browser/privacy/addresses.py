@@ -61,15 +61,10 @@ def names_secret(name: str, words: frozenset[str]) -> bool:
     )
 
 
-def is_secret_parameter(name: str) -> bool:
-    """Whether a parameter of this name holds a password or a token."""
-    return names_secret(name, _SECRET_WORDS)
-
-
 def redact_addresses(
     text: str,
     *,
-    is_secret: Callable[[str], bool] = is_secret_parameter,
+    is_secret: Callable[[str], bool] = lambda name: names_secret(name, _SECRET_WORDS),
     take: Callable[[str, str], str] = lambda _name, _value: MARK,
 ) -> str:
     """A text without the user information, passwords and tokens of addresses in it.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -12,10 +12,8 @@ PAINT = "#4a4f57"
 SLACK = 2  # How much more to paint over on each side, CSS pixels: letters may extend beyond their boxes
 
 
-class Cover(BaseModel):
+class Cover(BaseModel, frozen=True):
     """A box to cover, in CSS pixels from the corner of the layout; `pinned` does not scroll with the page."""
-
-    model_config = ConfigDict(frozen=True)
 
     x: float
     y: float
@@ -24,14 +22,12 @@ class Cover(BaseModel):
     pinned: bool = False
 
 
-class Covers(BaseModel):
+class Covers(BaseModel, frozen=True):
     """What to cover on a picture, and the position of the page in it.
 
     `scroll` is how far the page is scrolled, `page` its whole size, `view` the left, top, width and height of
     the visible part of the layout; all in CSS pixels. `document` identifies the document.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     boxes: tuple[Cover, ...]
     scroll: tuple[float, float]

@@ -61,10 +61,6 @@ def is_secret_name(name: str) -> bool:
     return names_secret(name, _SECRET_WORDS)
 
 
-def _is_secret_in_query(name: str) -> bool:
-    return name.lower() in _QUERY_SECRETS or is_secret_name(name)
-
-
 def is_secret_cookie(name: str, *, http_only: bool) -> bool:
     """Whether a cookie is likely to grant access: scripts may not read it, or its name says so."""
     return http_only or is_secret_name(name) or "remember" in name.lower()
@@ -98,7 +94,8 @@ class Redactor:
         """An address without passwords, tokens in its query, and the like."""
         if self._show:
             return url
-        shown = self._forget(self._formed(url, _is_secret_in_query))
+        redacted = self._formed(url, lambda name: name.lower() in _QUERY_SECRETS or is_secret_name(name))
+        shown = self._forget(redacted)
         if shown != url:
             self._keep(url, shown)
         return shown
@@ -218,7 +215,9 @@ class Redactor:
     def _holds_secret(self, name: str, value: Any) -> bool:
         if not is_secret_name(name):
             return False
-        return isinstance(value, str) or (name.lower() not in _CONTAINERS and not _is_count(name, value))
+        # A number about tokens or sessions, such as `session_count`, rather than a PIN.
+        is_count = isinstance(value, int | float) and _NUMBERS.isdisjoint(words_of(name))
+        return isinstance(value, str) or (name.lower() not in _CONTAINERS and not is_count)
 
     def _input(self, found: re.Match[str]) -> str:
         element = found[0]
@@ -263,8 +262,3 @@ class Redactor:
 
 def _is_unlike_a_word(value: str) -> bool:
     return len(value) >= SHORTEST and any(character.isdigit() for character in value)
-
-
-def _is_count(name: str, value: Any) -> bool:
-    """Whether it is a number about tokens or sessions, such as `session_count`, rather than a PIN."""
-    return isinstance(value, int | float) and _NUMBERS.isdisjoint(words_of(name))

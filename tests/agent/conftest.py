@@ -1,11 +1,9 @@
 """A browser for the agent's tests, and models that follow a script."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
@@ -17,27 +15,19 @@ from mcp_browser.agent.prompting.style import StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.task import Task
+from mcp_browser.agent.task import Task, TaskOutcome
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import ChatModel, Message
 from mcp_browser.llm.scripted import ScriptedModel, Speaker
 from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session
-from tests.support.agents import CONFIRMED, verdict
-from tests.support.site import Site
+from tests.support.agents import CONFIRMED, output
 
-__all__ = ["folders", "manager", "session", "shared_session", "site_page", "verdict"]
+__all__ = ["folders", "manager", "output", "session", "shared_session"]
 
-Say = dict[str, Any] | str
-
-
-def output(*actions: dict[str, Any], goal: str = "go on") -> dict[str, Any]:
-    """A step's output as a model puts it."""
-    return {
-        "current_state": {"evaluation_previous_goal": "Unknown", "memory": "m", "next_goal": goal},
-        "action": list(actions),
-    }
+COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
+<p id=out>Count 0</p><script>let n = 0</script>"""
 
 
 def done(text: str = "All done.", *, success: bool = True, **more: Any) -> dict[str, Any]:
@@ -72,12 +62,6 @@ def fill(role: str, name: str, text: str) -> Speaker:
     return lambda messages: output(filling(messages, role, name, text))
 
 
-@pytest.fixture
-def site_page(site: Site) -> Callable[[str], str]:
-    """The address of a page made of this HTML."""
-    return site.page
-
-
 def make_agent(  # noqa: PLR0913 - the parts of a run
     task: Task | str,
     model: ChatModel | Sequence[Any],
@@ -99,7 +83,7 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
     judge = judge or (ScriptedModel([CONFIRMED]) if isinstance(model, list) and task.judge is None else None)
     return AgentRun(
         history=history or AgentHistory(id="t", task=task),
-        controller=Controller(registry or default_registry(), session_settings(session)),
+        controller=Controller(registry or default_registry(), session.settings),
         session=session,
         model_client=ModelClient(model=asked, fallback=fallback, first_wait=0.01),  # type: ignore[arg-type]
         style=StructuredStyle() if task.style == "structured" else GuiStyle(scale="thousandths"),
@@ -112,9 +96,12 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
     )
 
 
-def session_settings(session: BrowserSession) -> Any:
-    """The settings that a session works under."""
-    return session.settings
+async def run_agent(
+    task: Task | str, model: ChatModel | Sequence[Any], session: BrowserSession, **parts: Any
+) -> tuple[AgentRun, TaskOutcome]:
+    """An agent that has worked, and what it has come to."""
+    agent = make_agent(task, model, session, **parts)
+    return agent, await agent.run()
 
 
 def script(agent: AgentRun) -> ScriptedModel:

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,22 @@ from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ModelRateLimited, ModelRefused
-from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import Message, Reply
+from mcp_browser.llm.messages import Message, Reply, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import click, clicking, done, fill, filling, make_agent, output, script, verdict
+from tests.agent.conftest import (
+    COUNTER,
+    click,
+    clicking,
+    done,
+    fill,
+    filling,
+    make_agent,
+    output,
+    run_agent,
+    script,
+)
+from tests.support.agents import until, verdict
 from tests.support.site import Site
-
-COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
-<p id=out>Count 0</p><script>let n = 0</script>"""
 
 FORM = """<title>Form</title>
 <form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + who.value">
@@ -32,33 +40,17 @@ FORM = """<title>Form</title>
 <button>Send</button></form><p id=out></p>"""
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Let others work until something is so."""
-    async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110 - the run has no event for each of its states
-            await asyncio.sleep(0.01)
-
-
-async def test_a_task_is_done_and_reported(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Count to one.", start_url=site.page(COUNTER))
-    agent = make_agent(task, [click("button", "More"), done("The count is 1.")], session)
-    outcome = await agent.run()
+async def test_a_task_is_told_done_and_reported(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Count to one.", start_url=site.page(COUNTER), context="Hurry.")
+    agent, outcome = await run_agent(task, [click("button", "More"), done("The count is 1.")], session)
     assert outcome.status is TaskStatus.SUCCEEDED
     assert outcome.answer == "The count is 1."
     assert outcome.steps == 2
     assert outcome.urls == (task.start_url,)
-    assert "Count 1" in script(agent).requests[1][-1].text
     assert outcome.usage.requests == 3, "the judge is one"
     assert outcome.usage.tokens > 0
-
-
-async def test_the_model_is_told_rules_task_and_page_and_what_its_actions_did(
-    session: BrowserSession, site: Site
-) -> None:
-    task = Task(text="Count to one.", start_url=site.page(COUNTER), context="Hurry.")
-    agent = make_agent(task, [click("button", "More"), done()], session)
-    await agent.run()
     first, second = script(agent).requests
+    assert "Count 1" in second[-1].text
     assert first[0].role == "system"
     assert any("Count to one." in message.text for message in first)
     assert any("Hurry." in message.text for message in first)
@@ -84,13 +76,9 @@ async def test_several_actions_of_a_step_are_done_in_order(session: BrowserSessi
             clicking(messages, "button", "Send"),
         )
 
-    agent = make_agent(Task(text="Send.", start_url=site.page(FORM)), [both, done()], session)
-    await agent.run()
-    assert [action.call.name for action in agent.history.steps[0].actions] == [
-        "input_text",
-        "input_text",
-        "click_element",
-    ]
+    agent, _ = await run_agent(Task(text="Send.", start_url=site.page(FORM)), [both, done()], session)
+    names = [action.call.name for action in agent.history.steps[0].actions]
+    assert names == ["input_text", "input_text", "click_element"]
     assert "Hello Ann" in script(agent).requests[1][-1].text
 
 
@@ -101,8 +89,7 @@ async def test_actions_stop_where_the_page_changes_under_them(session: BrowserSe
     def both(messages: Sequence[Message]) -> dict[str, Any]:
         return output(clicking(messages, "button", "Change"), clicking(messages, "button", "B"))
 
-    agent = make_agent(Task(text="Click both.", start_url=site.page(page)), [both, done()], session)
-    await agent.run()
+    agent, _ = await run_agent(Task(text="Click both.", start_url=site.page(page)), [both, done()], session)
     assert len(agent.history.steps[0].actions) == 1
     told = "\n".join(message.text for message in script(agent).requests[1])
     assert "these actions were not done: click_element" in told
@@ -110,8 +97,8 @@ async def test_actions_stop_where_the_page_changes_under_them(session: BrowserSe
 
 async def test_a_failed_action_ends_the_step_and_is_told(session: BrowserSession, site: Site) -> None:
     wrong = output({"click_element": {"index": 999}}, {"go_back": {}})
-    agent = make_agent(Task(text="Try.", start_url=site.page(COUNTER)), [wrong, done(success=False)], session)
-    await agent.run()
+    task = Task(text="Try.", start_url=site.page(COUNTER))
+    agent, _ = await run_agent(task, [wrong, done(success=False)], session)
     (record,) = agent.history.steps[0].actions
     assert record.error is not None
     assert "999" in record.error
@@ -121,8 +108,7 @@ async def test_a_failed_action_ends_the_step_and_is_told(session: BrowserSession
 
 async def test_the_last_step_offers_only_done(session: BrowserSession, site: Site) -> None:
     task = Task(text="Count.", start_url=site.page(COUNTER), budget=Budget(steps=2))
-    agent = make_agent(task, [click("button", "More"), done("One.", success=False)], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [click("button", "More"), done("One.", success=False)], session)
     assert outcome.status is TaskStatus.OUT_OF_BUDGET
     assert outcome.answer == "One."
     form = script(agent).forms[1]
@@ -165,8 +151,7 @@ async def test_a_run_over_budget_reports_and_ends(
 async def test_an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason(
     session: BrowserSession, site: Site
 ) -> None:
-    agent = make_agent("Do.", ["I will click the button.", done()], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Do.", ["I will click the button.", done()], session)
     assert outcome.succeeded
     assert outcome.steps == 1
     again = script(agent).requests[1]
@@ -174,26 +159,27 @@ async def test_an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason(
     assert "not the JSON object" in again[-1].text
 
 
-async def test_a_model_that_never_answers_rightly_ends_the_run(session: BrowserSession, site: Site) -> None:
-    agent = make_agent("Do.", ["nonsense"], session, max_failures=2)
-    outcome = await agent.run()
+@pytest.mark.parametrize(
+    ("answer", "steps", "why"),
+    [
+        ("nonsense", 3, "The model does not fill in the form: The answer is not the JSON"),
+        (ModelRefused("m refuses the key."), 1, "refuses the key"),
+    ],
+    ids=["two failures, and a last step to report", "at once"],
+)
+async def test_a_model_that_never_answers_rightly_ends_the_run(
+    session: BrowserSession, answer: Any, steps: int, why: str
+) -> None:
+    agent, outcome = await run_agent("Do.", [answer], session, max_failures=2)
     assert outcome.status is TaskStatus.FAILED
-    assert outcome.steps == 3, "two failures, and a last step to report"
+    assert outcome.steps == steps
     assert all(step.notes for step in agent.history.steps)
-
-
-async def test_a_model_that_refuses_ends_the_run_at_once(session: BrowserSession, site: Site) -> None:
-    agent = make_agent("Do.", [ModelRefused("m refuses the key.")], session)
-    outcome = await agent.run()
-    assert outcome.status is TaskStatus.FAILED
-    assert outcome.steps == 1
-    assert "refuses the key" in (outcome.obstacle or "")
+    assert why in (outcome.obstacle or "")
 
 
 async def test_a_limited_rate_is_waited_for(session: BrowserSession, site: Site) -> None:
     limited = ModelRateLimited("m limits the rate.", retry_after=0.01)
-    agent = make_agent("Do.", [limited, limited, done()], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Do.", [limited, limited, done()], session)
     assert outcome.succeeded
     assert any("Asking again" in note for note in agent.history.steps[0].notes)
 
@@ -201,8 +187,7 @@ async def test_a_limited_rate_is_waited_for(session: BrowserSession, site: Site)
 async def test_another_model_goes_on_where_the_first_fails(session: BrowserSession, site: Site) -> None:
     first = ScriptedModel([ModelRefused("first is away.")], name="first")
     second = ScriptedModel([done("By the second.")], name="second")
-    agent = make_agent("Do.", first, session, fallback=second)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Do.", first, session, fallback=second)
     assert outcome.answer == "By the second."
     assert agent.history.steps[0].model == "second"
 
@@ -210,8 +195,7 @@ async def test_another_model_goes_on_where_the_first_fails(session: BrowserSessi
 async def test_a_circle_is_told_then_ended(session: BrowserSession, site: Site) -> None:
     page = "<title>Still</title><button>Nothing</button>"
     task = Task(text="Wait for ever.", start_url=site.page(page))
-    agent = make_agent(task, [click("button", "Nothing")], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [click("button", "Nothing")], session)
     assert outcome.status is TaskStatus.STUCK
     assert outcome.steps < 20
     told = [request[-1].text for request in script(agent).requests]
@@ -257,26 +241,17 @@ async def test_a_cancelled_run_leaves_the_session_usable_and_its_history_saved(
 
 
 async def test_the_person_is_asked_and_their_answer_told(session: BrowserSession, site: Site) -> None:
-    class Person:
-        def __init__(self) -> None:
-            self.asked: list[tuple[str, tuple[str, ...]]] = []
+    asked: list[tuple[str, tuple[str, ...]]] = []
 
-        async def progressed(self, progress: Progress) -> None:
-            del progress
-
+    class Person(NobodyWatches):
         async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
-            self.asked.append((question, choices))
+            asked.append((question, choices))
             return "Red"
 
-        async def ask_secret(self, question: str, site: str) -> SecretStr | None:
-            raise AssertionError(f"{question} is no secret of {site}")
-
-    person = Person()
     ask = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
-    agent = make_agent("Choose.", [ask, done("Red it is.")], session, watcher=person)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Choose.", [ask, done("Red it is.")], session, watcher=Person())
     assert outcome.succeeded
-    assert person.asked == [("Which colour?", ("Red", "Blue"))]
+    assert asked == [("Which colour?", ("Red", "Blue"))]
     assert any("The person answered: Red" in message.text for message in script(agent).requests[1])
 
 
@@ -296,8 +271,7 @@ async def test_a_person_may_act_in_the_browser_in_place_of_an_answer(
     handing_back: list[asyncio.Task[bool]] = []
     ask = output({"call_user": {"question": "Please solve the captcha."}})
     task = Task(text="Go on.", start_url=site.page("A captcha"))
-    agent = make_agent(task, [ask, done("In.")], session, watcher=Person())
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [ask, done("In.")], session, watcher=Person())
     assert outcome.succeeded
     told = "\n".join(message.text for message in script(agent).requests[1])
     assert "The person has worked in the browser and handed it back. Solved it." in told
@@ -333,8 +307,7 @@ async def test_a_run_that_nobody_answers_waits_and_goes_on_when_told(
     session: BrowserSession, site: Site
 ) -> None:
     ask = output({"call_user": {"question": "What is the code?"}})
-    agent = make_agent("Log in.", [ask, done("In.")], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Log in.", [ask, done("In.")], session)
     assert outcome.status is TaskStatus.NEEDS_PERSON
     assert outcome.obstacle == "What is the code?"
     assert not outcome.succeeded
@@ -345,40 +318,23 @@ async def test_a_run_that_nobody_answers_waits_and_goes_on_when_told(
 
 
 async def test_the_answer_fits_the_form_asked_for(session: BrowserSession, site: Site) -> None:
-    schema = {
-        "type": "object",
-        "properties": {"price": {"type": "number"}},
-        "required": ["price"],
-        "additionalProperties": False,
-    }
+    schema = {"type": "object", "properties": {"price": {"type": "number"}}, "required": ["price"]}
     wrong, right = done("9", data={"price": "nine"}), done("9", data={"price": 9})
     task = Task(text="Price?", start_url=site.page("The price is 9 €."), output_schema=schema)
-    agent = make_agent(task, [wrong, right], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [wrong, right], session)
     assert outcome.succeeded
     assert outcome.data == {"price": 9}
     assert any("price" in message.text and "number" in message.text for message in script(agent).requests[1])
 
 
 async def test_pages_outside_the_tasks_domains_are_left(session: BrowserSession, site: Site) -> None:
-    inside = site.page("<title>In</title><p>Inside")
-    outside = site.page("<title>Out</title><p>Outside").replace("127.0.0.1", "localhost")
-    task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
-    link = output({"go_to_url": {"url": outside}})
-    agent = make_agent(task, [link, done(success=False)], session)
-    await agent.run()
-    assert agent.history.steps[0].actions[0].error is not None
-    assert "outside the domains" in agent.history.steps[0].actions[0].error
-    assert session.current_tab.url == inside
-
-
-async def test_a_click_that_leads_outside_is_undone(session: BrowserSession, site: Site) -> None:
     outside = site.page("<title>Out</title><p>Outside").replace("127.0.0.1", "localhost")
     inside = site.page(f"<title>In</title><a href='{outside}'>Leave</a>")
     task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
-    agent = make_agent(task, [click("link", "Leave"), done(success=False)], session)
-    await agent.run()
-    assert "outside the domains" in (agent.history.steps[0].actions[0].error or "")
+    there = output({"go_to_url": {"url": outside}})
+    agent, _ = await run_agent(task, [there, click("link", "Leave"), done(success=False)], session)
+    for step in agent.history.steps[:2]:
+        assert "outside the domains" in (step.actions[0].error or "")
     assert session.current_tab.url == inside
     assert not any("Outside" in m.text for request in script(agent).requests for m in request)
 
@@ -386,12 +342,11 @@ async def test_a_click_that_leads_outside_is_undone(session: BrowserSession, sit
 async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: Site, tmp_path: Path) -> None:
     value = "correct horse battery"
     secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
-    task = Task(text="Log in.", start_url=site.page(FORM), secrets=("login",))
-    type_it = fill("textbox", "Name", "<secret>login</secret>")
-    agent = make_agent(
-        task, [type_it, click("button", "Send"), done("In.")], session, secrets=secrets, folder=tmp_path / "t"
-    )
-    outcome = await agent.run()
+    body = FORM.replace("out.textContent", "document.title = this.title = out.textContent")
+    task = Task(text="Log in.", start_url=site.page(body), secrets=("login",))
+    send = click("button", "Send")
+    lines = [fill("textbox", "Name", "<secret>login</secret>"), send, send, done("In.")]
+    agent, outcome = await run_agent(task, lines, session, secrets=secrets, folder=tmp_path / "t")
     await agent.write_up()
     assert outcome.succeeded
     assert await session.current_tab.page.text_content("#out") == f"Hello {value}"
@@ -406,13 +361,8 @@ async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: S
 async def test_a_secret_is_not_typed_on_other_domains(session: BrowserSession, site: Site) -> None:
     secrets = Secrets({"login": Secret.model_validate({"value": "hidden", "domains": ["example.com"]})})
     task = Task(text="Log in.", start_url=site.page(FORM), secrets=("login",))
-    agent = make_agent(
-        task,
-        [fill("textbox", "Name", "<secret>login</secret>"), done(success=False)],
-        session,
-        secrets=secrets,
-    )
-    await agent.run()
+    lines = [fill("textbox", "Name", "<secret>login</secret>"), done(success=False)]
+    agent, _ = await run_agent(task, lines, session, secrets=secrets)
     assert "may not be used" in (agent.history.steps[0].actions[0].error or "")
     assert await session.current_tab.page.input_value("#who") == ""
 
@@ -443,22 +393,9 @@ async def test_a_run_goes_on_after_the_process_has_ended(
 
 async def test_a_plan_is_made_every_few_steps(session: BrowserSession, site: Site) -> None:
     task = Task(text="Count.", start_url=site.page(COUNTER), planner_interval=2)
-    agent = make_agent(task, ["First more, then done.", click("button", "More"), done()], session)
-    await agent.run()
+    agent, _ = await run_agent(task, ["First more, then done.", click("button", "More"), done()], session)
     assert "You plan for an agent" in script(agent).requests[0][0].text
     assert any("First more, then done." in message.text for message in script(agent).requests[1])
-
-
-async def test_a_claim_that_the_judge_does_not_confirm_is_no_success(
-    session: BrowserSession, site: Site
-) -> None:
-    no = verdict(("The count is 0.", False))
-    task = Task(text="Count to five.", start_url=site.page(COUNTER), judge=True)
-    agent = make_agent(task, [done("Five."), no, done("Really five."), no], session)
-    outcome = await agent.run()
-    assert outcome.status is TaskStatus.UNCONFIRMED
-    assert "The count is 0." in (outcome.obstacle or "")
-    assert outcome.steps == 2
 
 
 async def test_a_judge_that_takes_no_pictures_judges_by_the_text(session: BrowserSession, site: Site) -> None:
@@ -468,21 +405,11 @@ async def test_a_judge_that_takes_no_pictures_judges_by_the_text(session: Browse
         return verdict(("It shows 0.", True))
 
     task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
-    agent = make_agent(task, [done("None.")], session, judge=ScriptedModel([judge], judges=True))
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, [done("None.")], session, judge=ScriptedModel([judge], judges=True))
     assert outcome.status is TaskStatus.SUCCEEDED, outcome.obstacle
 
 
-async def test_a_claim_that_the_judge_confirms_is_a_success(session: BrowserSession, site: Site) -> None:
-    yes = verdict(("It says so.", True))
-    task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
-    outcome = await make_agent(task, [done("None."), yes], session).run()
-    assert outcome.succeeded
-
-
 async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -> None:
-    long_text = "word " * 3000
-
     def say(messages: Sequence[Message]) -> Any:
         if "You shorten the memory" in messages[0].text:
             return "Summary: five words were found."
@@ -490,9 +417,8 @@ async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -
             return done("Ready.")
         return output({"extract_content": {}})
 
-    task = Task(text="Read.", start_url=site.page(f"<p>{long_text}"))
-    agent = make_agent(task, ScriptedModel([say], context_window=40_000), session)
-    outcome = await agent.run()
+    task = Task(text="Read.", start_url=site.page(f"<p>{'word ' * 3000}"))
+    agent, outcome = await run_agent(task, ScriptedModel([say], context_window=40_000), session)
     assert outcome.answer == "Ready."
     assert any("Read." in message.text for message in script(agent).requests[-1])
 
@@ -502,10 +428,9 @@ async def test_no_request_is_longer_than_the_model_takes(session: BrowserSession
     page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
     task = Task(text="Read all.", start_url=site.page(page), budget=Budget(steps=6))
     read = output({"extract_content": {}})
-    agent = make_agent(task, ScriptedModel([read], context_window=window), session)
-    await agent.run()
+    agent, _ = await run_agent(task, ScriptedModel([read], context_window=window), session)
     for request, form in zip(script(agent).requests, script(agent).forms, strict=True):
-        assert tokens.of_messages(request, form) <= window
+        assert tokens_of(request, form) <= window
         assert any("Read all." in message.text for message in request)
 
 
@@ -520,8 +445,7 @@ async def test_a_vision_agent_works_by_pictures_and_points(session: BrowserSessi
         "Thought: Done.\nAction: finished(content='Pressed and typed.')",
     ]
     task = Task(text="Press and type.", start_url=site.page(page), style="gui")
-    agent = make_agent(task, lines, session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, lines, session)
     assert outcome.succeeded, agent.history
     assert outcome.answer == "Pressed and typed."
     assert await session.current_tab.page.text_content("#out") == "Pressed"
@@ -535,8 +459,7 @@ async def test_a_vision_agent_works_by_pictures_and_points(session: BrowserSessi
 async def test_a_vision_agent_needs_a_model_that_sees(session: BrowserSession, site: Site) -> None:
     task = Task(text="Press.", start_url=site.page("<button>A</button>"), style="gui")
     blind = ScriptedModel(["Thought: x\nAction: click(start_box='(1,1)')"], sees=False)
-    agent = make_agent(task, blind, session, max_failures=1)
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, blind, session, max_failures=1)
     assert outcome.status is TaskStatus.FAILED
     assert "pictures" in (outcome.obstacle or "")
 
@@ -554,12 +477,9 @@ async def test_a_secret_that_the_person_gives_is_typed_and_read_by_nobody(
             asked.append((question, site))
             return SecretStr("correct horse")
 
-    url = site.page("<label>Password <input id=word></label>")
-    script_lines = [SECRET_QUESTION, fill("textbox", "Password", "<secret>login</secret>"), done("In.")]
-    agent = make_agent(
-        Task(text="Type the password.", start_url=url), script_lines, session, watcher=Person()
-    )
-    outcome = await agent.run()
+    task = Task(text="Type it.", start_url=site.page("<label>Password <input id=word></label>"))
+    lines = [SECRET_QUESTION, fill("textbox", "Password", "<secret>login</secret>"), done("In.")]
+    agent, outcome = await run_agent(task, lines, session, watcher=Person())
     assert outcome.succeeded
     assert asked == [("Your password, please.", site.url)]
     assert await session.current_tab.page.input_value("#word") == "correct horse"
@@ -580,8 +500,7 @@ async def test_a_secret_is_never_asked_for_in_the_open(
 
     ask = output({"call_user": {"question": "What is your password?", **given}})
     task = Task(text="Log in.", start_url=site.page("Log in"))
-    agent = make_agent(task, [ask, done("In.")], session, watcher=Person())
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, [ask, done("In.")], session, watcher=Person())
     assert outcome.status is TaskStatus.NEEDS_PERSON
     assert outcome.obstacle is not None
     assert "--secrets" in outcome.obstacle
@@ -589,8 +508,7 @@ async def test_a_secret_is_never_asked_for_in_the_open(
 
 @pytest.mark.fresh
 async def test_a_secret_is_asked_for_once_its_page_is_open(session: BrowserSession) -> None:
-    agent = make_agent("Log in.", [SECRET_QUESTION, done("Out.", success=False)], session)
-    await agent.run()
+    agent, _ = await run_agent("Log in.", [SECRET_QUESTION, done("Out.", success=False)], session)
     assert "open the page first" in script(agent).requests[1][-2].text
 
 
@@ -598,20 +516,12 @@ async def test_the_task_s_model_reads_what_the_page_does_not_name_and_adds_nothi
     session: BrowserSession, site: Site
 ) -> None:
     page = site.page("<p>Name: Tea house</p><p>Come to us at 12 Mill Lane; a pot for 4.50 or more.</p>")
-    wanted = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            "address": {"type": "string"},
-            "potPrice": {"type": "number"},
-            "phone": {"type": "string"},
-            "seats": {"type": "integer"},
-        },
-    }
+    texts = dict.fromkeys(("name", "address", "phone"), "string")
+    kinds = {**texts, "potPrice": "number", "seats": "integer"}
+    wanted = {"type": "object", "properties": {name: {"type": kind} for name, kind in kinds.items()}}
     read = {"name": "Other", "address": "12 Mill  lane", "potPrice": 4.5, "phone": "555-0199", "seats": 40}
     lines = [output({"extract_data": {"output_schema": wanted}}), {"data": read}, done("Read.")]
-    agent = make_agent(Task(text="Read.", start_url=page), lines, session)
-    await agent.run()
+    agent, _ = await run_agent(Task(text="Read.", start_url=page), lines, session)
     (action,) = agent.history.steps[0].actions
     assert '{"name": "Tea house", "address": "12 Mill  lane", "potPrice": 4.5}' in action.result
     assert '"address": "read by the model"' in action.result

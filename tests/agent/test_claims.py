@@ -12,7 +12,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ModelRefused
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output, script
+from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output, run_agent, script
 from tests.support.agents import CONFIRMED, verdict
 from tests.support.site import Reply, Site
 
@@ -27,6 +27,7 @@ SHOP = """<title>Shop</title><form action=/evidence/order method=post enctype={k
 <button onclick="fetch('/evidence/save', {{method: 'PUT', body: '{{&quot;tea&quot;: 3}}'}})">Save</button>
 <a href=/evidence/bill download>Bill</a><p id=out></p>"""
 NOWHERE = "http://127.0.0.1:9/"
+BY_AGENT = "only in what the agent itself introduced"
 
 
 def serve(site: Site, status: int = 200, kind: str = "application/x-www-form-urlencoded") -> str:
@@ -44,8 +45,7 @@ async def judged(
 ) -> tuple[str, AgentHistory]:
     """What the judge of a run was given, and the run's history."""
     judge = ScriptedModel([CONFIRMED])
-    agent = make_agent(task, [*lines, done("Done.")], session, judge=judge, **more)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [*lines, done("Done.")], session, judge=judge, **more)
     assert outcome.succeeded, outcome
     return judge.requests[-1][-1].text, agent.history
 
@@ -115,12 +115,9 @@ async def test_an_answer_that_comes_after_the_step_is_part_of_the_evidence(
 @pytest.mark.parametrize(
     ("introduced", "where"),
     [
-        (
-            output({"go_to_url": {"url": "data:text/html,<p>87.65"}}),
-            "only in what the agent itself introduced",
-        ),
-        (output({"evaluate_script": {"script": "80 + 7.65"}}), "only in what the agent itself introduced"),
-        (fill("searchbox", "Find", "87.65"), "only in what the agent itself introduced"),
+        (output({"go_to_url": {"url": "data:text/html,<p>87.65"}}), BY_AGENT),
+        (output({"evaluate_script": {"script": "80 + 7.65"}}), BY_AGENT),
+        (fill("searchbox", "Find", "87.65"), BY_AGENT),
         (output({"find_elements": {"text": "tea"}}), "nowhere"),
     ],
 )
@@ -151,8 +148,7 @@ async def test_a_refusal_names_the_point_and_does_not_urge_to_act(
 ) -> None:
     task = Task(text="Where can I buy it?", start_url=site.page("Hello"), judge=True)
     no = verdict(("The page says Hello.", True), ("No shop is named.", False))
-    agent = make_agent(task, [done("There."), no, done("There."), no], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [done("There."), no, done("There."), no], session)
     assert outcome.status is TaskStatus.UNCONFIRMED
     assert outcome.obstacle == "The result was not confirmed: Not met: all: No shop is named."
     told = "\n".join(message.text for message in script(agent).requests[2])

@@ -13,16 +13,13 @@ from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import Message, Reply
+from mcp_browser.llm.messages import Message, Reply, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import click, clicking, done, make_agent, output, script, verdict
+from tests.agent.conftest import COUNTER, click, clicking, done, make_agent, output, run_agent, script
+from tests.support.agents import CONFIRMED, until
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
-
-COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
-<p id=out>Count 0</p><script>let n = 0</script>"""
 
 
 @pytest.mark.parametrize(
@@ -37,14 +34,12 @@ async def test_a_vision_agent_over_its_budget_succeeds_only_where_it_says_so(
     session: BrowserSession, site: Site, claim: str, status: TaskStatus
 ) -> None:
     task = Task(text="See.", start_url=site.page(COUNTER), style="gui", budget=Budget(steps=1))
-    agent = make_agent(task, [f"Thought: t\nAction: finished(content='The login page.'{claim})"], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(
+        task, [f"Thought: t\nAction: finished(content='The login page.'{claim})"], session
+    )
     assert outcome.status is status
     assert outcome.answer == "The login page."
     assert "success='true'" in script(agent).requests[0][-1].text
-
-
-YES = verdict(("It says so.", True))
 
 
 async def silence(_messages: Sequence[Message]) -> Reply:
@@ -61,9 +56,7 @@ async def test_a_run_is_saved_before_its_first_step_with_what_it_is_still_to_be_
     agent.control.pause()
     agent.instruct("Count twice.")
     running = asyncio.create_task(agent.run())
-    async with asyncio.timeout(20):
-        while not (tmp_path / "state.json").exists():  # noqa: ASYNC110 - files have no event
-            await asyncio.sleep(0.01)
+    await until((tmp_path / "state.json").exists)
     agent.instruct("And report.")
     # What a killed process leaves is what is in the folder now.
     history, state = TaskFolder(tmp_path).history(), TaskFolder(tmp_path).state(AgentState)
@@ -86,8 +79,7 @@ async def test_a_step_that_takes_too_long_tells_what_it_has_done(session: Browse
         return output(clicking(messages, "button", "More"), {"wait_for": {"seconds": 60}})
 
     task = Task(text="Count.", start_url=site.page(COUNTER))
-    agent = make_agent(task, [click_and_wait, done()], session, step_timeout=3)
-    await agent.run()
+    agent, _ = await run_agent(task, [click_and_wait, done()], session, step_timeout=3)
     clicked, waited = agent.history.steps[0].actions
     assert clicked.error is None
     assert "broken off" in (waited.error or "")
@@ -99,8 +91,7 @@ async def test_a_step_that_takes_too_long_tells_what_it_has_done(session: Browse
 
 async def test_what_the_judge_uses_is_counted(session: BrowserSession, site: Site) -> None:
     task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
-    agent = make_agent(task, [done("None."), YES], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [done("None."), CONFIRMED], session)
     assert outcome.succeeded
     assert outcome.usage.requests == 2
     assert outcome.usage == agent.history.usage == agent.model_client.usage
@@ -110,8 +101,7 @@ async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step
     session: BrowserSession, site: Site
 ) -> None:
     task = Task(text="Count.", start_url=site.page(COUNTER), judge=True, budget=Budget(steps=1))
-    agent = make_agent(task, [done("None."), silence], session, step_timeout=2)
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, [done("None."), silence], session, step_timeout=2)
     assert outcome.status is TaskStatus.UNCONFIRMED
     assert "could not be checked: that took longer than 2 s" in (outcome.obstacle or "")
 
@@ -120,18 +110,18 @@ async def test_a_judge_is_told_no_more_than_the_model_takes(session: BrowserSess
     window = 14_000
     page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
     task = Task(text="Read.", start_url=site.page(page), judge=True)
-    lines = [output({"extract_content": {}}), done("word " * 10_000), YES]
-    agent = make_agent(task, ScriptedModel(lines, context_window=window), session)
-    outcome = await agent.run()
+    lines = [output({"extract_content": {}}), done("word " * 10_000), CONFIRMED]
+    agent, outcome = await run_agent(task, ScriptedModel(lines, context_window=window), session)
     assert outcome.succeeded
     asked = script(agent)
     assert "You judge" in asked.requests[-1][0].text
-    assert tokens.of_messages(asked.requests[-1], asked.forms[-1]) <= 0.9 * window
+    assert tokens_of(asked.requests[-1], asked.forms[-1]) <= 0.9 * window
 
 
 async def test_a_task_that_is_too_long_for_the_model_says_so(session: BrowserSession, site: Site) -> None:
-    agent = make_agent("word " * 50_000, ScriptedModel([done()], context_window=12_000), session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(
+        "word " * 50_000, ScriptedModel([done()], context_window=12_000), session
+    )
     assert outcome.status is TaskStatus.FAILED
     assert "Use a model with a larger window, or a shorter task." in (outcome.obstacle or "")
     assert len(agent.history.steps) == outcome.steps == 1
@@ -148,8 +138,7 @@ async def test_a_nudge_reaches_the_agent_though_a_plan_is_made(session: BrowserS
             return "Go on."
         return done() if "last step" in messages[-1].text else count(messages)
 
-    agent = make_agent(task, ScriptedModel([say]), session)
-    await agent.run()
+    agent, _ = await run_agent(task, ScriptedModel([say]), session)
     asked = [request for request in script(agent).requests if "You plan for" not in request[0].text]
     assert any("You have done the same action for 3 steps" in request[-1].text for request in asked)
 
@@ -194,8 +183,7 @@ async def test_nothing_waits_while_a_run_is_written_up(
         return "report"
 
     monkeypatch.setattr(report, "render_report", slow)
-    agent = make_agent("Do.", [done()], session, folder=tmp_path)
-    await agent.run()
+    agent, _ = await run_agent("Do.", [done()], session, folder=tmp_path)
     writing = asyncio.create_task(agent.write_up())
     await asyncio.sleep(0)
     seen.set()

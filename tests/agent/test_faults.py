@@ -7,22 +7,14 @@ import pytest
 from mcp_browser.agent.control import NobodyWatches, Progress
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
-from tests.agent.conftest import click, done, fill, make_agent, output, script
+from tests.agent.conftest import click, done, fill, make_agent, output, run_agent, script
 from tests.support.site import Site
 
 PASSWORD = "hunter2-correct-horse"
 
 
-async def test_an_answer_that_cannot_be_read_is_in_the_result(session: BrowserSession) -> None:
-    outcome = await make_agent("Do.", ["I shall click the button."], session, max_failures=1).run()
-    assert outcome.status is TaskStatus.FAILED
-    assert "The model does not fill in the form: " in (outcome.obstacle or "")
-    assert "I shall click the button." in (outcome.obstacle or "")
-
-
 async def test_an_answer_of_megabytes_is_cut(session: BrowserSession, tmp_path: Path) -> None:
-    agent = make_agent("Do.", [done("word " * 600_000)], session, folder=tmp_path)
-    outcome = await agent.run()
+    agent, outcome = await run_agent("Do.", [done("word " * 600_000)], session, folder=tmp_path)
     await agent.write_up()
     assert len(outcome.answer or "") < 25_000
     for name in ("history.json", "state.json", "report.html"):
@@ -31,8 +23,9 @@ async def test_an_answer_of_megabytes_is_cut(session: BrowserSession, tmp_path: 
 
 @pytest.mark.parametrize("budget", [Budget(tokens=10), Budget(seconds=0.001)])
 async def test_a_last_step_over_the_budget_asks_once(session: BrowserSession, budget: Budget) -> None:
-    agent = make_agent(Task(text="Do.", budget=budget), [output({"scroll": {}}), "No form."], session)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(
+        Task(text="Do.", budget=budget), [output({"scroll": {}}), "No form."], session
+    )
     assert outcome.status is TaskStatus.OUT_OF_BUDGET
     assert len(script(agent).requests) <= 2
 
@@ -66,8 +59,9 @@ async def test_a_password_that_the_model_writes_itself_is_in_no_file(
         start_url=site.page(f"<label>Password <input {kind} id=word></label>"),
     )
     typed = fill("textbox", "Password", PASSWORD)
-    agent = make_agent(task, [typed, done(f"I have typed {PASSWORD}.")], session, folder=tmp_path)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(
+        task, [typed, done(f"I have typed {PASSWORD}.")], session, folder=tmp_path
+    )
     await agent.write_up()
     assert outcome.succeeded, outcome
     assert PASSWORD not in outcome.model_dump_json()
@@ -88,8 +82,7 @@ async def test_a_token_in_an_address_is_in_no_file_and_no_prompt(
         output({"go_to_url": {"url": f"{site.url}/there?access_token={token}&again=1"}}),
         done("Arrived"),
     ]
-    agent = make_agent(Task(text="Go there.", start_url=start), steps, session, folder=tmp_path)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(Task(text="Go there.", start_url=start), steps, session, folder=tmp_path)
     await agent.write_up()
     assert outcome.succeeded, outcome
     assert session.current_tab.url.endswith(f"/there?access_token={token}&again=1")

@@ -1,6 +1,7 @@
 """What holds a run: secrets go nowhere but where they belong, and a task stays within its limits."""
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,9 +11,8 @@ import pytest
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.control import NobodyWatches
+from mcp_browser.agent.control import ASKS_FOR_SECRET, NobodyWatches
 from mcp_browser.agent.executor import Domains
-from mcp_browser.agent.questions import ASKS_FOR_SECRET
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
@@ -21,8 +21,9 @@ from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import Message
+from mcp_browser.llm.scripted import Speaker
 from mcp_browser.settings import Settings
-from tests.agent.conftest import click, done, fill, index_of, make_agent, output, script
+from tests.agent.conftest import click, done, fill, index_of, make_agent, output, run_agent, script
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -54,8 +55,7 @@ async def test_a_report_keeps_the_names_of_secrets(session: BrowserSession, site
     schema = {"type": "object", "properties": {"word": {"type": "string"}}}
     task = Task(text="Log in.", start_url=site.page(FIELD), output_schema=schema)
     end = done(f"It is {PLACE}.", data={"word": PLACE, "seen": [VALUE]})
-    agent = make_agent(task, [fill("textbox", "Word", PLACE), end], session, secrets=kept())
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, [fill("textbox", "Word", PLACE), end], session, secrets=kept())
     assert await session.current_tab.page.input_value("#word") == VALUE
     assert outcome.answer == f"It is {PLACE}."
     assert outcome.data == {"word": PLACE, "seen": [PLACE]}
@@ -72,8 +72,7 @@ async def test_a_question_keeps_the_names_of_secrets(session: BrowserSession, si
 
     ask = output({"call_user": {"question": f"Is {PLACE} or {VALUE} right?", "choices": [PLACE, VALUE]}})
     task = Task(text="Ask.", start_url=site.page(FIELD))
-    agent = make_agent(task, [ask], session, secrets=kept(), watcher=Person())
-    outcome = await agent.run()
+    _, outcome = await run_agent(task, [ask], session, secrets=kept(), watcher=Person())
     assert asked == [(f"Is {PLACE} or {PLACE} right?", (PLACE, PLACE))]
     assert outcome.obstacle == f"Is {PLACE} or {PLACE} right?"
 
@@ -90,9 +89,7 @@ async def test_a_secret_stands_in_nothing_but_what_is_typed(session: BrowserSess
         {"set_storage": {"items": {PLACE: "x"}}},
     ]
     task = Task(text="Leak.", start_url=site.page(FIELD))
-    agent = make_agent(
-        task, [*map(output, leaks), done()], session, secrets=kept(), max_failures=len(leaks) + 1
-    )
+    agent = make_agent(task, [*map(output, leaks), done()], session, secrets=kept(), max_failures=9)
     before = len(site.requests)
     await agent.run()
     for number in range(len(leaks)):
@@ -106,33 +103,24 @@ def framed(site: Site, body: str) -> str:
     return site.page(f"<p>Allowed</p><iframe title=Inner src='{inner}' width=400 height=200></iframe>")
 
 
-def fill_by_form(messages: Sequence[Message]) -> dict[str, Any]:
-    field = {"index": index_of(messages, "textbox", "Word"), "value": PLACE}
-    return output({"fill_form": {"fields": [field]}})
+def word(messages: Sequence[Message]) -> int:
+    return index_of(messages, "textbox", "Word")
 
 
-def fill_by_a_written_index(messages: Sequence[Message]) -> dict[str, Any]:
-    return output({"input_text": {"index": str(index_of(messages, "textbox", "Word")), "text": PLACE}})
-
-
-def fill_by_keys(messages: Sequence[Message]) -> dict[str, Any]:
-    return output({"send_keys": {"index": index_of(messages, "textbox", "Word"), "keys": PLACE}})
-
-
-def click_then_type(messages: Sequence[Message]) -> dict[str, Any]:
-    index = index_of(messages, "textbox", "Word")
-    return output({"click_element": {"index": index}}, {"type_text": {"text": PLACE}})
-
-
-WAYS = [fill("textbox", "Word", PLACE), fill_by_form, fill_by_a_written_index, fill_by_keys, click_then_type]
+WAYS: list[Speaker] = [
+    fill("textbox", "Word", PLACE),
+    lambda page: output({"fill_form": {"fields": [{"index": word(page), "value": PLACE}]}}),
+    lambda page: output({"input_text": {"index": str(word(page)), "text": PLACE}}),
+    lambda page: output({"send_keys": {"index": word(page), "keys": PLACE}}),
+    lambda page: output({"click_element": {"index": word(page)}}, {"type_text": {"text": PLACE}}),
+]
 
 
 async def test_a_frame_of_another_site_gets_no_secret_of_the_page(
     session: BrowserSession, site: Site
 ) -> None:
     task = Task(text="Log in.", start_url=framed(site, FIELD))
-    agent = make_agent(task, [*WAYS, done()], session, secrets=kept("127.0.0.1"), max_failures=len(WAYS) + 1)
-    await agent.run()
+    agent, _ = await run_agent(task, [*WAYS, done()], session, secrets=kept("127.0.0.1"), max_failures=9)
     for number in range(len(WAYS)):
         assert "may not be used on http://localhost" in error_of(agent, number)
     assert await session.current_tab.page.frames[1].input_value("#word") == ""
@@ -141,8 +129,7 @@ async def test_a_frame_of_another_site_gets_no_secret_of_the_page(
 
 async def test_a_secret_of_a_frame_s_site_is_typed_there(session: BrowserSession, site: Site) -> None:
     task = Task(text="Log in.", start_url=framed(site, FIELD))
-    agent = make_agent(task, [*WAYS, done()], session, secrets=kept("localhost"))
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [*WAYS, done()], session, secrets=kept("localhost"))
     assert outcome.errors == ()
     # The first three ways replace what is there; the last two add to it, where the caret is.
     typed = await session.current_tab.page.frames[1].input_value("#word")
@@ -156,8 +143,7 @@ async def test_a_frame_without_an_address_is_judged_by_the_page_it_belongs_to(
 ) -> None:
     page = f'<iframe {sandbox} title=Inner srcdoc="{FIELD}" width=400 height=200></iframe>'
     task = Task(text="Log in.", start_url=site.page(page))
-    agent = make_agent(task, [fill("textbox", "Word", PLACE), done()], session, secrets=kept())
-    await agent.run()
+    await run_agent(task, [fill("textbox", "Word", PLACE), done()], session, secrets=kept())
     assert await session.current_tab.page.frames[1].input_value("#word") == typed
 
 
@@ -212,8 +198,7 @@ async def test_a_run_looks_and_leaves_without_being_offered_actions_for_it(
     task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
     back = output({"go_back": {}})
     lines = [click("link", "Leave"), back, done(success=False)]
-    agent = make_agent(task, lines, session, registry=only("click_element"))
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, lines, session, registry=only("click_element"))
     assert "outside the domains" in error_of(agent)
     assert session.current_tab.url == inside
     assert outcome.status is TaskStatus.FAILED
@@ -238,8 +223,7 @@ async def test_a_page_that_goes_outside_by_itself_is_not_shown(session: BrowserS
         return output({"wait_for": {"seconds": 2}})
 
     task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
-    agent = make_agent(task, [go_away, go_away_after, done()], session)
-    await agent.run()
+    agent, _ = await run_agent(task, [go_away, go_away_after, done()], session)
     assert "999" in error_of(agent, 0)
     for step in (0, 1):
         assert "outside the domains" in error_of(agent, step)
@@ -251,9 +235,7 @@ async def test_what_has_gone_outside_before_a_look_is_left_and_told(
     session: BrowserSession, site: Site
 ) -> None:
     inside = site.page("<title>In</title><p>Inside")
-    agent = make_agent(
-        Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",)), [done()], session
-    )
+    agent = make_agent(Task(text="Stay.", allowed_domains=("127.0.0.1",)), [done()], session)
     await agent.executor.open(inside)
     await session.current_tab.page.goto(outside(site))
     look = await agent.executor.look(picture=False)
@@ -268,8 +250,7 @@ async def test_a_page_outside_that_was_open_before_the_task_stays_and_is_not_sho
     await session.ensure_open()
     before = session.current_tab
     await before.goto(outside(site))
-    agent = make_agent(Task(text="Stay.", allowed_domains=("127.0.0.1",)), [done()], session)
-    await agent.run()
+    agent, _ = await run_agent(Task(text="Stay.", allowed_domains=("127.0.0.1",)), [done()], session)
     assert "Forbidden words" not in everything_told(agent)
     assert before.url.startswith(site.other)
     assert session.current_tab is not before
@@ -278,8 +259,7 @@ async def test_a_page_outside_that_was_open_before_the_task_stays_and_is_not_sho
 async def test_a_start_outside_is_not_opened(session: BrowserSession, site: Site) -> None:
     start = outside(site)
     task = Task(text="Stay.", start_url=start, allowed_domains=("127.0.0.1",))
-    agent = make_agent(task, [done(success=False)], session)
-    await agent.run()
+    agent, _ = await run_agent(task, [done(success=False)], session)
     assert f"GET {urlsplit(start).path}" not in site.requests
     assert "outside the domains" in everything_told(agent)
 
@@ -299,63 +279,34 @@ async def test_a_start_outside_is_not_opened(session: BrowserSession, site: Site
     ],
 )
 def test_an_address_is_judged_as_it_will_be_opened(address: str, allowed: bool) -> None:
-    domains = Domains(["127.0.0.1"])
-    if allowed:
-        domains.check(address, Settings(), base="http://127.0.0.1/")
-    else:
-        with pytest.raises(ActionError):
-            domains.check(address, Settings(), base="http://127.0.0.1/")
+    with contextlib.nullcontext() if allowed else pytest.raises(ActionError):
+        Domains(["127.0.0.1"]).check(address, Settings(), base="http://127.0.0.1/")
+
+
+SECRET_QUESTIONS = (
+    *("What is the 6-digit code from your authenticator app?", "Please type the six-digit code."),
+    *("What is your PIN?", "what is your pin?", "SMS code, please."),
+    *("Which code was sent to your phone?", "Please give the authentication code.", "A TAN is needed."),
+    *("Your password?", "The one-time password?", "The CVV of the card?", "Wie lautet das Passwort?"),
+    *("Bitte den Bestätigungscode aus der SMS eingeben.", "Quel est votre mot de passe ?"),
+    *("Quel est le code de vérification ?", "¿Cuál es su contraseña?"),
+    *("¿Qué código de verificación le llegó?", "Qual é a sua senha?", "Qual è il codice di verifica?"),
+    *("Wat is uw wachtwoord?", "Vad är ditt lösenord?", "Podaj hasło do konta.", "Jaké je heslo?"),
+    *("Şifreniz nedir?", "Какой у вас пароль?", "Введите код подтверждения.", "ما هي كلمة المرور؟"),
+    *("您的密码是什么？", "请输入验证码", "パスワードを教えてください", "비밀번호가 무엇입니까?"),
+)
+OTHER_QUESTIONS = (
+    *("Which zip code?", "Do you have a promo code?", "Which country code?"),
+    *("Which product code is meant?", "The tan jacket or the blue one?"),
+    *("Which pin shall I save to the board?", "Shall I pin this tab?", "Welche Postleitzahl?"),
+    *("Quel code postal ?", "¿Qué código postal?", "Qual è il codice postale?", "Welke kleur?"),
+    *("Какой почтовый индекс?", "您想要哪种颜色？"),
+)
 
 
 @pytest.mark.parametrize(
     ("question", "secret"),
-    [
-        ("What is the 6-digit code from your authenticator app?", True),
-        ("Please type the six-digit code.", True),
-        ("What is your PIN?", True),
-        ("what is your pin?", True),
-        ("SMS code, please.", True),
-        ("Which code was sent to your phone?", True),
-        ("Please give the authentication code.", True),
-        ("A TAN is needed.", True),
-        ("Your password?", True),
-        ("The one-time password?", True),
-        ("The CVV of the card?", True),
-        ("Which zip code?", False),
-        ("Do you have a promo code?", False),
-        ("Which country code?", False),
-        ("Which product code is meant?", False),
-        ("The tan jacket or the blue one?", False),
-        ("Which pin shall I save to the board?", False),
-        ("Shall I pin this tab?", False),
-        ("Wie lautet das Passwort?", True),
-        ("Bitte den Bestätigungscode aus der SMS eingeben.", True),
-        ("Quel est votre mot de passe ?", True),
-        ("Quel est le code de vérification ?", True),
-        ("¿Cuál es su contraseña?", True),
-        ("¿Qué código de verificación le llegó?", True),
-        ("Qual é a sua senha?", True),
-        ("Qual è il codice di verifica?", True),
-        ("Wat is uw wachtwoord?", True),
-        ("Vad är ditt lösenord?", True),
-        ("Podaj hasło do konta.", True),
-        ("Jaké je heslo?", True),
-        ("Şifreniz nedir?", True),
-        ("Какой у вас пароль?", True),
-        ("Введите код подтверждения.", True),
-        ("ما هي كلمة المرور؟", True),
-        ("您的密码是什么？", True),
-        ("请输入验证码", True),
-        ("パスワードを教えてください", True),
-        ("비밀번호가 무엇입니까?", True),
-        ("Welche Postleitzahl?", False),
-        ("Quel code postal ?", False),
-        ("¿Qué código postal?", False),
-        ("Qual è il codice postale?", False),
-        ("Welke kleur?", False),
-        ("Какой почтовый индекс?", False),
-        ("您想要哪种颜色？", False),
-    ],
+    [*((one, True) for one in SECRET_QUESTIONS), *((one, False) for one in OTHER_QUESTIONS)],
 )
 def test_questions_for_secrets_are_known(question: str, secret: bool) -> None:
     assert bool(ASKS_FOR_SECRET.search(question)) is secret
@@ -365,8 +316,7 @@ async def test_a_secret_in_the_address_of_a_form_is_hidden(session: BrowserSessi
     page = f"<form action=/got>{FIELD.replace('id=word', 'id=word name=q')}<button>Go</button></form>"
     task = Task(text="Log in.", start_url=site.page(page))
     steps = [fill("textbox", "Word", PLACE), click("button", "Go"), output({"reload": {}}), done()]
-    agent = make_agent(task, steps, session, secrets=kept())
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, steps, session, secrets=kept())
     assert session.current_tab.url.endswith("q=p%40ss+word%2F1")
     assert outcome.urls[-1].endswith(f"q={PLACE}")
     assert "word%2F1" not in everything_told(agent) + outcome.model_dump_json()

@@ -12,11 +12,10 @@ from playwright.async_api import Page
 
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import render_report
-from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output
+from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output, run_agent
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -33,11 +32,6 @@ def written(folder: Path) -> dict[str, Any]:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(content, SCHEMA, format_checker=jsonschema.FormatChecker())
     return content
-
-
-def everything_in(folder: Path) -> str:
-    """The contents of all files, as text."""
-    return "".join(file.read_bytes().decode(errors="replace") for file in folder.iterdir())
 
 
 async def test_each_step_and_element_of_a_run_is_in_its_history(
@@ -64,13 +58,8 @@ async def test_each_step_and_element_of_a_run_is_in_its_history(
     typed, sent = first["actions"]
     assert typed["call"]["arguments"]["text"] == "Ann"
     (field,) = typed["elements"]
-    assert (field["argument"], field["role"], field["name"], field["tag"]) == (
-        "index",
-        "textbox",
-        "Name",
-        "input",
-    )
-    assert field["attributes"] == {"id": "who", "name": "who"}
+    wanted = {"argument": "index", "role": "textbox", "name": "Name", "tag": "input"}
+    assert {**wanted, "attributes": {"id": "who", "name": "who"}}.items() <= field.items()
     assert sent["elements"][0]["attributes"] == {"data-testid": "send"}
     assert sent["elements"][0]["path"] == "html > body > form > button"
     assert last["actions"][0]["call"]["name"] == "done"
@@ -86,8 +75,7 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
     }
     for status, (task, script) in failing.items():
         folder = tmp_path / status
-        agent = make_agent(task, script, session, folder=folder)
-        await agent.run()
+        agent, _ = await run_agent(task, script, session, folder=folder)
         await agent.write_up()
         assert written(folder)["status"] == status
         assert "Not done" in (folder / "report.html").read_text()
@@ -95,12 +83,10 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
     def break_down(_messages: Sequence[Message]) -> dict[str, Any]:
         raise RuntimeError("a fault of the model's client")
 
-    crashed = make_agent(
-        "Crash.", [click("button", "Send"), break_down], session, folder=tmp_path / "crashed"
-    )
+    folder = tmp_path / "crashed"
     with pytest.raises(RuntimeError):
-        await crashed.run()
-    history = written(tmp_path / "crashed")
+        await make_agent("Crash.", [click("button", "Send"), break_down], session, folder=folder).run()
+    history = written(folder)
     assert history["status"] == "failed"
     assert len(history["steps"]) == 1, "what was done before it is kept"
     assert "RuntimeError" in history["outcome"]["obstacle"]
@@ -129,29 +115,10 @@ async def test_no_picture_is_kept_where_none_is_wanted(
     session: BrowserSession, site: Site, tmp_path: Path
 ) -> None:
     task = Task(text="Look.", start_url=site.page(FORM))
-    agent = make_agent(task, [done()], session, folder=tmp_path, step_pictures=False)
-    await agent.run()
+    agent, _ = await run_agent(task, [done()], session, folder=tmp_path, step_pictures=False)
     await agent.write_up()
     assert written(tmp_path)["steps"][0]["screenshot"] is None
     assert "<img" not in (tmp_path / "report.html").read_text()
-
-
-async def test_a_secret_is_in_no_file_of_a_run(session: BrowserSession, site: Site, tmp_path: Path) -> None:
-    value = "correct horse battery"
-    body = FORM.replace("out.textContent", "document.title = this.title = out.textContent")
-    secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
-    task = Task(text="Log in.", start_url=site.page(body))
-    script = [
-        fill("textbox", "Name", "<secret>login</secret>"),
-        click("button", "Send"),
-        click("button", "Send"),
-        done(),
-    ]
-    agent = make_agent(task, script, session, secrets=secrets, folder=tmp_path)
-    await agent.run()
-    await agent.write_up()
-    written(tmp_path)
-    assert value not in everything_in(tmp_path)
 
 
 HOSTILE = "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\">\"'>"
@@ -162,8 +129,7 @@ async def test_the_report_shows_a_run_and_runs_nothing_that_a_page_said(
 ) -> None:
     task = Task(text=f"Say hello. {HOSTILE}", start_url=site.page(FORM, title=f"Greeter {HOSTILE}"))
     script = [fill("textbox", "Name", HOSTILE), done(f"Said. {HOSTILE}")]
-    agent = make_agent(task, script, session, folder=tmp_path)
-    await agent.run()
+    agent, _ = await run_agent(task, script, session, folder=tmp_path)
     await agent.write_up()
     errors: list[str] = []
     page.on("console", lambda message: errors.append(message.text))

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_browser.agent.prompting.message_manager import MessageManager, MessageManagerState, example_output
+from mcp_browser.agent.prompting.message_manager import MessageManager, MessageManagerState
+from mcp_browser.agent.prompting.style import EXAMPLE
 from mcp_browser.errors import ContextTooLong
-from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import ImageBlock, OutputCall, Usage
+from mcp_browser.llm.messages import ImageBlock, OutputCall, Usage, tokens_of
 
 PICTURE = ImageBlock(data=b"x", mime_type="image/png", width=1000, height=900)
 
@@ -25,7 +25,7 @@ def output(number: int) -> OutputCall:
 
 
 def test_the_head_stands_in_order() -> None:
-    told = manager(context="At home.", secrets=["login"], example=example_output())
+    told = manager(context="At home.", secrets=["login"], example=EXAMPLE)
     lines = texts(told)
     assert lines[0] == "Rules."
     wanted = ["At home.", "Buy a lamp.", "<secret>", "An example"]
@@ -45,7 +45,7 @@ def test_the_state_is_there_for_one_request() -> None:
 
 
 def test_each_call_has_an_id_of_its_own() -> None:
-    told = manager(example=example_output())
+    told = manager(example=EXAMPLE)
     told.add_output(output(1))
     told.add_output(output(2))
     calls = [message.call.id for message in told.messages() if message.call]
@@ -64,33 +64,28 @@ def test_several_pictures_may_stay_and_older_ones_go_while_their_texts_stay() ->
     assert [line for line in texts(told) if line.startswith("Thought")] == [f"Thought {n}" for n in range(6)]
 
 
-def test_the_picture_goes_first() -> None:
+@pytest.mark.parametrize(("length", "whole"), [(200, True), (5_000, False)])
+def test_the_picture_goes_first_then_the_states_text_in_proportion(length: int, whole: bool) -> None:
     told = manager(window=1_500)
     told.add_results(["Found a lamp."])
-    told.add_state("Page " * 200, [PICTURE])
+    told.add_state("Page " * length, [PICTURE])
     sent = told.messages()
     assert not any(message.images for message in sent)
-    assert sent[-1].text == "Page " * 200
-    assert "Found a lamp." in sent[-2].text
-
-
-def test_then_the_states_text_in_proportion() -> None:
-    told = manager(window=1_500)
-    told.add_results(["Found a lamp."])
-    told.add_state("Page " * 5_000)
-    sent = told.messages()
     assert sent[-1].text.startswith("Page Page")
-    assert "left out" in sent[-1].text
+    assert (sent[-1].text == "Page " * length) is whole
+    assert ("left out" in sent[-1].text) is not whole
     assert "Found a lamp." in sent[-2].text
 
 
-def test_then_the_oldest_memories_and_it_is_said() -> None:
+def test_then_the_oldest_memories_and_it_is_said_but_never_the_task() -> None:
     told = manager(window=3_000)
+    told.add_task("And a bulb.")
     for number in range(40):
         told.add_results([f"Result {number} " + "x" * 600])
     told.add_state("Page")
     lines = texts(told)
     assert "Buy a lamp." in "\n".join(lines)
+    assert any("And a bulb." in line for line in lines), "a new task counts as part of the task"
     assert any("older messages of your memory had to be left out" in line for line in lines)
     assert any("Result 39" in line for line in lines)
     assert not any("Result 0 " in line for line in lines)
@@ -101,14 +96,6 @@ def test_rules_and_task_are_never_left_out() -> None:
     told.add_state("Page")
     with pytest.raises(ContextTooLong, match="larger window"):
         told.messages()
-
-
-def test_a_new_task_counts_as_part_of_the_task() -> None:
-    told = manager(window=2_000)
-    told.add_task("And a bulb.")
-    for number in range(40):
-        told.add_results([f"Result {number} " + "x" * 600])
-    assert any("And a bulb." in line for line in texts(told))
 
 
 def test_the_count_follows_what_the_provider_counted() -> None:
@@ -126,16 +113,15 @@ def test_a_summary_takes_the_place_of_older_steps() -> None:
     for number in range(8):
         told.add_output(output(number))
         told.add_results([f"Result {number} " + "x" * 800])
-    assert told.wants_compaction
     old = told.to_sum_up()
-    assert any("Result 0" in message.text for message in old)
-    assert not any("Result 7" in message.text for message in old)
-    told.replace_by_summary("Five results were found.")
+    assert any("Result 0" in one.message.text for one in old)
+    assert not any("Result 7" in one.message.text for one in old)
+    told.replace_by_summary(old, "Five results were found.")
     lines = texts(told)
     assert sum("Five results were found." in line for line in lines) == 1
     assert not any("Result 0" in line for line in lines)
     assert any("Result 7" in line for line in lines)
-    assert not told.wants_compaction
+    assert not told.to_sum_up()
 
 
 def test_a_saved_conversation_goes_on() -> None:
@@ -162,7 +148,7 @@ def test_no_request_is_too_long_and_none_lacks_the_task(
     for page, picture, result in steps:
         told.add_state("p" * page, [PICTURE] if picture else [])
         sent = told.messages()
-        assert tokens.of_messages(sent) <= window
+        assert tokens_of(sent) <= window
         assert any("Buy a lamp." in message.text for message in sent)
         told.add_output(output(page))
         told.remove_state()

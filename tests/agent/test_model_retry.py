@@ -9,7 +9,14 @@ from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.model_retry import TRIES, ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.output import AgentOutput, output_form, read_output
-from mcp_browser.errors import ContextTooLong, InvalidOutput, ModelRateLimited, ModelRefused, ModelUnavailable
+from mcp_browser.errors import (
+    ContextTooLong,
+    InvalidOutput,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnavailable,
+)
 from mcp_browser.llm.messages import system, user
 from mcp_browser.llm.providers import provider_model
 from tests.llm.conftest import aimock, server
@@ -37,9 +44,8 @@ async def model_client(name: str, fallback: str | None = None) -> tuple[ModelCli
     """One that waits shortly, and what it tells."""
     told: list[str] = []
     other = await provider_model(fallback) if fallback else None
-    return ModelClient(
-        await provider_model(name), other, seconds=20, first_wait=0.001, notice=told.append
-    ), told
+    asking = ModelClient(await provider_model(name), other, 20, first_wait=0.001, notice=told.append)
+    return asking, told
 
 
 async def decide(asking: ModelClient) -> ModelAnswer:
@@ -59,20 +65,25 @@ async def test_a_passing_failure_is_asked_again(aimock: Aimock, failure: dict[st
     assert "Asking again in" in told[0]
 
 
-async def test_a_model_that_keeps_failing_is_given_up(aimock: Aimock) -> None:
-    aimock.says(fails(500))
-    asking, _ = await model_client(OPENAI)
-    with pytest.raises(ModelUnavailable):
+@pytest.mark.parametrize(
+    ("answer", "fallback", "kind", "requests"),
+    [
+        (fails(500), None, ModelUnavailable, TRIES),
+        (fails(429, retry_after=3_600), None, ModelRateLimited, 1),
+        (fails(401), None, ModelRefused, 1),
+        (fails(400, "Too much.", code="context_length_exceeded"), ANTHROPIC, ContextTooLong, 1),
+        ({"content": "No."}, None, InvalidOutput, 3),
+    ],
+    ids=["tried often", "a long wait", "a refusal", "too long for another model, too", "unusable"],
+)
+async def test_a_model_that_keeps_failing_is_given_up(
+    aimock: Aimock, answer: dict[str, Any], fallback: str | None, kind: type[ModelError], requests: int
+) -> None:
+    aimock.says(answer)
+    asking, _ = await model_client(OPENAI, fallback)
+    with pytest.raises(kind):
         await decide(asking)
-    assert len(aimock.requests()) == TRIES
-
-
-async def test_a_long_wait_is_not_waited_for(aimock: Aimock) -> None:
-    aimock.says(fails(429, retry_after=3_600))
-    asking, _ = await model_client(OPENAI)
-    with pytest.raises(ModelRateLimited):
-        await decide(asking)
-    assert len(aimock.requests()) == 1
+    assert len(aimock.requests()) == requests
 
 
 @pytest.mark.parametrize("failure", [fails(429, retry_after=3_600), fails(401), fails(400)])
@@ -84,22 +95,6 @@ async def test_another_model_goes_on_where_one_is_given_up(aimock: Aimock, failu
     assert "/messages" in aimock.requests()[-1]["path"]
     assert f"Asking {ANTHROPIC} instead." in told[-1]
     assert asking.model.info.name == ANTHROPIC
-
-
-async def test_a_refusal_is_not_asked_again(aimock: Aimock) -> None:
-    aimock.says(fails(401))
-    asking, _ = await model_client(OPENAI)
-    with pytest.raises(ModelRefused):
-        await decide(asking)
-    assert len(aimock.requests()) == 1
-
-
-async def test_a_conversation_too_long_is_not_taken_to_another_model(aimock: Aimock) -> None:
-    aimock.says(fails(400, "Too much.", code="context_length_exceeded"))
-    asking, _ = await model_client(OPENAI, ANTHROPIC)
-    with pytest.raises(ContextTooLong):
-        await decide(asking)
-    assert len(aimock.requests()) == 1
 
 
 @pytest.mark.parametrize("name", [OPENAI, ANTHROPIC])
@@ -122,14 +117,6 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_again_with_what_was_wr
     assert why in str(again)
     assert why in told[0]
     assert asking.usage.requests == 2
-
-
-async def test_an_answer_that_stays_unusable_is_given_up(aimock: Aimock) -> None:
-    aimock.says({"content": "No."})
-    asking, _ = await model_client(OPENAI)
-    with pytest.raises(InvalidOutput):
-        await decide(asking)
-    assert len(aimock.requests()) == 3
 
 
 async def test_what_all_tries_have_cost_is_counted(aimock: Aimock) -> None:

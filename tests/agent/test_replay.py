@@ -19,7 +19,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output
+from tests.agent.conftest import click, done, fill, filling, index_of, output, run_agent
 from tests.agent.test_history import written
 from tests.support.site import Reply, Site
 
@@ -40,8 +40,7 @@ async def record(session: BrowserSession, url: str | None, *script: Any, **optio
     """The history of a run that did this."""
     secrets = options.pop("secrets", Secrets())
     task = Task(text="Do it.", start_url=url, secrets=secrets.names)
-    agent = make_agent(task, [*script, done()], session, secrets=secrets)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, [*script, done()], session, secrets=secrets)
     assert outcome.succeeded, outcome
     return agent.history
 
@@ -68,12 +67,8 @@ async def test_a_run_in_the_shop_is_done_again_with_other_values(
 ) -> None:
     recorded = await record(session, site.publish(SHOP.encode()), order)
     assert await said(session) == "See you on Sunday, Ann."
-    assert entered_values(recorded) == {
-        "Name": ["Ann"],
-        "name": ["Ann"],
-        "Day": ["Sunday"],
-        "day": ["Sunday"],
-    }
+    entered = {"Name": ["Ann"], "name": ["Ann"], "Day": ["Sunday"], "day": ["Sunday"]}
+    assert entered_values(recorded) == entered
     outcome = await replay(session, recorded).run()
     assert outcome.succeeded, outcome
     assert outcome.data["departures"] == []
@@ -98,12 +93,8 @@ async def test_unknown_variables_and_missing_secrets_are_told_before_anything_is
 ) -> None:
     body = "<label>Name <input></label>"
     secrets = Secrets({"word": Secret.model_validate({"value": "swordfish", "domains": ["127.0.0.1"]})})
-    recorded = await record(
-        session,
-        site.page(body),
-        fill("textbox", "Name", "<secret>word</secret>"),
-        secrets=secrets,
-    )
+    typed = fill("textbox", "Name", "<secret>word</secret>")
+    recorded = await record(session, site.page(body), typed, secrets=secrets)
     with pytest.raises(InvalidArguments, match="no field and no value 'Town'"):
         replay(session, recorded, variables={"Town": "Rome"})
     with pytest.raises(InvalidArguments, match="types the secret 'word'"):
@@ -171,10 +162,11 @@ async def test_it_waits_for_an_element_and_stops_at_one_that_does_not_come(
 
 async def test_tabs_points_and_failed_actions_are_followed(session: BrowserSession, site: Site) -> None:
     second = site.page("<button onclick=\"this.textContent = 'Pressed'\">Press</button>")
-    url = site.page(
-        f"<p style='margin-top:99px'><a href='{second}' target=_blank>Open</a><button onclick="
+    page = (
+        f"<p style='margin:{{}}'><a href='{second}' target=_blank>Open</a><button onclick="
         "\"this.textContent = event.offsetX > 50 ? 'right' : 'left'\" style='width:80px'>Side</button></p>"
     )
+    url = site.page(page.format("99px 0 0"))
 
     def wrong(_page: Sequence[Message]) -> dict[str, Any]:
         return output({"click_element": {"index": 9999}})
@@ -193,11 +185,7 @@ async def test_tabs_points_and_failed_actions_are_followed(session: BrowserSessi
 
     recorded = await record(session, url, wrong, click("link", "Open"), click("button", "Press"), back, point)
     assert [action.call.name for action in recorded.actions()][-2:] == ["mouse_click", "done"]
-    site.page(
-        f"<p style='margin:20px 300px'><a href='{second}' target=_blank>Open</a><button onclick="
-        "\"this.textContent = event.offsetX > 50 ? 'right' : 'left'\" style='width:80px'>Side</button></p>",
-        path=url.removeprefix(site.url),
-    )
+    site.page(page.format("20px 300px"), path=url.removeprefix(site.url))
     before = set(session.tabs)
     outcome = await replay(session, recorded).run()
     assert outcome.succeeded, outcome
@@ -258,36 +246,23 @@ async def test_what_may_mean_something_else_by_now_is_asked_about_or_refused(
 
 SENDING = """<form action=/sent method=post><label>Name <input name=who {}></label>
 <button type={}>Send</button></form>"""
+WAS_SENT = "recorded POST {}/sent → 200, now "
 
 
 @pytest.mark.parametrize(
-    ("kind", "extra", "status", "where", "ends", "why"),
+    ("now", "ends", "why"),
     [
-        ("submit", "", 200, "/sent", TaskStatus.SUCCEEDED, None),
-        (
-            "submit",
-            "",
-            500,
-            "/sent",
-            TaskStatus.FAILED,
-            "recorded POST {}/sent → 200, now POST {}/sent → 500",
-        ),
-        ("button", "", 200, "/sent", TaskStatus.FAILED, "recorded POST {}/sent → 200, now nothing was sent"),
-        ("submit", "><input required", 200, "/sent", TaskStatus.FAILED, "now nothing was sent"),
-        ("submit", "", 200, "/sent/4712", TaskStatus.UNCONFIRMED, "/sent/4712"),
+        (("submit", "", 200, "/sent"), TaskStatus.SUCCEEDED, ""),
+        (("submit", "", 500, "/sent"), TaskStatus.FAILED, WAS_SENT + "POST {}/sent → 500"),
+        (("button", "", 200, "/sent"), TaskStatus.FAILED, WAS_SENT + "nothing was sent"),
+        (("submit", "><input required", 200, "/sent"), TaskStatus.FAILED, "now nothing was sent"),
+        (("submit", "", 200, "/sent/4712"), TaskStatus.UNCONFIRMED, "/sent/4712"),
     ],
 )
-async def test_a_replay_ends_as_the_recorded_run_only_with_the_same_effects(  # noqa: PLR0913 - a table
-    session: BrowserSession,
-    site: Site,
-    *,
-    kind: str,
-    extra: str,
-    status: int,
-    where: str,
-    ends: TaskStatus,
-    why: str | None,
+async def test_a_replay_ends_as_the_recorded_run_only_with_the_same_effects(
+    session: BrowserSession, site: Site, now: tuple[str, str, int, str], ends: TaskStatus, why: str
 ) -> None:
+    kind, extra, status, where = now
     site.route("/sent", lambda _request: Reply(b"<h1>Thank you</h1>"))
     first = "/sent/4711" if where != "/sent" else where
     url = site.page(SENDING.format("", "submit").replace("/sent", first), path="/sending")
@@ -296,8 +271,7 @@ async def test_a_replay_ends_as_the_recorded_run_only_with_the_same_effects(  # 
     site.page(SENDING.format(extra, kind).replace("/sent", where), path="/sending")
     outcome = await replay(session, recorded, variables={"Name": "Zoë"}).run()
     assert outcome.status is ends, outcome
-    if why is not None:
-        assert why.format(site.url, site.url) in (outcome.obstacle or "")
+    assert why.format(site.url, site.url) in (outcome.obstacle or "")
     old = recorded.model_dump(
         mode="json", exclude={"steps": {"__all__": {"actions": {"__all__": {"evidence"}}}}}
     )

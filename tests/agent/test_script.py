@@ -15,13 +15,14 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import SCRIPT_FILE, export_script
 from mcp_browser.agent.secrets.store import Secret, Secrets
-from mcp_browser.agent.task import Task
+from mcp_browser.agent.task import AgentBrain, Task
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli import main
 from mcp_browser.llm.messages import Message
+from mcp_browser.llm.scripted import Speaker
 from mcp_browser.settings import BrowserSettings, FileSettings
-from tests.agent.conftest import click, done, fill, index_of, make_agent, output
+from tests.agent.conftest import click, done, fill, index_of, output, run_agent
 from tests.support.site import Reply, Request, Site
 
 WORD = "correct horse"
@@ -68,13 +69,9 @@ class Shop:
         return Reply(f"<!doctype html><meta charset=utf-8><title>Shop</title>{body}".encode())
 
 
-def one(action: str, role: str, name: str, **arguments: Any) -> Any:
+def one(action: str, role: str, name: str, **arguments: Any) -> Speaker:
     """A step with one action on an element that the model sees."""
-
-    def say(messages: Sequence[Message]) -> dict[str, Any]:
-        return output({action: {"index": index_of(messages, role, name), **arguments}})
-
-    return say
+    return lambda messages: output({action: {"index": index_of(messages, role, name), **arguments}})
 
 
 async def run_script(script: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -122,8 +119,7 @@ async def test_the_script_of_a_run_comes_to_the_same_end(
         done("All done."),
     ]
     task = Task(text='Order "all" \\ of it', start_url=shop.url, secrets=secrets.names)
-    agent = make_agent(task, script, session, secrets=secrets, folder=tmp_path)
-    outcome = await agent.run()
+    agent, outcome = await run_agent(task, script, session, secrets=secrets, folder=tmp_path)
     await agent.write_up()
     assert outcome.succeeded, outcome
     done_by_agent, shop.told = shop.told, []
@@ -227,9 +223,8 @@ NOTHING_LIKE_IT = [
 @pytest.mark.parametrize(("name", "arguments"), NOTHING_LIKE_IT)
 def test_an_action_without_an_equivalent_is_said_to_have_none(name: str, arguments: dict[str, Any]) -> None:
     elements = [BUTTON] if name == "upload_file" else []
-    (_, last) = body_of(
-        export_script(history({"call": {"name": name, "arguments": arguments}, "elements": elements}))
-    )
+    call = {"name": name, "arguments": arguments}
+    (_, last) = body_of(export_script(history({"call": call, "elements": elements})))
     assert last.startswith(f"raise NotImplementedError('{name}: ")
 
 
@@ -265,28 +260,13 @@ def test_the_command_line_prints_scripts_and_reports(
 
 def test_nothing_in_a_history_becomes_code(tmp_path: Path) -> None:
     evil = '"""\nimport os; os.abort()\n\\"""\'\'\'#{{ 7 * 7 }}'
-    element = {
-        **BUTTON,
-        "name": evil,
-        "path": evil,
-        "attributes": {"id": evil, "data-testid": evil},
-        "frames": [evil],
-    }
+    attributes = {"id": evil, "data-testid": evil}
+    element = {**BUTTON, "name": evil, "path": evil, "attributes": attributes, "frames": [evil]}
     call = {"name": "input_text", "arguments": {"index": 1, "text": evil}}
-    step = {
-        "number": 1,
-        "url": evil,
-        "started": "2026-01-01T00:00:00Z",
-        "brain": {"next_goal": evil},
-        "actions": [
-            {"call": call, "elements": [element]},
-            {"call": {"name": evil}},
-            {"call": call, "error": evil},
-        ],
-    }
-    script = export_script(
-        AgentHistory.model_validate({"id": evil, "version": evil, "task": {"text": evil}, "steps": [step]})
-    )
+    actions = [{"call": call, "elements": [element]}, {"call": {"name": evil}}, {"call": call, "error": evil}]
+    evils = history(*actions, task=evil, id=evil, version=evil)
+    step = evils.steps[0].model_copy(update={"url": evil, "brain": AgentBrain(next_goal=evil)})
+    script = export_script(evils.model_copy(update={"steps": [step]}))
     tree = ast.parse(script)
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     assert names == {"os", "sys", "time"}, "nothing else is imported"

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from inline_snapshot import snapshot
 
 from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.catalog import default_registry
@@ -51,16 +50,3 @@ def test_the_form_of_a_step_takes_less_than_half_of_its_schema() -> None:
     assert '"click_element"?: {"index": integer | text (' in told
     for action in registry:
         assert f'"{action.name}"' in told
-
-
-def test_the_example_of_its_documentation_holds() -> None:
-    schema = {
-        "type": "object",
-        "properties": {
-            "answer": {"type": "string"},
-            "count": {"type": "integer", "description": "how many"},
-            "tags": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["answer"],
-    }
-    assert outline(schema) == snapshot('{"answer": text, "count"?: integer (how many), "tags"?: [text, …]}')

@@ -18,6 +18,7 @@ from mcp_browser.errors import (
 )
 from mcp_browser.llm.messages import OutputCall, OutputForm, assistant, system, user
 from mcp_browser.llm.providers import ProviderModel, provider_model
+from mcp_browser.settings import AgentSettings
 from tests.support.aimock import KEY, OUTPUT, Aimock, calls, fails, usage
 
 pytestmark = pytest.mark.slow
@@ -40,6 +41,7 @@ FORM = OutputForm(
     },
 )
 ASKED = (system("Be brief."), user("Which?"))
+BY_JSON = AgentSettings(model_output="json")
 
 
 async def failure(model: ProviderModel, *, seconds: float = 20) -> ModelError:
@@ -62,12 +64,13 @@ async def test_a_form_comes_back_filled_in(aimock: Aimock, name: str) -> None:
 
 
 @every_wire
-async def test_without_a_form_a_text_is_asked_for(aimock: Aimock, name: str) -> None:
+@pytest.mark.parametrize("form", [None, FORM], ids=["without a form", "in the place of one"])
+async def test_words_are_told_as_such(aimock: Aimock, name: str, form: OutputForm | None) -> None:
     aimock.says({"content": "The blue one."})
-    reply = await (await provider_model(name)).ask(ASKED, form=None, seconds=20)
+    reply = await (await provider_model(name)).ask(ASKED, form=form, seconds=20)
     assert (reply.text, reply.call) == ("The blue one.", None)
     (request,) = aimock.requests()
-    assert not request["body"].get("tools")
+    assert bool(request["body"].get("tools")) is (form is not None)
 
 
 @every_wire
@@ -88,23 +91,16 @@ async def test_an_earlier_form_is_told_as_a_call_and_its_result(aimock: Aimock, 
 @every_wire
 async def test_a_form_can_be_asked_for_as_json(aimock: Aimock, name: str) -> None:
     aimock.says({"content": '{"action": [{"wait_for": {"seconds": 1}}]}'})
-    reply = await (await provider_model(name, mode="json")).ask(ASKED, form=FORM, seconds=20)
+    reply = await (await provider_model(name, BY_JSON)).ask(ASKED, form=FORM, seconds=20)
     assert reply.call is not None
     assert reply.call.arguments == {"action": [{"wait_for": {"seconds": 1}}]}
     assert not aimock.requests()[0]["body"].get("tools")
 
 
-@every_wire
-async def test_words_in_the_place_of_a_form_are_told_as_such(aimock: Aimock, name: str) -> None:
-    aimock.says({"content": "I would click it."})
-    reply = await (await provider_model(name)).ask(ASKED, form=FORM, seconds=20)
-    assert (reply.call, reply.text) == (None, "I would click it.")
-
-
 @pytest.mark.parametrize("name", WIRES[1:])
 async def test_an_answer_cut_off_says_so(aimock: Aimock, name: str) -> None:
     aimock.says({"content": '{"action": [', "finishReason": "length"})
-    reply = await (await provider_model(name, mode="json")).ask(ASKED, form=FORM, seconds=20)
+    reply = await (await provider_model(name, BY_JSON)).ask(ASKED, form=FORM, seconds=20)
     assert reply.finish == "length"
     assert reply.call is not None
     assert reply.call.arguments == '{"action": ['
@@ -121,7 +117,8 @@ async def test_a_rate_limit_says_when_to_come_back_and_is_asked_once(aimock: Aim
 
 
 LONG = "This model's maximum context length is 128000 tokens. Your messages resulted in 200000 tokens."
-FAILURES: list[tuple[int, str, dict[str, Any], type[ModelError], str]] = [
+Case = tuple[int, str, dict[str, Any], type[ModelError], str]
+FAILURES: list[Case] = [
     (500, "Not now.", {"type": "server_error"}, ModelUnavailable, "has failed: Not now. (HTTP 500)"),
     (503, "Not now.", {"type": "unavailable"}, ModelUnavailable, "has failed: Not now. (HTTP 503)"),
     (529, "Not now.", {"type": "overloaded_error"}, ModelUnavailable, "has failed: Not now. (HTTP 529)"),
@@ -133,16 +130,11 @@ FAILURES: list[tuple[int, str, dict[str, Any], type[ModelError], str]] = [
 
 
 @every_wire
-@pytest.mark.parametrize(("status", "message", "more", "kind", "words"), FAILURES)
-async def test_each_failure_is_known_for_what_it_is_and_not_asked_again(  # noqa: PLR0913, PLR0917 - a table
-    aimock: Aimock,
-    name: str,
-    status: int,
-    message: str,
-    more: dict[str, Any],
-    kind: type[ModelError],
-    words: str,
+@pytest.mark.parametrize("case", FAILURES)
+async def test_each_failure_is_known_for_what_it_is_and_not_asked_again(
+    aimock: Aimock, name: str, case: Case
 ) -> None:
+    status, message, more, kind, words = case
     given: dict[str, Any] = {"type": "invalid_request_error", **more}
     aimock.says(fails(status, message, **given))
     error = await failure(await provider_model(name))
@@ -152,44 +144,29 @@ async def test_each_failure_is_known_for_what_it_is_and_not_asked_again(  # noqa
 
 
 @every_wire
-async def test_a_wrong_key_names_the_variable_to_set(
+async def test_a_wrong_or_missing_key_names_the_variable_to_set(
     aimock: Aimock, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    provider = name.partition(":")[0].removesuffix("-chat").upper()
-    monkeypatch.setenv(f"{provider}_API_KEY", "sk-wrong-0123456789abcdefghij")
+    variable = f"{name.partition(':')[0].removesuffix('-chat').upper()}_API_KEY"
+    monkeypatch.setenv(variable, "sk-wrong-0123456789abcdefghij")
     error = await failure(await provider_model(name))
     assert isinstance(error, ModelRefused)
-    assert f"Set {provider}_API_KEY" in str(error)
-
-
-@every_wire
-async def test_a_missing_key_names_the_variable_to_set(
-    aimock: Aimock, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    provider = name.partition(":")[0].removesuffix("-chat").upper()
-    for variable in aimock.environment:
-        monkeypatch.delenv(variable)
-    with pytest.raises(NoModel, match=f"{provider}_API_KEY"):
+    assert f"Set {variable}" in str(error)
+    for each in aimock.environment:
+        monkeypatch.delenv(each)
+    with pytest.raises(NoModel, match=variable):
         await provider_model(name)
 
 
-async def test_an_unknown_provider_says_how_models_are_named() -> None:
-    with pytest.raises(NoModel, match="provider:name"):
-        await provider_model("nobody:nothing")
-
-
 @every_wire
-async def test_an_answer_that_is_no_json_may_be_asked_for_again(aimock: Aimock, name: str) -> None:
-    aimock.says({"content": "x"}, chaos={"malformedRate": 1})
+@pytest.mark.parametrize(("chaos", "why"), [("malformedRate", "cannot be read"), ("disconnectRate", "")])
+async def test_an_answer_that_is_no_json_or_breaks_off_may_be_asked_for_again(
+    aimock: Aimock, name: str, chaos: str, why: str
+) -> None:
+    aimock.says({"content": "x"}, chaos={chaos: 1})
     error = await failure(await provider_model(name))
     assert isinstance(error, ModelUnavailable)
-    assert "cannot be read" in str(error)
-
-
-@every_wire
-async def test_a_connection_that_breaks_may_be_tried_again(aimock: Aimock, name: str) -> None:
-    aimock.says({"content": "x"}, chaos={"disconnectRate": 1})
-    assert isinstance(await failure(await provider_model(name)), ModelUnavailable)
+    assert why in str(error)
 
 
 @every_wire
@@ -265,7 +242,7 @@ async def test_what_the_provider_has_counted_is_priced(
 
 async def test_an_unknown_models_price_is_unknown_and_not_zero(aimock: Aimock) -> None:
     aimock.says({"content": "Yes.", **usage(2_000, 300)})
-    model = await provider_model("house-model", base_url=f"{aimock.url}/v1")
+    model = await provider_model("house-model", AgentSettings(model_url=f"{aimock.url}/v1"))
     reply = await model.ask(ASKED, form=None, seconds=20)
     assert reply.usage.cost is None
     assert str(reply.usage) == "2,300 tokens, price unknown"
@@ -288,14 +265,12 @@ async def test_an_own_server_needs_no_provider_and_no_key(
     aimock: Aimock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
-    model = await provider_model(
-        "qwen2.5:7b", base_url=f"{aimock.url}/v1", context_window=8_192, temperature=0
-    )
+    name, address = "qwen2.5:7b", f"{aimock.url}/v1"
+    settings = AgentSettings(model=name, model_url=address, model_window=8_192, model_temperature=0)
+    model = await provider_model(name, settings)
     assert (model.info.name, model.info.context_window) == ("openai:qwen2.5:7b", 8_192)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    model = await provider_model(
-        "qwen2.5:7b", base_url=f"{aimock.url}/v1", context_window=8_192, temperature=0
-    )
+    model = await provider_model(name, settings)
     aimock.says(calls())
     await model.ask(ASKED, form=FORM, seconds=20)
     body = aimock.requests()[0]["body"]
@@ -305,7 +280,8 @@ async def test_an_own_server_needs_no_provider_and_no_key(
 
 async def test_an_own_server_is_told_in_words_what_the_json_is_to_be_like(aimock: Aimock) -> None:
     aimock.says({"content": '{"action": []}'})
-    model = await provider_model("house-model", base_url=f"{aimock.url}/v1", mode="json")
+    settings = AgentSettings(model_url=f"{aimock.url}/v1", model_output="json")
+    model = await provider_model("house-model", settings)
     await model.ask(ASKED, form=FORM, seconds=20)
     head = aimock.requests()[0]["body"]["messages"][0]
     assert head["role"] == "system"
@@ -317,8 +293,7 @@ async def test_an_own_server_is_told_in_words_what_the_json_is_to_be_like(aimock
 
 async def test_the_address_of_the_main_model_is_not_that_of_another_provider(aimock: Aimock) -> None:
     aimock.says({"content": "Yes."})
-    model = await provider_model(
-        "anthropic:claude-sonnet-4-6", base_url="http://127.0.0.1:9/v1", is_main=False
-    )
+    settings = AgentSettings(model_url="http://127.0.0.1:9/v1")
+    model = await provider_model("anthropic:claude-sonnet-4-6", settings)
     await model.ask(ASKED, form=None, seconds=20)
     assert aimock.requests()[0]["path"].startswith("/v1/messages")

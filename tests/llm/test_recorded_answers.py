@@ -14,6 +14,7 @@ from pydantic_ai.providers.openrouter import OpenRouterProvider
 from mcp_browser.errors import ContextTooLong, ModelError, ModelRateLimited, ModelTimedOut, ModelUnavailable
 from mcp_browser.llm.messages import ImageBlock, OutputForm, Reply, user
 from mcp_browser.llm.providers import ProviderModel, provider_model
+from mcp_browser.settings import AgentSettings
 from tests.support.site import Reply as Answer
 from tests.support.site import Request, Site
 
@@ -68,12 +69,8 @@ def chat(message: dict[str, Any], *, finish: str = "stop", **usage: Any) -> Answ
     reason = {"finish_reason": finish, "native_finish_reason": finish}
     choice = {"index": 0, "message": {"role": "assistant", **message}, **reason}
     counted = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, **usage}
-    head = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1_790_000_000,
-        "model": "gpt-4.1-mini",
-    }
+    head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1_790_000_000}
+    head |= {"model": "gpt-4.1-mini"}
     return as_json({**head, "provider": "OpenAI", "choices": [choice], "usage": counted})
 
 
@@ -86,17 +83,10 @@ def responses(output: Sequence[dict[str, Any]], *, status: str = "completed", **
 
 def streamed(*blocks: dict[str, Any], stop: str = "end_turn", **usage: int) -> Answer:
     """An answer of Anthropic's, as it streams it."""
-    message: dict[str, Any] = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "claude-sonnet-4-6",
-        "content": [],
-    }
-    counted = {"input_tokens": 10, "output_tokens": 1, **usage}
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**message, "stop_reason": None, "usage": counted}}
-    ]
+    message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
+    message |= {"model": "claude-sonnet-4-6", "stop_reason": None}
+    message |= {"usage": {"input_tokens": 10, "output_tokens": 1, **usage}}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
     for index, block in enumerate(blocks):
         given = block.get("text", block.get("input", ""))
         begun: dict[str, Any] = {**block, **({"text": ""} if "text" in block else {"input": {}})}
@@ -108,12 +98,9 @@ def streamed(*blocks: dict[str, Any], stop: str = "end_turn", **usage: int) -> A
             {"type": "content_block_delta", "index": index, "delta": delta},
             {"type": "content_block_stop", "index": index},
         ]
+    delta = {"stop_reason": stop, "stop_sequence": None}
     events += [
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": stop, "stop_sequence": None},
-            "usage": {"output_tokens": 20},
-        },
+        {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 20}},
         {"type": "message_stop"},
     ]
     text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
@@ -134,12 +121,7 @@ def anthropic_call(arguments: str) -> dict[str, Any]:
 
 
 BROKEN = '{"action": [{"click_element": {"index": 4}'
-
-
-INCOMPLETE: dict[str, Any] = {
-    "status": "incomplete",
-    "incomplete_details": {"reason": "max_output_tokens"},
-}
+INCOMPLETE: dict[str, Any] = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
 
 
 @pytest.mark.parametrize("arguments", [BROKEN, "not json", "{}"])
@@ -168,84 +150,45 @@ async def test_an_empty_answer_is_told_as_empty(wire: Wire, name: str, answer: A
     assert (reply.text, reply.call) == ("", None)
 
 
+CHAT_USED: dict[str, Any] = {"prompt_tokens": 1_000, "completion_tokens": 50, "total_tokens": 1_050}
+RESPONSES_USED = {"input_tokens": 1_000, "output_tokens": 50, "total_tokens": 1_050}
+CACHED, THOUGHT = {"cached_tokens": 400}, {"reasoning_tokens": 30}
+MORE = {"input_tokens_details": CACHED, "output_tokens_details": THOUGHT}
+SAID = {"type": "text", "text": "Yes."}
+
+
 # US dollars: 600 tokens at full price, 400 from the cache, 50 answered.
 @pytest.mark.parametrize(
     ("name", "answer", "cost"),
     [
-        (
-            CHAT,
-            chat(
-                {"content": "Yes."},
-                prompt_tokens=1_000,
-                completion_tokens=50,
-                total_tokens=1_050,
-                prompt_tokens_details={"cached_tokens": 400},
-            ),
-            Decimal("0.00036"),
-        ),
-        (
-            RESPONSES,
-            responses(
-                [],
-                usage={
-                    **{"input_tokens": 1_000, "output_tokens": 50, "total_tokens": 1_050},
-                    "input_tokens_details": {"cached_tokens": 400},
-                    "output_tokens_details": {"reasoning_tokens": 30},
-                },
-            ),
-            Decimal("0.00026"),
-        ),
-        (
-            ANTHROPIC,
-            streamed({"type": "text", "text": "Yes."}, input_tokens=600, cache_read_input_tokens=400),
-            Decimal("0.00222"),
-        ),
+        (CHAT, chat({"content": "Yes."}, **CHAT_USED, prompt_tokens_details=CACHED), "0.00036"),
+        (RESPONSES, responses([], usage={**RESPONSES_USED, **MORE}), "0.00026"),
+        (ANTHROPIC, streamed(SAID, input_tokens=600, cache_read_input_tokens=400), "0.00222"),
     ],
 )
 async def test_tokens_from_the_providers_cache_are_counted_and_cheaper(
-    wire: Wire, name: str, answer: Answer, cost: Decimal
+    wire: Wire, name: str, answer: Answer, cost: str
 ) -> None:
     used = (await wire.ask(name, answer)).usage
     assert (used.input_tokens, used.cached_tokens, used.estimated) == (1_000, 400, False)
-    assert used.cost == cost
+    assert used.cost == Decimal(cost)
     assert "(400 from the cache)" in str(used)
 
 
+LLAMA = "request (9000 tokens) exceeds the available context size (8192 tokens)"  # Of llama.cpp
+
+
 @pytest.mark.parametrize(
-    ("name", "answer"),
+    ("name", "kind", "message"),
     [
-        (
-            ANTHROPIC,
-            as_json(
-                {
-                    "type": "error",
-                    "error": {
-                        "type": "invalid_request_error",
-                        "message": "prompt is too long: 210000 tokens > 200000 maximum",
-                    },
-                },
-                400,
-            ),
-        ),
-        (
-            CHAT,
-            # llama.cpp's server
-            as_json(
-                {
-                    "error": {
-                        "code": 400,
-                        "message": "request (9000 tokens) exceeds the available context size (8192 tokens)",
-                        "type": "exceed_context_size_error",
-                    }
-                },
-                400,
-            ),
-        ),
+        (ANTHROPIC, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+        (CHAT, "exceed_context_size_error", LLAMA),
     ],
 )
 async def test_a_conversation_too_long_is_known_by_the_servers_words(
-    wire: Wire, name: str, answer: Answer
+    wire: Wire, name: str, kind: str, message: str
 ) -> None:
+    answer = as_json({"type": "error", "error": {"type": kind, "message": message, "code": 400}}, 400)
     assert isinstance(await wire.failure(name, answer), ContextTooLong)
 
 
@@ -274,20 +217,13 @@ async def test_a_gateways_error_page_is_told_shortly(wire: Wire, name: str) -> N
 
 
 @pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
-@pytest.mark.parametrize(
-    ("status", "headers", "kind", "after"),
-    [(429, {}, ModelRateLimited, None), (503, {"Retry-After": "3"}, ModelUnavailable, 3)],
-)
-async def test_who_is_asked_too_much_may_say_when_to_come_back(  # noqa: PLR0913, PLR0917 - a table
-    wire: Wire,
-    name: str,
-    status: int,
-    headers: dict[str, str],
-    kind: type[ModelRateLimited | ModelUnavailable],
-    after: float | None,
+@pytest.mark.parametrize(("status", "after"), [(429, None), (503, 3)])
+async def test_who_is_asked_too_much_may_say_when_to_come_back(
+    wire: Wire, name: str, status: int, after: int | None
 ) -> None:
+    headers = {"Retry-After": str(after)} if after else {}
     error = await wire.failure(name, as_json({"error": {"message": "Full.", "type": "x"}}, status, **headers))
-    assert isinstance(error, kind)
+    assert isinstance(error, ModelUnavailable if after else ModelRateLimited)
     assert error.retry_after == after
 
 
@@ -306,11 +242,7 @@ async def test_a_server_that_says_nothing_is_given_up_at_the_deadline(
 
 @pytest.mark.parametrize(
     ("name", "answer"),
-    [
-        (CHAT, chat({"content": "A dot."})),
-        (RESPONSES, responses([])),
-        (ANTHROPIC, streamed({"type": "text", "text": "A dot."})),
-    ],
+    [(CHAT, chat({"content": "Yes."})), (RESPONSES, responses([])), (ANTHROPIC, streamed(SAID))],
 )
 async def test_a_picture_is_sent_as_the_provider_wants_it(wire: Wire, name: str, answer: Answer) -> None:
     data = b"\x89PNG not really"
@@ -320,14 +252,14 @@ async def test_a_picture_is_sent_as_the_provider_wants_it(wire: Wire, name: str,
     body = wire.bodies[0]
     said, shown = body["messages" if "messages" in body else "input"][0]["content"]
     assert said["text"] == "What is this?"
-    match name:
-        case "openai-chat:gpt-4.1-mini":
-            assert shown["image_url"]["url"] == f"data:image/png;base64,{sent}"
-        case "openai:gpt-5-mini":
-            assert shown["type"] == "input_image"
-            assert shown["image_url"] == f"data:image/png;base64,{sent}"
-        case _:
-            assert shown["source"] == {"type": "base64", "media_type": "image/png", "data": sent}
+    address = f"data:image/png;base64,{sent}"
+    source = {"type": "base64", "media_type": "image/png", "data": sent}
+    wanted = {
+        CHAT: {"image_url": {"url": address}},
+        RESPONSES: {"type": "input_image", "image_url": address},
+        ANTHROPIC: {"source": source},
+    }
+    assert wanted[name].items() <= shown.items()
 
 
 async def test_a_price_that_the_provider_tells_goes_before_the_list(site: Site) -> None:
@@ -335,5 +267,5 @@ async def test_a_price_that_the_provider_tells_goes_before_the_list(site: Site) 
     site.route("/wire", lambda _: answer)
     client = AsyncOpenAI(base_url=f"{site.url}/wire/v1", api_key="sk-or-0123456789abcdefghij")
     model = OpenRouterModel("openai/gpt-4.1-mini", provider=OpenRouterProvider(openai_client=client))
-    reply = await ProviderModel(model).ask([user("Which?")], form=None, seconds=20)
+    reply = await ProviderModel(model, AgentSettings()).ask([user("Which?")], form=None, seconds=20)
     assert reply.usage.cost == Decimal("0.0123")

@@ -104,10 +104,7 @@ async def told(  # noqa: PLR0915 - every channel
         controller,
         source,
         tools=agent.tools(),
-        resources=[
-            agent.files,
-            SessionFiles(manager, source),
-        ],
+        resources=[agent.files, SessionFiles(manager, source)],
         find_call=agent.find_call,
     )
     session.hide({NAME: VALUE})

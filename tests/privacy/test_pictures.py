@@ -2,7 +2,6 @@
 
 import io
 import unicodedata
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -26,12 +25,12 @@ STYLE = "<style>body{margin:0;font:20px/30px monospace;background:#fff} .box{hei
 WHERE = "element => { const b = element.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; }"
 
 
-async def picture(session: BrowserSession, body: str, site: Site, **options: Any) -> Image.Image:
+async def picture(session: BrowserSession, body: str, site: Site, value: str = VALUE) -> Image.Image:
     """The page with this body, as it is pictured while the value is hidden."""
     await session.ensure_open()
-    session.hidden["word"] = VALUE
+    session.hidden["word"] = value
     await session.current_tab.goto(site.page(STYLE + body))
-    return await shot(session, **options)
+    return await shot(session)
 
 
 async def shot(session: BrowserSession, **options: Any) -> Image.Image:
@@ -72,11 +71,9 @@ SHOWN = {
 
 
 async def test_a_decomposed_value_is_painted_over(session: BrowserSession, site: Site) -> None:
-    await session.ensure_open()
-    session.hidden["word"] = "Corréct hörse 42"
     shown = unicodedata.normalize("NFD", "Corréct hörse\u00a042")
-    await session.current_tab.goto(site.page(f"{STYLE}<span>{shown}</span>"))
-    assert colours(await shot(session), await box_of(session, "span")) == {PAINT}
+    image = await picture(session, f"<span>{shown}</span>", site, "Corréct hörse 42")
+    assert colours(image, await box_of(session, "span")) == {PAINT}
 
 
 async def test_what_shows_a_hidden_value_is_of_one_colour(session: BrowserSession, site: Site) -> None:
@@ -116,11 +113,9 @@ async def test_frames_of_other_sites_and_closed_shadow_trees_hide_it_too(
 
 async def test_a_frame_that_is_not_asked_is_covered_as_a_whole(session: BrowserSession, site: Site) -> None:
     url = site.page("The innermost frame")
-    for _ in range(8):
+    for _ in range(7):
         url = site.page(f"<style>body{{margin:0}}</style><iframe id=f style='border:0' src='{url}'></iframe>")
-    await session.ensure_open()
-    session.hidden["word"] = VALUE
-    await session.current_tab.goto(url)
+    await picture(session, f"<iframe id=f style='border:0' src='{url}'></iframe>", site)
     await session.current_tab.page.wait_for_load_state("load")
     image = await shot(session)
     assert colours(image, (0, 0, 290, 140)) == {PAINT}, "frames further in than the snapshot reads"
@@ -155,31 +150,17 @@ async def test_a_page_that_shows_nothing_hidden_is_pictured_as_it_is(
     assert PAINT not in colours(image, (0, 0, *image.size))
 
 
-async def test_the_tools_pictures_hide_it(
-    session: BrowserSession, site: Site, painted: Callable[..., Any]
-) -> None:
-    body = f"<p><span id=x>{VALUE}</span></p>"
-    await picture(session, body, site)
+async def test_the_tools_pictures_hide_it(session: BrowserSession, site: Site) -> None:
+    await picture(session, f"<p><span id=x>{VALUE}</span></p>", site)
+    controller = Controller(default_registry(), session.settings)
     for name, arguments in {
         "screenshot": {"full_page": True},
         "get_state": {"screenshot": True, "labels": True},
     }.items():
-        image = await painted(name, arguments)
+        (attachment,) = (await controller.execute(name, arguments, session)).attachments
+        assert attachment.data is not None
+        image = Image.open(io.BytesIO(attachment.data)).convert("RGB")
         left, top, right, bottom = await box_of(session, "#x")
         inner = colours(image, (left + 4, top + 4, right - 4, bottom - 4))
         # JPEG has its own idea of one colour.
         assert all(abs(int(colour[1:3], 16) - int(PAINT[1:3], 16)) < 12 for colour in inner), name
-
-
-@pytest.fixture
-def painted(session: BrowserSession) -> Callable[..., Any]:
-    """What an action's picture shows."""
-    controller = Controller(default_registry(), session.settings)
-
-    async def run(name: str, arguments: dict[str, Any]) -> Image.Image:
-        result = await controller.execute(name, arguments, session)
-        (attachment,) = result.attachments
-        assert attachment.data is not None
-        return Image.open(io.BytesIO(attachment.data)).convert("RGB")
-
-    return run

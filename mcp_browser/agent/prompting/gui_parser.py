@@ -14,14 +14,12 @@ colon after `Action` counts as a colon; several actions stand apart by blank lin
 
 import ast
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
-from pydantic import Field
-
-from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import InvalidOutput
 
 PATCH = 28  # Sides of the picture that UI-TARS 1.5 sees are multiples of this, in pixels
@@ -71,46 +69,21 @@ _BRACKETS = str.maketrans("[](),;", "      ")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
-POINT = 2
-BOX = 4
-
-_FIRST_ARGUMENT = {
-    "type": "content",
-    "hotkey": "key",
-    "press": "key",
-    "navigate": "url",
-    "scroll": "start_box",
-}
+_FIRST_ARGUMENT = {"type": "content", "hotkey": "key", "press": "key", "navigate": "url"}
 _ALIASES = {
-    "point": "start_box",
-    "start_point": "start_box",
-    "box": "start_box",
-    "coordinate": "start_box",
+    **dict.fromkeys(("point", "start_point", "box", "coordinate"), "start_box"),
     "end_point": "end_box",
     "text": "content",
     "keys": "key",
 }
+_KNOWN = {"start_box", "end_box", "key", "content", "direction", "url", *_ALIASES}
 
 
-class GuiAction(Frozen):
+class GuiAction(NamedTuple):
     """An action as written, with a name in lower case; `start_box` and `end_box` hold points."""
 
     name: str
-    arguments: dict[str, str] = Field(default_factory=dict)
-
-
-class Prediction(Frozen):
-    """The output of a vision agent: its thought, and one or more actions."""
-
-    thought: str = ""
-    actions: tuple[GuiAction, ...]
-
-
-class Spot(Frozen):
-    """The middle of a box, in the numbers that the model wrote."""
-
-    x: float
-    y: float
+    arguments: dict[str, str]
 
 
 def scale_for(*models: str) -> Scale:
@@ -128,74 +101,63 @@ def scale_for(*models: str) -> Scale:
     return "pixels"
 
 
-def parse_prediction(text: str) -> Prediction:
-    """Read the output of a vision agent; raises InvalidOutput, which says how to write it."""
+def parse_prediction(text: str) -> tuple[str, list[GuiAction]]:
+    """The thought and the actions in an agent's output; raises InvalidOutput, which says how to write it."""
     thought = next((found["text"].strip() for kind in _THOUGHTS if (found := kind.search(text))), "")
-    actions = tuple(_actions_in(text))
+    actions = list(_actions_in(text))
     if not actions:
         raise InvalidOutput("There is no action in the answer. End it with a line such as: Action: wait()")
-    return Prediction(thought=thought, actions=actions)
+    return thought, actions
 
 
-def parse_spot(text: str) -> Spot:
+def parse_spot(text: str) -> tuple[float, float]:
     """The middle of a box; two numbers are the point itself. Zero is a number, too. Raises InvalidOutput."""
-    plain = _MARKS.sub(" ", text).translate(_BRACKETS)
-    words = plain.split()
-    numbers = [float(word) for word in words if _NUMBER.fullmatch(word)]
-    if len(numbers) != len(words) or len(numbers) not in (POINT, BOX):
-        raise InvalidOutput(f"{text[:100]!r} is no point: write (x,y) or [x1,y1,x2,y2].")
-    if len(numbers) == POINT:
-        return Spot(x=numbers[0], y=numbers[1])
-    left, top, right, bottom = numbers
-    return Spot(x=(left + right) / 2, y=(top + bottom) / 2)
+    words = _MARKS.sub(" ", text).translate(_BRACKETS).split()
+    match [float(word) for word in words if _NUMBER.fullmatch(word)]:
+        case [x, y] if len(words) == 2:  # noqa: PLR2004 - as many as there are numbers
+            return x, y
+        case [left, top, right, bottom] if len(words) == 4:  # noqa: PLR2004 - the same
+            return (left + right) / 2, (top + bottom) / 2
+        case _:
+            raise InvalidOutput(f"{text[:100]!r} is no point: write (x,y) or [x1,y1,x2,y2].")
 
 
 def resized(width: int, height: int) -> tuple[int, int]:
     """The size in which UI-TARS 1.5 sees a picture; its coordinates are pixels of it.
 
     As in Qwen2-VL's image processor, sides are rounded to multiples of 28 and the picture is scaled to
-    between 100 and 16,384 patches of 28 by 28 pixels.
-
-    Raises:
-        ValueError: a side is 200 times the other, or more.
+    between 100 and 16,384 patches of 28 by 28 pixels. Raises ValueError if a side is 200 times the other.
     """
     if min(width, height) <= 0 or max(width, height) / min(width, height) > MOST_ASPECT:
         raise ValueError(f"a picture of {width}x{height} is too narrow")
-    fitted_w, fitted_h = max(PATCH, _round(width)), max(PATCH, _round(height))
+
+    def whole(side: float, rounded: Callable[[float], int]) -> int:
+        return max(PATCH, rounded(side / PATCH) * PATCH)
+
+    fitted_w, fitted_h = whole(width, round), whole(height, round)
     if fitted_w * fitted_h > MOST_PIXELS:
         shrink = (width * height / MOST_PIXELS) ** 0.5
-        return _floor(width / shrink), _floor(height / shrink)
+        return whole(width / shrink, math.floor), whole(height / shrink, math.floor)
     if fitted_w * fitted_h < LEAST_PIXELS:
         grow = (LEAST_PIXELS / (width * height)) ** 0.5
-        return _ceil(width * grow), _ceil(height * grow)
+        return whole(width * grow, math.ceil), whole(height * grow, math.ceil)
     return fitted_w, fitted_h
 
 
-def as_coordinates(spot: Spot, *, scale: Scale, width: int, height: int) -> str:
-    """A point for the mouse's actions, from a model's numbers and the size of its picture in pixels.
+def as_coordinates(box: str, *, scale: Scale, width: int, height: int) -> str:
+    """A point for the mouse's actions, from a box as written and the size of its picture in pixels.
 
     Two numbers up to 1 are fractions of the sides; with thousandths only if one of them has a fraction.
+    Raises InvalidOutput, which says how to write one.
     """
-    small = 0 <= spot.x <= 1 and 0 <= spot.y <= 1 and (spot.x or spot.y)
-    if scale == "unit" or (small and (scale == "pixels" or spot.x % 1 or spot.y % 1)):
-        return f"[{spot.x:g},{spot.y:g},{spot.x:g},{spot.y:g}]"
-    if scale == "thousandths":
-        x, y = spot.x / THOUSAND, spot.y / THOUSAND
-        return f"[{x:g},{y:g},{x:g},{y:g}]"
-    seen_w, seen_h = resized(width, height)
-    return f"{spot.x:g},{spot.y:g}@{seen_w}x{seen_h}"
-
-
-def _round(side: float) -> int:
-    return round(side / PATCH) * PATCH
-
-
-def _floor(side: float) -> int:
-    return max(PATCH, int(side // PATCH) * PATCH)
-
-
-def _ceil(side: float) -> int:
-    return int(-(-side // PATCH)) * PATCH
+    x, y = parse_spot(box)
+    small = 0 <= x <= 1 and 0 <= y <= 1 and (x or y)
+    if scale == "pixels" and not small:
+        seen_w, seen_h = resized(width, height)
+        return f"{x:g},{y:g}@{seen_w}x{seen_h}"
+    if scale == "thousandths" and not (small and (x % 1 or y % 1)):
+        x, y = x / THOUSAND, y / THOUSAND
+    return f"[{x:g},{y:g},{x:g},{y:g}]"
 
 
 def _actions_in(text: str) -> Iterator[GuiAction]:
@@ -292,9 +254,6 @@ def _loose_arguments(name: str, inside: str) -> dict[str, str]:
     }
 
 
-_KNOWN = {"start_box", "end_box", "key", "content", "direction", "url", *_ALIASES}
-
-
 def _unquoted(text: str) -> str:
     text = text.strip()
     if text[:1] in "'\"" and len(text) > 1 and text[-1] == text[0]:
@@ -308,4 +267,4 @@ def _action(name: str, given: Mapping[str, Any]) -> GuiAction:
         plain = key.lower()
         text = value if isinstance(value, str) else json.dumps(value)
         arguments[_ALIASES.get(plain, plain)] = text
-    return GuiAction(name=name.strip().lower(), arguments=arguments)
+    return GuiAction(name.strip().lower(), arguments)

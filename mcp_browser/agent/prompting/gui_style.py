@@ -1,7 +1,7 @@
 """The style of vision agents: they get a picture and write Thought and Action, for mouse and keyboard."""
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp_browser.actions.agent import CALL_USER, DONE
@@ -10,25 +10,16 @@ from mcp_browser.actions.navigation import go_back, go_to_url
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.waiting import wait_for
 from mcp_browser.agent.executor import Look
-from mcp_browser.agent.prompting.gui_parser import (
-    GuiAction,
-    Scale,
-    as_coordinates,
-    parse_prediction,
-    parse_spot,
-    scale_for,
-)
-from mcp_browser.agent.prompting.style import prompt
+from mcp_browser.agent.prompting.gui_parser import Scale, as_coordinates, parse_prediction, scale_for
+from mcp_browser.agent.prompting.style import PlannerStyle, Turn
 from mcp_browser.agent.task import ActionCall, AgentBrain, Decision
 from mcp_browser.errors import InvalidOutput
-from mcp_browser.llm.messages import OutputCall, OutputForm, Reply
+from mcp_browser.llm.messages import ImageBlock, Reply
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-IMAGES_KEPT = 5  # How many pictures stay in the conversation; older ones go, and their texts stay
 WAIT_SECONDS = 5
-
 MOST_KEYS = 3
 
 _DIRECTIONS = ("down", "up", "left", "right")
@@ -36,12 +27,12 @@ _DIRECTIONS = ("down", "up", "left", "right")
 Point = Callable[[str], str]  # From a box as it was written to a point as the mouse's actions take it
 
 
-class GuiStyle:
-    """UI-TARS' way of working."""
+class GuiStyle(PlannerStyle):
+    """UI-TARS' way of working; of older pictures the texts stay."""
 
-    images_kept = IMAGES_KEPT
-    needs_vision = True
-    shows_snapshot = False
+    rules = "gui"
+    images_kept = 5
+    by_pictures = True
     last_words = (
         "Use finished now: report in content what was reached, and add success='true' only if all of the "
         "task is done, else success='false'."
@@ -52,75 +43,37 @@ class GuiStyle:
         self._scale: Scale | None = scale
         self._model = model
 
-    def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
-        """The rules and the action space."""
-        del registry, max_actions
-        return prompt("gui")
-
-    def example(self) -> OutputCall | str | None:
-        """None: the rules show the form."""
-        return None
-
-    def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> "GuiTurn":
-        """A request about the picture that was looked at."""
+    def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> Turn:
+        """A request for a thought and actions, about the picture that was looked at."""
         del registry, page
-        picture = look.images[0] if look.images else None
-        size = (picture.width, picture.height) if picture else None
-        return GuiTurn(self._scale, size, model=self._model, only_done=only_done)
+        return Turn(None, partial(self._read, look.images, only_done=only_done))
 
-
-class GuiTurn:
-    """A request for a thought and actions."""
-
-    form: OutputForm | None = None
-
-    def __init__(
-        self, scale: Scale | None, size: tuple[int, int] | None, *, model: str = "", only_done: bool
-    ) -> None:
-        """Read points of a picture of `size`, in pixels; the model's name gives the `scale` if it is None."""
-        self._scale: Scale | None = scale
-        self._model = model
-        self._size = size
-        self._only_done = only_done
-
-    def read(self, reply: Reply) -> Decision:
-        """The decision in a model's text; raises InvalidOutput, which says how to write one."""
-        prediction = parse_prediction(reply.text)
-        actions = prediction.actions
-        if self._only_done:
+    def _read(self, pictures: Sequence[ImageBlock], reply: Reply, *, only_done: bool) -> Decision:
+        thought, actions = parse_prediction(reply.text)
+        if only_done:
             # The action is forced here, so that it claims nothing by itself.
-            actions = tuple(
-                action.model_copy(update={"arguments": {"success": "false", **action.arguments}})
+            actions = [
+                action._replace(arguments={"success": "false", **action.arguments})
                 for action in actions
                 if action.name == "finished"
-            )
+            ]
             if not actions:
                 raise InvalidOutput("Only finished(content='…', success='false') can be done now.")
-        # Another model may have answered than the one that was asked first.
-        scale: Scale = self._scale or scale_for(reply.model, self._model)
-        calls = tuple(as_call(action, lambda box: self._point(box, scale)) for action in actions)
-        brain = AgentBrain(next_goal=prediction.thought)
-        return Decision(brain=brain, calls=calls)
 
-    def remembered(self, reply: Reply, decision: Decision) -> OutputCall | str:
-        """The text, as it was."""
-        del decision
-        return reply.text
+        def point(box: str) -> str:
+            if not pictures:
+                raise InvalidOutput("There was no picture, so there are no points. Use wait() to get one.")
+            # Another model may have answered than the one that was asked first.
+            scale: Scale = self._scale or scale_for(reply.model, self._model)
+            return as_coordinates(box, scale=scale, width=pictures[0].width, height=pictures[0].height)
 
-    def _point(self, box: str, scale: Scale) -> str:
-        if self._size is None:
-            raise InvalidOutput("There was no picture, so there are no points. Use wait() to get one.")
-        width, height = self._size
-        return as_coordinates(parse_spot(box), scale=scale, width=width, height=height)
-
-
-def as_call(action: GuiAction, point: Point) -> ActionCall:
-    """A vision agent's action as one of ours; raises InvalidOutput."""
-    make = _CALLS.get(action.name)
-    if make is None:
-        known = ", ".join(_SHOWN)
-        raise InvalidOutput(f"There is no action {action.name!r}. Actions: {known}.")
-    return make(action.arguments, point)
+        calls: list[ActionCall] = []
+        for action in actions:
+            if action.name not in _CALLS:
+                known = ", ".join(_SHOWN)
+                raise InvalidOutput(f"There is no action {action.name!r}. Actions: {known}.")
+            calls.append(_CALLS[action.name](action.arguments, point))
+        return Decision(brain=AgentBrain(next_goal=thought), calls=tuple(calls))
 
 
 Arguments = Mapping[str, str]
@@ -168,23 +121,21 @@ def _call_user(given: Arguments, _point: Point) -> ActionCall:
     return ActionCall(name=CALL_USER, arguments={"question": question})
 
 
-_CALLS: Mapping[str, Make] = MappingProxyType(
-    {
-        **dict.fromkeys(("click", "left_single", "left_click"), _at(mouse_click)),
-        **dict.fromkeys(("left_double", "double_click"), _at(mouse_click, clicks=2)),
-        **dict.fromkeys(("right_single", "right_click"), _at(mouse_click, button="right")),
-        **dict.fromkeys(("hover", "mouse_move"), _at(mouse_move)),
-        **dict.fromkeys(("drag", "left_click_drag", "select"), _drag),
-        **dict.fromkeys(("hotkey", "press", "key"), _hotkey),
-        "type": lambda given, _: _call(type_text, text=_wanted(given, "content")),
-        "scroll": _scroll,
-        "wait": lambda _given, _: _call(wait_for, seconds=WAIT_SECONDS),
-        "navigate": lambda given, _: _call(go_to_url, url=_wanted(given, "url")),
-        "navigate_back": lambda _given, _: _call(go_back),
-        "finished": _finished,
-        "call_user": _call_user,
-    }
-)
+_CALLS: Mapping[str, Make] = {
+    **dict.fromkeys(("click", "left_single", "left_click"), _at(mouse_click)),
+    **dict.fromkeys(("left_double", "double_click"), _at(mouse_click, clicks=2)),
+    **dict.fromkeys(("right_single", "right_click"), _at(mouse_click, button="right")),
+    **dict.fromkeys(("hover", "mouse_move"), _at(mouse_move)),
+    **dict.fromkeys(("drag", "left_click_drag", "select"), _drag),
+    **dict.fromkeys(("hotkey", "press", "key"), _hotkey),
+    "type": lambda given, _: _call(type_text, text=_wanted(given, "content")),
+    "scroll": _scroll,
+    "wait": lambda _given, _: _call(wait_for, seconds=WAIT_SECONDS),
+    "navigate": lambda given, _: _call(go_to_url, url=_wanted(given, "url")),
+    "navigate_back": lambda _given, _: _call(go_back),
+    "finished": _finished,
+    "call_user": _call_user,
+}
 """The actions that vision agents write, by their names for them, as ours."""
 
 _SHOWN = (

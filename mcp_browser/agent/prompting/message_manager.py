@@ -5,7 +5,6 @@ the steps so far (what the model put out, results, notes, a summary of what lies
 of the page, which is there for one request only.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -13,7 +12,6 @@ from pydantic import BaseModel, Field
 
 from mcp_browser.agent.prompting.output import FORM_NAME
 from mcp_browser.errors import ContextTooLong
-from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import (
     ImageBlock,
     Message,
@@ -22,6 +20,8 @@ from mcp_browser.llm.messages import (
     Usage,
     assistant,
     system,
+    tokens_of,
+    tokens_of_text,
     user,
 )
 from mcp_browser.text import counted, cut
@@ -44,7 +44,7 @@ PLACEHOLDERS = (
 
 
 class ManagedMessage(BaseModel):
-    """A message of the conversation, what it is for, and its tokens by the estimate of `llm.tokens`."""
+    """A message of the conversation, what it is for, and its tokens, estimated."""
 
     message: Message
     kind: Kind
@@ -72,7 +72,7 @@ class MessageManager:
         task: str,
         context: str | None = None,
         secrets: Sequence[str] = (),
-        example: OutputCall | str | None = None,
+        example: OutputCall | None = None,
         window: int | None = None,
         images_kept: int = 1,
         state: MessageManagerState | None = None,
@@ -135,7 +135,7 @@ class MessageManager:
         First the picture goes, then a part of the state's text, then the oldest memories; a note says what
         was left out. Rules and task always stay.
         """
-        self.cut(self._room - self._scaled(tokens.of_messages((), form)))
+        self.cut(self._room - self._scaled(tokens_of((), form)))
         return [managed.message for managed in self.state.messages]
 
     def cut(self, room: int) -> None:
@@ -145,8 +145,15 @@ class MessageManager:
         self._drop_images(keep=0)
         state = self._place_of("state")
         if self.tokens > room and state is not None:
-            self._cut_state(state, self.tokens - room)
-        left_out = 0
+            managed = self.state.messages[state]
+            text, excess = managed.message.text, self.tokens - room + tokens_of_text(" " * 200)
+            share = max(0.0, 1 - excess / max(1, self._scaled(managed.tokens)))
+            kept = max(LEAST_STATE, int(len(text) * share))
+            if kept < len(text):
+                left_out = counted(len(text) - kept, "character")
+                shorter = f"{text[:kept]}\n… {left_out} of the page left out for want of room."
+                self.state.messages[state] = _managed(managed.message.with_text(shorter), "state")
+        lost = 0
         while self.tokens > room:
             place = self._place_of(*MEMORIES)
             if place is None:
@@ -155,9 +162,13 @@ class MessageManager:
                     hint="Use a model with a larger window, or a shorter task.",
                 )
             del self.state.messages[place]
-            left_out += 1
-        if left_out:
-            self._note_loss(left_out, room)
+            lost += 1
+        if lost:
+            older = counted(lost, "older message")
+            loss = _managed(user(f"[{older} of your memory had to be left out for want of room.]"), "summary")
+            heads = [i for i, managed in enumerate(self.state.messages) if managed.kind == "head"]
+            if self._scaled(loss.tokens) + self.tokens <= room:
+                self.state.messages.insert(max(heads, default=-1) + 1, loss)
 
     @property
     def tokens(self) -> int:
@@ -166,38 +177,26 @@ class MessageManager:
 
     def calibrate(self, usage: Usage, form: OutputForm | None = None) -> None:
         """Calibrate the estimate by the provider's count for the conversation as it is now."""
-        estimate = sum(m.tokens for m in self.state.messages) + tokens.of_messages((), form)
+        estimate = sum(m.tokens for m in self.state.messages) + tokens_of((), form)
         if not usage.estimated and usage.input_tokens and estimate:
             self.state.scale = min(4.0, max(0.25, usage.input_tokens / estimate))
 
     # -- summing up
 
-    @property
-    def wants_compaction(self) -> bool:
-        """Whether the memory is so long that it should be summarized."""
-        return self.tokens > COMPACTION_SHARE * self._room and bool(self._to_sum_up())
+    def to_sum_up(self) -> list[ManagedMessage]:
+        """The memories that a summary should replace: all but the last steps, once the memory is long."""
+        outputs = [i for i, managed in enumerate(self.state.messages) if managed.kind == "output"]
+        if self.tokens <= COMPACTION_SHARE * self._room or len(outputs) <= KEPT_STEPS:
+            return []
+        return [m for m in self.state.messages[: outputs[-KEPT_STEPS]] if m.kind in MEMORIES]
 
-    def to_sum_up(self) -> list[Message]:
-        """The memories that a summary is to replace: all but the last steps."""
-        return [managed.message for managed in self._to_sum_up()]
-
-    def replace_by_summary(self, summary: str) -> None:
-        """Put a summary in the place of `to_sum_up`."""
-        old = self._to_sum_up()
-        if not old:
-            return
-        place = next(i for i, managed in enumerate(self.state.messages) if managed is old[0])
+    def replace_by_summary(self, old: Sequence[ManagedMessage], summary: str) -> None:
+        """Put a summary in the place of memories from `to_sum_up`."""
         gone = {id(managed) for managed in old}
+        place = next(i for i, managed in enumerate(self.state.messages) if id(managed) in gone)
         self.state.messages = [m for m in self.state.messages if id(m) not in gone]
         text = f"What happened in earlier steps (only what is confirmed counts as done):\n{summary}"
         self.state.messages.insert(place, _managed(user(text), "summary"))
-
-    def _to_sum_up(self) -> list[ManagedMessage]:
-        outputs = [i for i, managed in enumerate(self.state.messages) if managed.kind == "output"]
-        if len(outputs) <= KEPT_STEPS:
-            return []
-        end = outputs[-KEPT_STEPS]
-        return [m for m in self.state.messages[:end] if m.kind in MEMORIES]
 
     # -- within
 
@@ -230,40 +229,6 @@ class MessageManager:
             if keep < 0:
                 self.state.messages[place] = _managed(managed.message.without_images(), managed.kind)
 
-    def _cut_state(self, place: int, excess: int) -> None:
-        managed = self.state.messages[place]
-        text = managed.message.text
-        share = max(0.0, 1 - (excess + tokens.of_text(" " * 200)) / max(1, self._scaled(managed.tokens)))
-        kept = max(LEAST_STATE, int(len(text) * share))
-        if kept >= len(text):
-            return
-        left_out = counted(len(text) - kept, "character")
-        shorter = f"{text[:kept]}\n… {left_out} of the page left out for want of room."
-        self.state.messages[place] = _managed(managed.message.with_text(shorter), "state")
-
-    def _note_loss(self, count: int, room: int) -> None:
-        loss = _managed(
-            user(f"[{counted(count, 'older message')} of your memory had to be left out for want of room.]"),
-            "summary",
-        )
-        heads = [i for i, managed in enumerate(self.state.messages) if managed.kind == "head"]
-        if self._scaled(loss.tokens) + self.tokens <= room:
-            self.state.messages.insert(max(heads, default=-1) + 1, loss)
-
 
 def _managed(message: Message, kind: Kind) -> ManagedMessage:
-    return ManagedMessage(message=message, kind=kind, tokens=tokens.of_message(message))
-
-
-def example_output() -> OutputCall:
-    """What a filled-in form looks like."""
-    return OutputCall(id="example", name=FORM_NAME, arguments=json.loads(_EXAMPLE))
-
-
-_EXAMPLE = """
-{"current_state": {
-   "evaluation_previous_goal": "Success: the search page shows a search box [4].",
-   "memory": "Opened the shop. Still to do: find the blue lamp (0 of 1), read its price.",
-   "next_goal": "Search for the blue lamp."},
- "action": [{"input_text": {"index": 4, "text": "blue lamp"}}, {"click_element": {"index": 5}}]}
-"""
+    return ManagedMessage(message=message, kind=kind, tokens=message.tokens)

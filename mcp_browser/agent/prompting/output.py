@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Self, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 
 from mcp_browser.actions.registry import ActionModel
 from mcp_browser.actions.schema import tool_schema
@@ -22,8 +22,6 @@ _THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 
 class AgentOutput(BaseModel):
     """Base of the dynamic model of a step's output: what the agent thinks, and one or more actions."""
-
-    model_config = ConfigDict(extra="ignore")
 
     current_state: AgentBrain
     action: list[ActionModel]

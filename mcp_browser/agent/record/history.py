@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict
 from mcp_browser.agent.task import ActionCall, AgentBrain, Task, TaskOutcome, TaskStatus
@@ -80,15 +80,13 @@ class RunSettings(Frozen):
     viewport: tuple[int, int] | None = None
 
 
-class AgentHistory(BaseModel):
+class AgentHistory(BaseModel, extra="forbid"):
     """The history of a run. Its JSON schema is published as docs/agent-history.schema.json.
 
     `format` is raised when a reader of older files could not read newer ones. `version` is that of
     mcp-browser. `replay_of` is the identifier of the run that this one does again. `end_picture` is the name
     of a file in the run's folder, a picture of the page after the last step.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     format: Literal[1] = 1
     version: str = Field(default_factory=lambda: __version__)

@@ -4,12 +4,10 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.catalog import default_registry
@@ -49,15 +47,23 @@ _SAID = {
 def render_report(history: AgentHistory, folder: Path) -> str:
     """The report as HTML: all in one file, without scripts, with everything that pages said escaped."""
     outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
-    style = _part("report.css")
+    said = _SAID[history.status]
+    if history.status is TaskStatus.SUCCEEDED and history.replay_of is not None:
+        said = "Every action was done again and had the same effect as in the recorded run, which succeeded."
+    templates = PackageLoader("mcp_browser.agent.record")
+    environment = Environment(
+        loader=templates, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    filters: dict[str, Any] = {"link": _link, "short": _short, "tokens": _tokens}
+    environment.filters.update(filters)
+    style = templates.get_source(environment, "report.css")[0]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     share = min(LARGEST_PICTURE, MOST_PICTURES // (len(history.steps) + 1))
-    report = _environment().from_string(_part("report.html"))
-    html = report.render(
+    html = environment.get_template("report.html").render(
         history=history,
         task=history.task,
         outcome=outcome,
-        said=_said(history),
+        said=said,
         mood="good" if outcome.succeeded else "open" if not history.status.is_final else "bad",
         facts=_facts(history, outcome),
         data=json.dumps(outcome.data, indent=2, ensure_ascii=False) if outcome.data is not None else None,
@@ -67,12 +73,6 @@ def render_report(history: AgentHistory, folder: Path) -> str:
         digest=digest,
     )
     return clean_text(html)
-
-
-def _said(history: AgentHistory) -> str:
-    if history.status is TaskStatus.SUCCEEDED and history.replay_of is not None:
-        return "Every action was done again and had the same effect as in the recorded run, which succeeded."
-    return _SAID[history.status]
 
 
 def _facts(history: AgentHistory, outcome: TaskOutcome) -> list[tuple[str, str]]:
@@ -120,21 +120,6 @@ def _link(url: str) -> str | None:
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]}…"
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    filters: dict[str, Any] = {"link": _link, "short": _short, "tokens": _tokens}
-    environment.filters.update(filters)
-    return environment
-
-
-@cache
-def _part(name: str) -> str:
-    return resources.files("mcp_browser.agent.record").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 SCRIPT_FILE = "script.py"

@@ -89,7 +89,9 @@ class Variables:
                     f"{name!r} is filled from a secret, which is no variable.",
                     hint="Change it in the file of secrets.",
                 )
-            if olds is None and not any(_stands_in(name, text) for text in texts):
+            parts = (name, quote(name), quote_plus(name)) if len(name) >= SHORTEST_PART else ()
+            stands = name in texts or any(part in text for part in parts for text in texts)
+            if olds is None and not stands:
                 known = ", ".join(f"{field} ({values[0]!r})" for field, values in fields.items())
                 raise InvalidArguments(
                     f"The recorded task has no field and no value {name!r}.",
@@ -142,9 +144,3 @@ def _texts(value: Any) -> Iterator[str]:
                 yield from _texts(part)
         case _:
             return
-
-
-def _stands_in(value: str, text: str) -> bool:
-    if len(value) < SHORTEST_PART:
-        return value == text
-    return any(written in text for written in (value, quote(value), quote_plus(value)))

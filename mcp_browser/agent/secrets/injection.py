@@ -16,24 +16,25 @@ from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import InvalidArguments, NotActionable, StaleElement
 
+PRESS = "press"  # What `browser_action` does with a text that are keys
+
 
 class CheckedTyping:
-    """Where one action may type."""
+    """Fills secrets into one action's arguments, and checks where it types; its caller holds the session."""
 
-    def __init__(self) -> None:
-        self._bound: list[tuple[str, tuple[World, str] | None]] = []
-        self._expected: list[KeyPlace | None] = []
+    def __init__(self, session: BrowserSession, secrets: Secrets, action: RegisteredAction) -> None:
+        self._session = session
+        self._secrets = secrets
+        self._action = action
+        # Texts, which are confidential, with the documents that alone may get them.
+        self._bound: list[tuple[str, tuple[World, str]]] = []
+        # Texts may go into these places' documents only, and into no other password field.
+        self._expected: list[KeyPlace] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._bound or self._expected)
-
-    def bind(self, text: str, document: tuple[World, str] | None) -> None:
-        """Allow this text, which is confidential, in this document only."""
-        self._bound.append((_lines(text), document))
-
-    def expect(self, place: KeyPlace | None) -> None:
-        """Allow texts in this place's document only, and in no other password field."""
-        self._expected.append(place)
+    def apply(self) -> None:
+        """Check what the session types from now on, and hide the values of the secrets."""
+        self._session.services.typing_rule = self if self._bound or self._expected else None
+        self._session.hide(self._secrets.values)
 
     def check(self, place: KeyPlace | None, text: str) -> None:
         """Raise NotActionable if this text may not be typed there."""
@@ -41,7 +42,7 @@ class CheckedTyping:
         if documents and (place is None or place.page not in documents):
             raise NotActionable("The focus has moved to another document.")
         for expected in self._expected:
-            if expected is None or place is None or place.page != expected.page:
+            if place is None or place.page != expected.page:
                 raise NotActionable("The focus has moved to another document.")
             if place.password and not expected.password:
                 raise NotActionable("The focus has moved to a password field.")
@@ -50,105 +51,82 @@ class CheckedTyping:
         """Whether no other document may see a single key of it."""
         return bool(self._documents_of(text))
 
-    def _documents_of(self, text: str) -> list[tuple[World, str] | None]:
+    def _documents_of(self, text: str) -> list[tuple[World, str]]:
         return [document for bound, document in self._bound if bound in _lines(text)]
+
+    async def fill_in(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace the names of secrets in the arguments.
+
+        Raises InvalidArguments for a name that is none, or where nothing is typed; BlockedUrl if the secret
+        is not for the document that would get it; ActionError if that document cannot be determined.
+        """
+        if _named_in(arguments) is None:
+            return dict(arguments)
+        # Read as the action will read them: the index "5" is 5.
+        filled = self._action.validate(arguments).model_dump(exclude_unset=True)
+        model, rest = self._action.param_model, copy.deepcopy(filled)
+        places = [place for place in typed_places(model, filled) if _named_in(place[0][place[1]])]
+        for holder, name in typed_places(model, rest):
+            holder[name] = None
+        if (misplaced := _named_in(rest)) is not None:
+            raise InvalidArguments(
+                f"The secret {misplaced!r} can only be typed into a page: as text of input_text or "
+                "type_text, keys of send_keys, or a value of fill_form.",
+                hint="Leave it out of everything else.",
+            )
+        for holder, name in places:
+            place = await self._goes_to(holder.get("index"))
+            if not place.watched:
+                raise NotActionable(
+                    "No secret is typed into a page that was open before the server connected to its tab.",
+                    hint="Load it anew with reload, then try again.",
+                )
+            holder[name] = self._secrets.fill_in(holder[name], url=place.origin)
+            self._bound.append((_lines(holder[name]), place.page))
+        return filled
+
+    async def note_typed(
+        self, arguments: Mapping[str, Any], elements: Sequence[ElementRecord]
+    ) -> dict[str, Any]:
+        """The arguments with names for passwords that the model writes itself, which may go only there.
+
+        A password is a text that goes into a masked field: the named element, else the one with the keyboard.
+        Raises ActionError if it cannot be determined where the keyboard is.
+        """
+        kept = copy.deepcopy(dict(arguments))
+        for record in elements:
+            holder, _ = place_of(kept, record.argument)
+            names = [name for name in ("text", "value", "keys") if _typed_text(holder, name) is not None]
+            if names:
+                place = await self._goes_to(record.index)
+                for name in names:
+                    self._note(holder, name, place)
+        for holder, name in typed_places(self._action.param_model, kept):
+            if holder is kept and holder.get("index") is None and _typed_text(holder, name) is not None:
+                place = await self._goes_to(None)
+                self._expected.append(place)
+                self._note(holder, name, place)
+        return kept
+
+    def _note(self, holder: dict[str, Any], name: str, place: KeyPlace) -> None:
+        text = _typed_text(holder, name)
+        if not place.password or text is None or not text.strip() or PLACEHOLDER.search(text):
+            return
+        end = "\n" if text.endswith("\n") else ""
+        holder[name] = self._secrets.note_typed(text.rstrip("\n")) + end
+        self._bound.append((_lines(text), place.page))
+
+    async def _goes_to(self, index: int | None) -> KeyPlace:
+        tab = self._session.current_tab
+        try:
+            return await tab.ask(tab.dom.typed_at(index))
+        except (FrameGone, PlaywrightError) as error:
+            raise StaleElement("The frame to be typed into is gone.", hint="Look with get_state.") from error
 
 
 def _lines(text: str) -> str:
     """A text with one kind of line ends, without those at its end."""
     return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
-
-
-PRESS = "press"  # What `browser_action` does with a text that are keys
-
-
-async def fill_in(
-    action: RegisteredAction,
-    arguments: Mapping[str, Any],
-    *,
-    secrets: Secrets,
-    session: BrowserSession,
-    rule: CheckedTyping,
-) -> dict[str, Any]:
-    """Replace the names of secrets in an action's arguments; the caller holds the session.
-
-    Adds to `rule` where they may be typed.
-
-    Raises:
-        InvalidArguments: there is no such secret, or it is in an argument that is not typed.
-        BlockedUrl: the secret is not for the document that would get it.
-        ActionError: that document cannot be determined.
-    """
-    if _named_in(arguments) is None:
-        return dict(arguments)
-    # Read as the action will read them: the index "5" is 5.
-    filled = action.validate(arguments).model_dump(exclude_unset=True)
-    places = [place for place in typed_places(action.param_model, filled) if _named_in(place[0][place[1]])]
-    rest = copy.deepcopy(filled)
-    for holder, name in typed_places(action.param_model, rest):
-        holder[name] = None
-    if (misplaced := _named_in(rest)) is not None:
-        raise InvalidArguments(
-            f"The secret {misplaced!r} can only be typed into a page: as text of input_text or type_text, "
-            "keys of send_keys, or a value of fill_form.",
-            hint="Leave it out of everything else.",
-        )
-    for holder, name in places:
-        place = await _goes_to(session, holder.get("index"))
-        if not place.watched:
-            raise NotActionable(
-                "No secret is typed into a page that was open before the server connected to its tab.",
-                hint="Load it anew with reload, then try again.",
-            )
-        holder[name] = secrets.fill_in(holder[name], url=place.origin)
-        rule.bind(holder[name], place.page)
-    return filled
-
-
-async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to know of it
-    session: BrowserSession,
-    action: RegisteredAction,
-    arguments: Mapping[str, Any],
-    *,
-    elements: Sequence[ElementRecord],
-    secrets: Secrets,
-    rule: CheckedTyping,
-) -> dict[str, Any]:
-    """The arguments with names for passwords that the model writes itself; the caller holds the session.
-
-    A password is a text that goes into a masked field: the named element, else the one with the keyboard.
-    Adds to `rule` that it may go only there.
-
-    Raises:
-        ActionError: it cannot be determined where the keyboard is.
-    """
-    kept = copy.deepcopy(dict(arguments))
-    for record in elements:
-        holder, _ = place_of(kept, record.argument)
-        names = [name for name in ("text", "value", "keys") if _typed_text(holder, name) is not None]
-        if not names or not (place := await _goes_to(session, record.index)).password:
-            continue
-        for name in names:
-            if (text := _name_typed(holder, name, secrets)) is not None:
-                rule.bind(text, place.page)
-    for holder, name in typed_places(action.param_model, kept):
-        if holder is not kept or holder.get("index") is not None or _typed_text(holder, name) is None:
-            continue
-        place = await _goes_to(session, None)
-        rule.expect(place)
-        if place.password and (text := _name_typed(holder, name, secrets)) is not None:
-            rule.bind(text, place.page)
-    return kept
-
-
-def _name_typed(holder: dict[str, Any], name: str, secrets: Secrets) -> str | None:
-    """Replace a typed text by a name; returns the text, or None if it is none or already named."""
-    text = _typed_text(holder, name)
-    if text is None or not text.strip() or PLACEHOLDER.search(text):
-        return None
-    end = "\n" if text.endswith("\n") else ""
-    holder[name] = secrets.note_typed(text.rstrip("\n")) + end
-    return text
 
 
 def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:
@@ -162,14 +140,6 @@ def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:
         return value if parse_keys(value) is None else None
     except InvalidArguments:
         return value
-
-
-async def _goes_to(session: BrowserSession, index: int | None) -> KeyPlace:
-    tab = session.current_tab
-    try:
-        return await tab.ask(tab.dom.typed_at(index))
-    except (FrameGone, PlaywrightError) as error:
-        raise StaleElement("The frame to be typed into is gone.", hint="Look with get_state.") from error
 
 
 def _named_in(value: object) -> str | None:

@@ -16,7 +16,6 @@ from pydantic import (
     AfterValidator,
     AliasChoices,
     BaseModel,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -33,10 +32,8 @@ from mcp_browser.text import in_texts
 Algorithm = Literal["SHA1", "SHA256", "SHA512"]
 
 
-class OneTimePassword(BaseModel):
+class OneTimePassword(BaseModel, frozen=True):
     """The parameters of one-time passwords; `period` in seconds."""
-
-    model_config = ConfigDict(frozen=True)
 
     key: bytes = Field(repr=False)
     digits: int = Field(default=6, ge=6, le=8)
@@ -58,10 +55,6 @@ class OneTimePassword(BaseModel):
             period=int(given.get("period", "30")),
             algorithm=cast("Algorithm", given.get("algorithm", "SHA1").upper()),
         )
-
-    def now(self) -> str:
-        """The code of this moment."""
-        return self.at(time.time())
 
     def at(self, seconds: float) -> str:
         """The code of a moment, in seconds since 1970."""
@@ -92,10 +85,6 @@ SHORTEST_TYPED = 6
 """The same for what a model has typed as a password: an example's "test" would be found everywhere."""
 
 
-def _typed_name(number: int) -> str:
-    return f"typed_{number + 1}"
-
-
 def _origin(value: str) -> str:
     try:
         HostPattern.parse(value)
@@ -104,14 +93,12 @@ def _origin(value: str) -> str:
     return value
 
 
-class Secret(BaseModel):
+class Secret(BaseModel, frozen=True, extra="forbid"):
     """One secret: either a value, or the key of time-based one-time passwords (RFC 6238).
 
     `totp` is Base32, or an `otpauth://` address. It may be typed into pages of `origins` only, which
     `HostPattern` reads, strictly. `principals` are globs of the names of those who may use it.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: SecretStr | None = None
     totp: SecretStr | None = None
@@ -133,7 +120,7 @@ class Secret(BaseModel):
         if self.value is not None:
             return self.value.get_secret_value()
         assert self.totp is not None
-        return OneTimePassword.parse(self.totp.get_secret_value()).now()
+        return OneTimePassword.parse(self.totp.get_secret_value()).at(time.time())
 
     def allowed_on(self, url: str) -> bool:
         """Whether it may be typed into this page."""
@@ -157,9 +144,6 @@ class Secrets:
         self.others: Mapping[str, str] = {}
         """More values to hide, by their names: those of the session."""
 
-    def __bool__(self) -> bool:
-        return bool(self._secrets)
-
     def add(self, name: str, secret: Secret) -> None:
         """Add or replace a secret; an earlier value stays hidden."""
         earlier = self._secrets.get(name)
@@ -171,7 +155,7 @@ class Secrets:
         """Keep a password that a model has written by itself; returns its placeholder."""
         if value not in self._typed:
             self._typed.append(value)
-        return f"<secret>{_typed_name(self._typed.index(value))}</secret>"
+        return f"<secret>typed_{self._typed.index(value) + 1}</secret>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -194,20 +178,9 @@ class Secrets:
     def fill_in(self, value: Any, *, url: str) -> Any:
         """Replace the names of secrets in a JSON value, to be typed into the page at `url`.
 
-        Raises:
-            InvalidArguments: there is no secret of that name.
-            BlockedUrl: the secret may not be typed into this page.
+        Raises InvalidArguments for an unknown name, BlockedUrl if the secret may not be typed into this page.
         """
-        match value:
-            case str():
-                return PLACEHOLDER.sub(lambda found: self._reveal(found[1], url), value)
-            case list():
-                return [self.fill_in(part, url=url) for part in cast("list[Any]", value)]
-            case dict():
-                items = cast("dict[str, Any]", value).items()
-                return {key: self.fill_in(part, url=url) for key, part in items}
-            case _:
-                return value
+        return in_texts(value, lambda text: PLACEHOLDER.sub(lambda found: self._reveal(found[1], url), text))
 
     def _reveal(self, name: str, url: str) -> str:
         secret = self.only([name])._secrets[name]
@@ -236,9 +209,9 @@ class Secrets:
             for number, shown in enumerate(sorted(self._shown.get(name, ())), 1):
                 if len(shown) >= SHORTEST_HIDDEN and shown != found.get(name):
                     found[name if name not in found else f"{name}.{number}"] = shown
-        for number, typed in enumerate(self._typed):
+        for number, typed in enumerate(self._typed, 1):
             if len(typed) >= SHORTEST_TYPED and typed not in found.values():
-                found[_typed_name(number)] = typed
+                found[f"typed_{number}"] = typed
         found.add(self.others)
         return found
 
@@ -254,8 +227,7 @@ class Secrets:
 def load_secrets(path: Path) -> Secrets:
     """Secrets from a TOML file: a table for each, with `value` or `totp`, `origins`, and `principals`.
 
-    Raises:
-        SettingsError: the file cannot be read, is readable for others, or a secret is not complete.
+    Raises SettingsError: the file cannot be read, is readable for others, or a secret is not complete.
     """
     try:
         with path.open("rb") as file:

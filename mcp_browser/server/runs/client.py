@@ -14,8 +14,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import SecretStr
 
 from mcp_browser.agent.assembly import SCRIPTED, RunModels, chat_model, with_settings_models
-from mcp_browser.agent.control import Progress
-from mcp_browser.agent.questions import DONE_IN_BROWSER
+from mcp_browser.agent.control import DONE_IN_BROWSER, Progress
 from mcp_browser.errors import (
     InvalidArguments,
     ModelError,
@@ -24,7 +23,6 @@ from mcp_browser.errors import (
     NotActionable,
     SettingsError,
 )
-from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import (
     ImageBlock,
     Message,
@@ -32,9 +30,9 @@ from mcp_browser.llm.messages import (
     OutputCall,
     OutputForm,
     Reply,
-    Usage,
     as_json,
     assistant,
+    estimated_usage,
 )
 from mcp_browser.server import elicitation
 from mcp_browser.server.elicitation import (
@@ -162,12 +160,7 @@ class ClientModel:
         text = "\n".join(part.text for part in content if isinstance(part, types.TextContent))
         used = next((part for part in content if isinstance(part, types.ToolUseContent)), None)
         call = OutputCall(id=used.id, name=used.name, arguments=used.input) if used is not None else None
-        usage = Usage(
-            input_tokens=tokens.of_messages(messages, form),
-            output_tokens=tokens.of_message(assistant(text, call=call)),
-            requests=1,
-            estimated=True,
-        )
+        usage = estimated_usage(messages, assistant(text, call=call), form)
         finish = "length" if response.stop_reason == "maxTokens" else "stop"
         return Reply(text=text, call=call, usage=usage, model=response.model, finish=finish)
 

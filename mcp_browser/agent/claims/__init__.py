@@ -1,1 +1,0 @@
-"""Evidence of each action, and the facts against a run's claim."""
