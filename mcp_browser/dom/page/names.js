@@ -121,8 +121,8 @@ function ownTwin(owned, owner) {
 
 /** @param {Element} element @param {string} name @returns {Element[]} */
 function referred(element, name) {
-  const root = rootOf(element);
   return (attribute(element, name) || "").split(/\s+/).filter(Boolean).flatMap((id) => {
+    const root = rootOf(element);
     const target = root === document ? _getElementById.call(document, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
     return (target && OWNING.has(name) ? ownTwin(target, element) : target) || [];
   });
