@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from mcp_browser.actions.coordinates import Coordinates, parse_coordinates
 from mcp_browser.actions.registry import RegisteredAction, is_typed_in
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.browser.seeking import seek
+from mcp_browser.browser.choosing import seek
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.identities import ElementRecord
