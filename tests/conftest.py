@@ -12,8 +12,11 @@ import pytest_asyncio
 from hypothesis import settings as hypothesis_settings
 from playwright.async_api import Browser, Page, async_playwright
 
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import find_browser, launch_options
-from mcp_browser.settings import Settings
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.settings import BrowserSettings, FileSettings, Settings
+from tests.support.sharing import leave_one_tab
 from tests.support.site import Site
 
 # On a busy machine an example may take any time.
@@ -85,3 +88,43 @@ async def page(chromium: Browser) -> AsyncIterator[Page]:
     context = await chromium.new_context()
     yield await context.new_page()
     await context.close()
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> FileSettings:
+    """An output folder, and one that files may be uploaded from."""
+    return FileSettings(
+        output_dir=tmp_path_factory.mktemp("output"), upload_dirs=(tmp_path_factory.mktemp("uploads"),)
+    )
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def manager(folders: FileSettings) -> AsyncIterator[BrowserManager]:
+    """One browser for all tests of a worker that need no settings of their own."""
+    settings = Settings(browser=BrowserSettings(headless=True, isolated=True), files=folders)
+    running = BrowserManager(settings)
+    yield running
+    await running.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_session(manager: BrowserManager) -> AsyncIterator[BrowserSession]:
+    """The session of all tests that need no clean one."""
+    opened = await manager.open_session(isolated=True)
+    yield opened
+    await opened.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def session(
+    manager: BrowserManager, shared_session: BrowserSession, request: pytest.FixtureRequest
+) -> AsyncIterator[BrowserSession]:
+    """A session with one tab; with a clean context for a test that is marked `fresh`."""
+    if request.node.get_closest_marker("fresh") is None:
+        await shared_session.ensure_open()
+        await leave_one_tab(shared_session)
+        yield shared_session
+        return
+    opened = await manager.open_session(isolated=True)
+    yield opened
+    await opened.close()

@@ -21,10 +21,7 @@ from mcp_browser.errors import (
 )
 from mcp_browser.privacy.pictures import Shot
 from mcp_browser.settings import LimitSettings, Settings
-from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.site import Site
-
-__all__ = ["folders", "manager", "session", "shared_session"]
 
 
 def controller(registry: Registry | None = None, **limits: float) -> Controller:

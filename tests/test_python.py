@@ -25,12 +25,9 @@ from mcp_browser import (
     TaskStatus,
     render_result,
 )
-from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.agents import CONFIRMED, done, output
 from tests.support.site import Site
 from tests.test_docs import block
-
-__all__ = ["folders", "manager", "session", "shared_session"]
 
 DOCS = Path(__file__).parent.parent / "docs"
 PYTHON = (DOCS / "python.md").read_text("utf-8")

@@ -21,10 +21,9 @@ from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import ChatModel, Message
 from mcp_browser.llm.scripted import ScriptedModel, Speaker
 from mcp_browser.settings import AgentSettings
-from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.agents import CONFIRMED, output
 
-__all__ = ["folders", "manager", "output", "session", "shared_session"]
+__all__ = ["output"]
 
 COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
 <p id=out>Count 0</p><script>let n = 0</script>"""

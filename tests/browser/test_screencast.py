@@ -15,7 +15,7 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import NotActionable
 from mcp_browser.privacy.pictures import PAINT
 from mcp_browser.settings import Settings
-from tests.actions.conftest import folders, manager, session, shared_session
+from tests.conftest import folders, manager, session, shared_session
 from tests.support.site import Site
 
 __all__ = ["folders", "manager", "session", "shared_session"]

@@ -12,10 +12,7 @@ from mcp_browser.browser.pictures import encode_whole
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.privacy.pictures import PAINT
-from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.site import Site
-
-__all__ = ["folders", "manager", "session", "shared_session"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 

@@ -13,7 +13,6 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.resources.contents import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
-from mcp_browser.settings import BrowserSettings, Settings
 from tests.support.servers import server_of
 
 custom = Registry()
@@ -39,18 +38,9 @@ def registry() -> Registry:
     return registry
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser_manager() -> AsyncIterator[BrowserManager]:
-    """One browser for all servers."""
-    manager = BrowserManager(Settings(browser=BrowserSettings(headless=True, isolated=True)))
-    yield manager
-    await manager.close()
-
-
 @pytest_asyncio.fixture(loop_scope="session")
-async def server(registry: Registry, browser_manager: BrowserManager) -> AsyncIterator[Server[Any]]:
+async def server(registry: Registry, manager: BrowserManager) -> AsyncIterator[Server[Any]]:
     """A server with a clean browser session."""
-    manager = browser_manager
     session = manager.default = await manager.open_session(isolated=True)
     source = Sessions(manager)
     controller = Controller(registry, manager.settings)

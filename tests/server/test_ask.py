@@ -12,11 +12,10 @@ from mcp import Client
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.runs import client as run_client
-from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import Desk, data, done, output, text
 
-__all__ = ["folders", "manager", "room", "session", "shared_session"]
+__all__ = ["room"]
 
 QUESTION = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
 

@@ -16,14 +16,11 @@ from mcp_browser.audit import AuditLog, redacted
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import SettingsError
-from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom
 from tests.support.agents import Desk, done, output
 from tests.support.agents import text as text_of
 from tests.support.client import MODERN_FIRST
 from tests.support.site import Site
-
-__all__ = ["folders", "manager", "session", "shared_session"]
 
 SECRET = "hunter2-correct"
 PAGE = """<label>Password <input type=password></label><button>Pay</button>"""

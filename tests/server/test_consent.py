@@ -12,14 +12,11 @@ import mcp_browser
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.elicitation import is_yes
-from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom
 from tests.support.agents import Desk, data, done, output, refused
 from tests.support.agents import text as text_of
 from tests.support.client import MODERN_FIRST
 from tests.support.site import Site
-
-__all__ = ["folders", "manager", "session", "shared_session"]
 
 PAGE = "<button onclick=\"this.textContent = 'Paid'\">Pay</button>"
 

@@ -15,15 +15,12 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.controller import Controller
-from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import Lending
 from tests.support.agents import text as text_of
 from tests.support.client import MODERN_FIRST
 from tests.support.remote import client_of, serving
 from tests.support.servers import server_of
 from tests.support.site import Reply, Request, Site
-
-__all__ = ["folders", "manager", "session", "shared_session"]
 
 PAGE = """
 <label>Name <input id=name></label>

@@ -16,7 +16,6 @@ from pydantic import ConfigDict
 from mcp_browser.errors import NotFound
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks import EXTENSION, TaskNotification
-from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, WAIT, data, done, output, refused, text, until
 from tests.support.client import ERAS, Era
@@ -26,7 +25,7 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
 
-__all__ = ["folders", "manager", "room", "session", "shared_session"]
+__all__ = ["room"]
 
 
 async def test_a_second_task_waits_for_the_first_or_is_refused(room: TaskRoom, site: Site) -> None:

@@ -48,10 +48,10 @@ async def exchanged(client: Client, shown: types.CallToolResult, **more: Any) ->
 
 
 async def test_many_calls_that_show_one_session_leave_room_for_others(
-    browser_manager: BrowserManager, monkeypatch: pytest.MonkeyPatch
+    manager: BrowserManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app, "MOST_SEATS", 2)
-    async with watched(browser_manager) as client:
+    async with watched(manager) as client:
         shown = [await called(client, "show_browser") for _ in range(2)]
         session = (shown[1].meta or {})["mcp-browser/session"]
         shown += [await called(client, "show_browser", session=session) for _ in range(2)]
@@ -59,8 +59,8 @@ async def test_many_calls_that_show_one_session_leave_room_for_others(
         assert [answer.is_error for answer in answers] == [False, True, False, False]
 
 
-async def test_a_page_that_may_have_lost_answers_is_told_all_again(browser_manager: BrowserManager) -> None:
-    async with watched(browser_manager) as client:
+async def test_a_page_that_may_have_lost_answers_is_told_all_again(manager: BrowserManager) -> None:
+    async with watched(manager) as client:
         shown = await called(client, "show_browser")
         told = ""
         while '"sessions"' not in told:

@@ -12,9 +12,9 @@ from mcp_browser.settings import Settings, ToolSettings
 
 
 async def test_whoever_leaves_hands_back_unless_they_come_again(
-    browser_manager: BrowserManager, monkeypatch: pytest.MonkeyPatch
+    manager: BrowserManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = await browser_manager.open_session(isolated=True)
+    session = await manager.open_session(isolated=True)
     people = Takeovers()
     await people.take(session, "alice")
     assert people.has(session, "alice")
@@ -36,9 +36,9 @@ async def test_whoever_leaves_hands_back_unless_they_come_again(
     await session.close()
 
 
-async def test_what_may_only_be_read_is_not_taken_over(browser_manager: BrowserManager) -> None:
+async def test_what_may_only_be_read_is_not_taken_over(manager: BrowserManager) -> None:
     settings = Settings(tools=ToolSettings(read_only=True))
-    session = await browser_manager.open_session(isolated=True, settings=settings)
+    session = await manager.open_session(isolated=True, settings=settings)
     with pytest.raises(NotActionable, match="only be watched"):
         await Takeovers().take(session, "alice")
     await session.close()

@@ -1,5 +1,0 @@
-"""A browser for the tests of channels."""
-
-from tests.actions.conftest import folders, manager
-
-__all__ = ["folders", "manager"]
