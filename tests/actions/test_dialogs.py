@@ -29,7 +29,7 @@ PAGE = """
 async def test_a_dialog_is_answered(hand: Hand, button: str, answer: dict[str, object], outcome: str) -> None:
     await hand.open(PAGE)
     await hand.do("click_element", index=hand.index(button))
-    assert "Accepted" if answer["accept"] else "Dismissed" in await hand.do("handle_dialog", **answer)
+    assert ("Accepted" if answer["accept"] else "Dismissed") in await hand.do("handle_dialog", **answer)
     assert await hand.js("out.textContent") == outcome
 
 
