@@ -8,16 +8,17 @@ message without a known answer, and all after it, wait for the SDK. The SDK gets
 one; its answers to those that were answered are dropped.
 """
 
+import codecs
 import hashlib
+import io
 import json
 import logging
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from pathlib import Path
-from queue import Queue
 from typing import Any, cast
 
 from platformdirs import user_cache_dir
@@ -42,7 +43,7 @@ _RESULT = ',"result":'
 _KEYS = {"jsonrpc", "id", "method", "params"}
 _MOST_ANSWERS = 64
 _MOST_FILES = 32
-_MOST_UNREAD = 100  # Lines that wait for the SDK; the client waits with more
+_CHUNK = 65_536
 
 
 class KnownAnswers:
@@ -103,17 +104,16 @@ class StdioWire:
         self._transcript = None if known is None else hashlib.sha256()
         self._ids: set[str | int] = set()
         self._expected: dict[str, tuple[str, str]] = {}
-        self._unread: Queue[str | None] = Queue(_MOST_UNREAD)
+        self._held: list[str | None] = []
+        self._handing_over = threading.Lock()
+        self._receiver: Callable[[str | None], None] | None = None
         threading.Thread(target=self._read, name="stdin", daemon=True).start()
 
     # -- the methods of a file that the SDK's transport calls
 
-    async def __aiter__(self) -> AsyncGenerator[str]:
+    def __aiter__(self) -> AsyncGenerator[str]:
         """The lines for the SDK, from the first one; to be read once."""
-        from anyio import to_thread  # noqa: PLC0415 - after the first answers
-
-        while (line := await to_thread.run_sync(self._unread.get, abandon_on_cancel=True)) is not None:
-            yield line
+        return self._lines()
 
     async def write(self, text: str) -> None:
         """Send a line, unless it answers what has been answered already."""
@@ -128,13 +128,57 @@ class StdioWire:
 
     # -- reading
 
+    async def _lines(self) -> AsyncGenerator[str]:
+        import asyncio  # noqa: PLC0415 - after the first answers
+
+        import anyio  # noqa: PLC0415
+
+        sender, receiver = anyio.create_memory_object_stream[str | None](0)
+        with self._handing_over:
+            held, self._held = self._held, []
+            loop = asyncio.get_running_loop()
+            self._receiver = lambda line: asyncio.run_coroutine_threadsafe(sender.send(line), loop).result()
+        for line in held:
+            if line is None:
+                return
+            yield line
+        async for line in receiver:
+            if line is None:
+                return
+            yield line
+
     def _read(self) -> None:
         """Read to the end, in a thread."""
-        with suppress(OSError), os.fdopen(self._input, encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if unanswered := self._noted(line):
-                    self._unread.put(unanswered)
-        self._unread.put(None)
+        decoder = io.IncrementalNewlineDecoder(
+            codecs.getincrementaldecoder("utf-8")("replace"), translate=True
+        )
+        begun: list[str] = []
+        while chunk := self._chunk():
+            first, *others = decoder.decode(chunk).split("\n")
+            begun.append(first)
+            for other in others:
+                self._pass_on(self._noted("".join(begun) + "\n"))
+                begun = [other]
+        if rest := "".join(begun) + decoder.decode(b"", final=True):
+            self._pass_on(self._noted(rest))
+        self._pass_on(None)
+
+    def _chunk(self) -> bytes:
+        try:
+            return os.read(self._input, _CHUNK)
+        except OSError:
+            return b""
+
+    def _pass_on(self, line: str | None) -> None:
+        if line == "":
+            return
+        with self._handing_over:
+            if self._receiver is None:
+                self._held.append(line)
+                return
+        # A server that has ended receives nothing any more.
+        with suppress(Exception):
+            self._receiver(line)
 
     # -- answers that are known, and those that come to be
 
