@@ -259,7 +259,7 @@ async def test_an_open_dialog_is_named_with_its_answer(session: BrowserSession, 
 
 
 async def test_a_result_stands_even_where_no_picture_can_be_taken(
-    session: BrowserSession, site: Site, caplog: pytest.LogCaptureFixture
+    session: BrowserSession, site: Site, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings()
     always = settings.screenshots.model_copy(update={"screenshots": "always"})
@@ -270,7 +270,7 @@ async def test_a_result_stands_even_where_no_picture_can_be_taken(
     async def unavailable(**_options: object) -> Shot:
         raise NotActionable("no picture now")
 
-    session.current_tab.screenshot = unavailable
+    monkeypatch.setattr(session.current_tab, "screenshot", unavailable)
     with caplog.at_level(logging.WARNING):
         result = await working.execute("scroll", {}, session)
     assert page is session.current_tab.page

@@ -169,7 +169,8 @@ async def test_twenty_actions_are_one_call_with_one_report(room: Room) -> None:
         result = await page.do(*actions)
     text = text_of(result)
     assert not result.is_error, text
-    assert room.seen == [*["a", "b"] * 8, "note hi", "inner"]
+    # Requests that no answer is awaited of may overtake each other.
+    assert sorted(room.seen) == [*["a"] * 8, *["b"] * 8, "inner", "note hi"]
     assert text.startswith("Did 20 actions.\n1. Clicked [")
     assert '\n18. Typed "Ann" into' in text
     assert "\n20. Wrote Hello." in text

@@ -10,7 +10,13 @@ from mcp_browser.actions.navigation import go_back, go_to_url
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.waiting import wait_for
 from mcp_browser.agent.executor import Look
-from mcp_browser.agent.prompting.gui_parser import Scale, as_coordinates, parse_prediction, scale_for
+from mcp_browser.agent.prompting.gui_parser import (
+    GuiAction,
+    Scale,
+    as_coordinates,
+    parse_prediction,
+    scale_for,
+)
 from mcp_browser.agent.prompting.style import PlannerStyle, Turn
 from mcp_browser.agent.task import ActionCall, AgentBrain, Decision
 from mcp_browser.errors import InvalidOutput
@@ -53,7 +59,7 @@ class GuiStyle(PlannerStyle):
         if only_done:
             # The action is forced here, so that it claims nothing by itself.
             actions = [
-                action._replace(arguments={"success": "false", **action.arguments})
+                GuiAction(action.name, {"success": "false", **action.arguments})
                 for action in actions
                 if action.name == "finished"
             ]
