@@ -9,7 +9,6 @@ import json
 import secrets
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast, get_type_hints
 
 import mcp_types as types
@@ -373,11 +372,13 @@ HANDLERS: Sequence[Handler] = (
 def fixture_tools() -> list[ServerTool]:
     """The suite's tools; the model of their parameters is the type of the handler's second one."""
 
-    def tool(handler: Handler) -> ServerTool:
+    def tool(handler: Handler, prefix: str = "") -> ServerTool:
         _, model, *_ = get_type_hints(handler).values()
+        named = cast("Any", handler)
+        named.__name__ = f"{prefix}{named.__name__}"
         return ServerTool(handler, param_model=model, in_session=False)
 
-    return [*(replace(one, name=f"test_{one.name}") for one in map(tool, HANDLERS)), *map(tool, JOB_HANDLERS)]
+    return [*(tool(handler, "test_") for handler in HANDLERS), *map(tool, JOB_HANDLERS)]
 
 
 # -- resources
