@@ -224,8 +224,10 @@ class Batch:
                 self._failed(entry, error)
             else:
                 self.results[len(self.outcomes)] = result
-                data = json.dumps(result.data, ensure_ascii=False) if result.data else "Done."
-                self._add(entry, result.error, result.error or result.extracted_content or data)
+                text = result.error or result.extracted_content
+                if not text:
+                    text = json.dumps(result.data, ensure_ascii=False) if result.data else "Done."
+                self._add(entry, result.error, text)
                 if self.premises is not None:
                     self.premises.note(result.observation)
             finally:
@@ -272,8 +274,13 @@ class Batch:
         self._add(entry, error, " ".join(" ".join((str(error), *error.notices)).split()))
 
     def _add(self, entry: ListedAction, error: ActionError | str | None, text: str) -> None:
-        done, name = "failed" if error else "done", entry.action.name
-        self.outcomes.append(Outcome(position=entry.position, action=name, outcome=done, text=text))
+        outcome = Outcome(
+            position=entry.position,
+            action=entry.action.name,
+            outcome="failed" if error else "done",
+            text=text,
+        )
+        self.outcomes.append(outcome)
         here = len(self.outcomes)
         more = entry.lenient and here < len(self.entries) and self.entries[here].position == entry.position
         # Lenient actions of one position are all tried.

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
@@ -81,8 +81,12 @@ class Execution:
 Next = Callable[[Execution], Awaitable[ActionResult]]
 
 
-Step = Callable[..., Awaitable[ActionResult]]
-"""Takes the call and the steps that follow, `next`, which give the result unless the step ends the call."""
+class Step(Protocol):
+    """One step: runs before and after the steps that follow."""
+
+    def __call__(self, call: Execution, next: Next) -> Awaitable[ActionResult]:
+        """Return the result of the call, from `next` unless the step ends it."""
+        ...
 
 
 async def watched(call: Execution, next: Next) -> ActionResult:

@@ -146,7 +146,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {name: tool_schema(model) for name, model in (actions | own).items()}
 
 
-def _own_tools() -> dict[str, list[ServerTool]]:
+def _own_tools() -> dict[str, list[ServerTool[Any]]]:
     """The tools that are not actions of a page."""
     nothing: Any = None
     agent = RunTools(Settings(), nothing, default_registry(), TaskFiles(nothing))

@@ -124,6 +124,7 @@ async def session(
         await shared_session.ensure_open()
         await leave_one_tab(shared_session)
         yield shared_session
+        shared_session.hidden.clear()
         return
     opened = await manager.open_session(isolated=True)
     yield opened

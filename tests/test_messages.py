@@ -11,7 +11,7 @@ import pytest
 
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.cli.sources import load_settings
-from mcp_browser.errors import NotActionable, SettingsError
+from mcp_browser.errors import NoModel, NotActionable, SettingsError
 from mcp_browser.llm.providers import provider_model
 from mcp_browser.settings import FileSettings
 from mcp_browser.text import counted
@@ -144,7 +144,7 @@ async def test_a_missing_key_is_named_and_nothing_else(
 
 @pytest.mark.parametrize("name", ["test", "nobody:model"])
 async def test_a_name_that_is_no_model_tells_what_names_are_like(name: str) -> None:
-    with pytest.raises(Exception, match=r"cannot be used: .*[^.]\. --model takes provider:name") as refused:
+    with pytest.raises(NoModel, match=r"cannot be used: .*[^.]\. --model takes provider:name") as refused:
         await provider_model(name)
 
     assert "Agent('test')" not in str(refused.value)

@@ -19,7 +19,7 @@ def test_each_message_that_is_explained_is_one_of_the_program_s() -> None:
     lines = source.split("\n")
 
     def occurs(message: str) -> bool:
-        parts = [part.strip() for part in message.split("…")]
+        parts = message.split("…")
         longest = max(parts, key=len)
         wanted = re.compile("[^\n]*?".join(map(re.escape, parts)))
         return longest in source and any(wanted.search(line) for line in lines if longest in line)

@@ -25,8 +25,12 @@ one_tool = Registry(group="browser_action")
 EMPTY = "about:blank"
 
 _NEEDS = {
-    **{"launch": "url", "click": "coordinate", "hover": "coordinate", "resize": "size"},
-    **{"type": "text", "press": "text"},
+    "launch": "url",
+    "click": "coordinate",
+    "hover": "coordinate",
+    "type": "text",
+    "press": "text",
+    "resize": "size",
 }
 
 

@@ -102,10 +102,30 @@ def _only_registry(source: str, names: Mapping[str, object]) -> Registry:
 
 
 FAMILIES = (
-    *(navigation, elements, several, keyboard, scrolling, tabs),
-    *(observing, waiting, extraction, printing, structured, files, console),
-    *(mouse, emulation, scripting, network, storage, testing, session_script),
-    *(auditing, page_tools, session_recording, one_tool),
+    navigation,
+    elements,
+    several,
+    keyboard,
+    scrolling,
+    tabs,
+    observing,
+    waiting,
+    extraction,
+    printing,
+    structured,
+    files,
+    console,
+    mouse,
+    emulation,
+    scripting,
+    network,
+    storage,
+    testing,
+    session_script,
+    auditing,
+    page_tools,
+    session_recording,
+    one_tool,
 )
 """Every family, in the order in which a model meets their tools.
 

@@ -125,13 +125,14 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
                 }
             content = await _print(ctx, **options)
         case "mhtml":
-            await ctx.tab.await_pictures(PICTURES_SECONDS)
-            asked = send(ctx.tab.cdp, "Page.captureSnapshot", format="mhtml")
+            tab = ctx.tab
+            await tab.await_pictures(PICTURES_SECONDS)
+            asked = send(tab.cdp, "Page.captureSnapshot", format="mhtml")
             try:
-                taken = await ctx.tab.ask(asked, limit=PRINTING_SECONDS)
+                taken = await tab.ask(asked, limit=PRINTING_SECONDS)
             except PlaywrightError as error:
                 why = plain_message(error)
-                raise NotActionable(f"{cut_address(ctx.tab.url)} cannot be archived: {why}.") from error
+                raise NotActionable(f"{cut_address(tab.url)} cannot be archived: {why}.") from error
             content = str(taken["data"]).encode()
         case "png":
             if ctx.settings.screenshots.screenshots == "never":
@@ -155,8 +156,9 @@ async def list_files(ctx: ActionContext) -> ActionResult:
     lines += [f"- {file.kind}, {size_text(file.size)}, {file.mime_type}: {file.place}" for file in kept]
     lines += [f"- {info}" for info in under_way]
     shown = ("name", "uri", "mime_type", "size", "kind", *(["path"] if local else []))
+    dumped = [file.model_dump(mode="json") for file in kept]
     data = {
-        "files": [{key: file.model_dump(mode="json")[key] for key in shown} for file in kept],
+        "files": [{key: file[key] for key in shown} for file in dumped],
         "downloads": [info.model_dump(include={"name", "url", "uri", "error"}) for info in under_way],
     }
     return ActionResult(extracted_content="\n".join(lines), data=data, data_is_whole=True)

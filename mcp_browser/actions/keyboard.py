@@ -17,13 +17,29 @@ from mcp_browser.text import counted
 keyboard = Registry(group="core")
 
 _ALIASES = {
-    pair.partition("=")[0]: pair.partition("=")[2]
-    for pair in (
-        "ctrl=Control cmd=Meta command=Meta win=Meta windows=Meta super=Meta option=Alt opt=Alt "
-        "mod=ControlOrMeta cmdorctrl=ControlOrMeta return=Enter esc=Escape del=Delete ins=Insert up=ArrowUp "
-        "down=ArrowDown left=ArrowLeft right=ArrowRight pgup=PageUp pgdn=PageDown pagedn=PageDown "
-        "spacebar=Space plus=+"
-    ).split()
+    "ctrl": "Control",
+    "cmd": "Meta",
+    "command": "Meta",
+    "win": "Meta",
+    "windows": "Meta",
+    "super": "Meta",
+    "option": "Alt",
+    "opt": "Alt",
+    "mod": "ControlOrMeta",
+    "cmdorctrl": "ControlOrMeta",
+    "return": "Enter",
+    "esc": "Escape",
+    "del": "Delete",
+    "ins": "Insert",
+    "up": "ArrowUp",
+    "down": "ArrowDown",
+    "left": "ArrowLeft",
+    "right": "ArrowRight",
+    "pgup": "PageUp",
+    "pgdn": "PageDown",
+    "pagedn": "PageDown",
+    "spacebar": "Space",
+    "plus": "+",
 }
 _MODIFIERS = ("Control", "Shift", "Alt", "Meta", "ControlOrMeta")
 _NAMED = (

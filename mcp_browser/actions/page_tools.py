@@ -136,7 +136,7 @@ def check_arguments(tool: str, arguments: Mapping[str, Any], schema: object) -> 
 
     A schema that is wrong, or too large to check, accepts everything.
     """
-    # Imported late: most calls need it not.
+    # Imported late: most calls do not need it.
     from jsonschema import Draft202012Validator  # noqa: PLC0415
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415
 

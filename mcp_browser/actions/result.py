@@ -1,4 +1,4 @@
-"""What an action is given, its context, and what it gives, its result."""
+"""The context and the result of an action."""
 
 import contextlib
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -41,8 +41,14 @@ class Attachment(BaseModel):
     @classmethod
     def of_file(cls, artifact: Artifact, *, local: bool) -> "Attachment":
         """A file that the session has made; `local` where its client can use the path."""
-        known = artifact.model_dump(include={"mime_type", "name", "uri", "size"})
-        return cls(kind="file", path=str(artifact.path) if local else None, **known)
+        return cls(
+            kind="file",
+            mime_type=artifact.mime_type,
+            name=artifact.name,
+            path=str(artifact.path) if local else None,
+            uri=artifact.uri,
+            size=artifact.size,
+        )
 
 
 class Outcome(BaseModel):

@@ -10,7 +10,7 @@ from mcp_browser.actions.result import ActionContext, Attachment
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.pictures import encode_whole, make_picture
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.models import Size
+from mcp_browser.dom.models import Box, Size
 from mcp_browser.errors import NotActionable
 from mcp_browser.privacy.pictures import Shot
 
@@ -55,15 +55,17 @@ async def take_screenshot(
     await tab.await_pictures(PICTURES_SECONDS)
     tallest = TALLEST * ctx.settings.screenshots.screenshot_max_side
     shot, clip, left_out = await _shot(tab, element, full_page=full_page, tallest=tallest)
-    drawn: dict[str, Any] = {}
+    boxes: list[Box] = []
+    css_width: int | None = None
     if labels:
         left, top = (clip["x"], clip["y"]) if clip else (0.0, 0.0)
-        boxes = await tab.ask(tab.dom.boxes())
-        drawn["labels"] = [box.model_copy(update={"x": box.x - left, "y": box.y - top}) for box in boxes]
-        drawn["css_width"] = round(clip["width"]) if clip else (await _layout(tab))[0]
-    if cursor and tab.cursor is not None:
-        drawn |= {"cursor": tab.cursor, "css_width": (await view_size(tab)).width}
-    attachment, size = await made_picture(ctx, shot, **drawn)
+        seen = await tab.ask(tab.dom.boxes())
+        boxes = [box.model_copy(update={"x": box.x - left, "y": box.y - top}) for box in seen]
+        css_width = round(clip["width"]) if clip else (await _layout(tab))[0]
+    at = tab.cursor if cursor else None
+    if at is not None:
+        css_width = (await view_size(tab)).width
+    attachment, size = await made_picture(ctx, shot, css_width=css_width, labels=boxes, cursor=at)
     if element is None and not full_page:
         ctx.session.shown_picture = size
     return Screenshot(attachment, size, left_out)

@@ -73,8 +73,9 @@ async def stop_recording(
             page_content=recording.tests["python"],
             attachments=ctx.attach(*files),
         )
+    recordings = await ctx.session.plugin(Recordings)
     with ctx.writing():
-        ended = await (await ctx.session.plugin(Recordings)).stop(kind)
+        ended = await recordings.stop(kind)
     recorded = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
     return ActionResult(extracted_content=f"Recorded {recorded}.", attachments=ctx.attach(*ended))
 

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from mcp_browser.errors import SettingsError
 from mcp_browser.privacy.hiding import LogFormatter
+from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.stdio import open_wire
 from mcp_browser.settings import Settings
 
@@ -24,6 +25,7 @@ def serve(settings: Settings) -> NoReturn:
 
     with wrong_settings():
         if over_http:
+            quiet_logs()
             run_http(settings)
         run_stdio(settings, wire)
     raise AssertionError

@@ -126,13 +126,13 @@ class PageElements(PageReader):
         Raises:
             StaleElement: it is gone.
         """
-        world, element_id = await self._standing(index)
-        if index is None or element_id is None:
+        world, ref = await self._standing(index)
+        if ref is None:
             return world.session, None
         try:
-            return world.session, await world.object_in_page(element_id)
+            return world.session, await world.object_in_page(ref.id)
         except (KeyError, PlaywrightError) as error:
-            raise await self._stale(self.resolve(index)) from error
+            raise await self._stale(ref) from error
 
     async def set_files(self, index: int, paths: Sequence[Path], *, by_content: bool) -> None:
         """Give files to a file input; `by_content` where paths cannot be read. Raises StaleElement."""
@@ -260,6 +260,7 @@ class PageElements(PageReader):
         self, node: DomNode, answer: dict[str, Any], for_: Purpose, world: World, document: str
     ) -> NotActionable:
         """The error for a problem that the page script has named in an answer."""
+        what = _plain(node)
         match answer["problem"]:
             case "covered":
                 # What covers it, and the button by which that may be closed.
@@ -267,24 +268,25 @@ class PageElements(PageReader):
                     line and _plain(self._references.shown(line, world, document))
                     for line in (answer.get("by"), answer.get("close"))
                 )
-                said = f"cannot {_TAKES[for_]}: it is covered by {by or 'another element'}."
+                said = f"{what} cannot {_TAKES[for_]}: it is covered by {by or 'another element'}."
                 hint = "Close or answer what covers it first."
                 if close is not None:
                     hint = f"Close it first: click {close}."
                 elif answer.get("layer"):
                     hint = 'Answer it, or close it with send_keys "Escape" or a click beside it.'
             case "hidden":
-                said = f"is hidden ({answer['how']})."
+                said = f"{what} is hidden ({answer['how']})."
                 hint = "It may show after another action; look with get_state."
             case "not-editable" if node.role in ("slider", "spinbutton"):
-                said = "takes no text: it is no native control."
+                said = f"{what} takes no text: it is no native control."
                 hint = (
                     "Press keys on it: send_keys with its index and ArrowRight, ArrowLeft, Home or End. "
                     "Or drag its handle with drag_element."
                 )
             case problem:
                 said, hint = _PROBLEMS[problem]
-        return NotActionable(f"{_plain(node)} {said}", hint=hint)
+                said = f"{what} {said}"
+        return NotActionable(said, hint=hint)
 
 
 def _plain(node: DomNode) -> DomNode:

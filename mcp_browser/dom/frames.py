@@ -298,7 +298,7 @@ class Frames:
     async def inward(
         self, method: str, *args: Any, point: tuple[float, ...] = ()
     ) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
-        """The answers from the main frame's on to that of the one with the keyboard, or with a point.
+        """Ask each frame, from the main one inward to the one that has the keyboard or holds a point.
 
         Each says by `frame` whether it leads on, and by `node` where to; the last, too, where the frame there
         cannot be asked. `point`, in CSS pixels of each frame in turn, comes first among the arguments.

@@ -45,6 +45,8 @@
   const OWN_LINES = 4;
   const SITE_LINES = 2;
   const SITE_DIGITS = 8;
+  /** So much of a callback's source is compared, characters. */
+  const LONGEST_SOURCE = 500;
   /** So many frames after a timer its effect can be seen, and so many milliseconds: frameworks draw in a task of their own. */
   const FRAMES_OF_EFFECT = 3;
   const TIME_OF_EFFECT = 60;
@@ -65,9 +67,7 @@
   const { imul, max, min } = Math;
   const Locator = URL;
   const { charCodeAt, padStart, slice, split, startsWith } = String.prototype;
-  const dispatch = EventTarget.prototype.dispatchEvent;
-  const add = EventTarget.prototype.addEventListener;
-  const remove = EventTarget.prototype.removeEventListener;
+  const { dispatchEvent: dispatch, addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
   const { preventDefault, stopImmediatePropagation } = Event.prototype;
   /** The getter of a class's property. @param {any} owner @param {string} name @returns {(this: any) => any} */
   const getterOf = (owner, name) => getOwnPropertyDescriptor(owner?.prototype ?? {}, name)?.get ?? (() => undefined);
@@ -77,6 +77,7 @@
   const detailOf = getterOf(CustomEvent, "detail");
   const submitterOf = getterOf(SubmitEvent, "submitter");
   const rootOf = Node.prototype.getRootNode;
+  const sourceOf = Function.prototype.toString;
   const findIn = DocumentFragment.prototype.querySelector;
   const now = performance.now.bind(performance);
   const frame = requestAnimationFrame.bind(globalThis);
@@ -85,8 +86,7 @@
   const open = MessagePort.prototype.start;
   const then = Promise.prototype.then;
   const { observe, disconnect } = MutationObserver.prototype;
-  const eventOf = getOwnPropertyDescriptor(globalThis, "event")?.get;
-  const onloadOf = getOwnPropertyDescriptor(globalThis, "onload")?.get;
+  const [eventOf, onloadOf] = ["event", "onload"].map((name) => getOwnPropertyDescriptor(globalThis, name)?.get);
   const stateOf = getterOf(Document, "readyState");
 
   /** A class like this one whose instances keep the methods that it has now. @template {new (...args: any[]) => any} T @param {T} native @returns {T} */
@@ -301,16 +301,17 @@
     if (!site || site.idle <= 0 || !site.elements.has(inputTarget)) return wait;
     return site.idle++ > 1 ? NaN : min(wait, LONGEST_UNLIKELY); // It may be cancelled each time, and never run.
   }
-  /** Whether the page starts timers of this kind by itself, too: without an input in the last second. @param {string} kind @param {number} wait */
-  function isOfPage(kind, wait) {
+  /** Whether the page starts timers of this kind by itself, too: without an input in the last second. @param {string} kind @param {number} wait @param {Function} callback */
+  function isOfPage(kind, wait, callback) {
+    // A carousel's next turn begins where its transition ends, elsewhere in the code than the first, but runs the same.
+    const same = digest(`${wait} ${apply(slice, apply(sourceOf, callback, []), [0, LONGEST_SOURCE])}`);
     if (longest === LONGEST_AFTER_INPUT && (level || now() - lastInput <= LONGEST_AFTER_INPUT)) {
-      // A carousel's next turn: it begins where its transition ends, elsewhere in the code than the first.
       const event = eventOf && apply(eventOf, globalThis, []);
-      return pages.has(kind) || (event && apply(typeOf, event, []) === "transitionend" && pages.has(`${wait}`));
+      return pages.has(kind) || (event && apply(typeOf, event, []) === "transitionend" && pages.has(same));
     }
     if (pages.size >= MOST_LEARNT) pages.clear();
     pages.add(kind);
-    pages.add(`${wait}`);
+    pages.add(same);
     return longest === LONGEST_AFTER_INPUT;
   }
   /** A timer runs, or an answer has come: look for what comes of it. @param {string} kind @param {boolean} waited for @param {number} [held] */
@@ -383,7 +384,7 @@
     const total = spent + wait;
     const watched = own <= DEEPEST_TIMER && total <= longest;
     const kind = own <= DEEPEST_TIMER && wait >= SHORTEST_LEARNT && wait <= LONGEST_AFTER_INPUT ? kindOf(wait) : "";
-    const isPages = kind && isOfPage(kind, wait);
+    const isPages = kind && isOfPage(kind, wait, callback);
     /** @type {unknown} */
     let id;
     args[0] = function (/** @type {any[]} */ ...given) {
@@ -716,8 +717,7 @@
   });
 
   const asking = globalThis.XMLHttpRequest;
-  const stateOfAsking = getterOf(asking, "readyState");
-  const urlOfAsking = getterOf(asking, "responseURL");
+  const [stateOfAsking, urlOfAsking] = [getterOf(asking, "readyState"), getterOf(asking, "responseURL")];
   const [HEADERS, LOADING, DONE] = [2, 3, 4];
   /** @type {WeakMap<object, unknown>} */
   const urls = new KeptWeakMap();

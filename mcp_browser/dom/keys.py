@@ -121,7 +121,7 @@ class KeyHolder:
         return KeyHold(number, place, found, first, held)
 
     async def _hold_all(self, number: int, held: list[FrameState]) -> bool:
-        """Hold keys in new frames, too; whether nothing in any frame hears of one before it is checked."""
+        """Hold keys in all frames, new ones too; whether no listener of the page runs before the check."""
         first = True
         async for frame, answer in self._frames.each("holdOthers", number):
             first = first and answer["first"]

@@ -240,6 +240,7 @@ class ReadyElement(Frozen):
 
     node: DomNode
     tag: str
+    secret: bool
     type: str = ""
     kind: Literal["text", "rich", "keys", "picker", "slider", "select", "check", "file", "none"] = "none"
     x: float = 0.0
@@ -248,7 +249,6 @@ class ReadyElement(Frozen):
     height: float = 0.0
     checked: bool | None = None
     multiple: bool = False
-    secret: bool = False
     code: bool = False
     focused: bool = False
     reached: bool = True

@@ -35,7 +35,7 @@ class PersonReports:
         """Call `take` with each report from now on, also of documents to come."""
         # The page script reports by a function of its world with a random name.
         self._name, self._take = f"x{token_hex(12)}", take
-        await self._frames.worlds.each_session(self._listen)
+        await self._frames.worlds.follow_sessions(self._listen)
         with contextlib.suppress(FrameGone):  # The page goes to another address.
             await self.meet()
 
@@ -47,7 +47,7 @@ class PersonReports:
 
     async def leave(self) -> None:
         """Report nothing more."""
-        self._frames.worlds.on_session = None
+        self._frames.worlds.unfollow_sessions()
         begun, self._begun = self._begun, []
         for session, identifier in begun:
             session.remove_listener("Runtime.bindingCalled", self._on_call)

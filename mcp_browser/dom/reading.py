@@ -323,11 +323,19 @@ class PageReader:
             elif said and item.place not in same.left_out:
                 nodes_listed.append(node)
         gaps += rest.leave_out(reading.total, at=len(nodes_listed))
+        x, y, view_width, view_height, page_width, page_height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
             title=reading.answer["title"],
             nodes=tuple(nodes_listed),
-            scroll=Scroll(**dict(zip(Scroll.model_fields, reading.answer["view"], strict=True))),
+            scroll=Scroll(
+                x=x,
+                y=y,
+                viewport_width=view_width,
+                viewport_height=view_height,
+                page_width=page_width,
+                page_height=page_height,
+            ),
             gaps=tuple(gaps),
             part=part,
             parts=max(parts, part),
@@ -422,13 +430,13 @@ class PageReader:
         state = item.frame.why_empty(item.line[ID])
         return node.model_copy(update={"states": (*node.states, state)}) if state else node
 
-    async def _standing(self, index: int | None) -> tuple[World, int | None]:
-        """The frame and the id of an element, or of the page. Raises StaleElement: the element is gone."""
+    async def _standing(self, index: int | None) -> tuple[World, ElementRef | None]:
+        """The frame and reference of an element, or the page's frame. Raises StaleElement: it is gone."""
         if index is None:
             return (await self._frames.main()).world, None
         ref = self.resolve(index)
         await self._ask(ref, "describe", ref.id)
-        return ref.world, ref.id
+        return ref.world, ref
 
     async def _ask(self, ref: ElementRef, method: str, *args: Any) -> dict[str, Any]:
         """Ask about an element; the answer is sure to be about that very one."""

@@ -90,6 +90,8 @@ class DomService(PageElements):
     async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> list[DomNode]:
         """The first elements that match a query, on the whole page or within the element of an index.
 
+        Frames that do not answer are left out.
+
         Raises:
             StaleElement: that element is gone.
             FrameGone: the page goes to other addresses while it is searched.
@@ -234,7 +236,8 @@ class DomService(PageElements):
             detailed: of the readable HTML, keep classes and roles, and what the page says to machines about
                 its content: metadata, and data of schema.org.
         """
-        return await self._html(*await self._standing(index), (readable, detailed), MOST_NESTED_FRAMES)
+        world, ref = await self._standing(index)
+        return await self._html(world, ref.id if ref else None, (readable, detailed), MOST_NESTED_FRAMES)
 
     async def pdf(self, index: int | None = None, *, most: int) -> bytes | None:
         """The PDF that the page, or the frame at an index, shows; None where it shows none.
@@ -246,9 +249,9 @@ class DomService(PageElements):
         Raises:
             NotActionable: it cannot be had again, or is larger.
         """
-        world, element_id = await self._standing(index)
-        if element_id is not None:
-            child = await self._frames.child(self._frames.of(world), element_id)
+        world, ref = await self._standing(index)
+        if ref is not None:
+            child = await self._frames.child(self._frames.of(world), ref.id)
             if child is None:
                 return None
             world = child.world

@@ -271,7 +271,7 @@ class Worlds:
         self._main: World | None = None
         self._by_frame: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}
-        self.on_session: Callable[[CDPSession], Awaitable[None]] | None = None
+        self._on_session: Callable[[CDPSession], Awaitable[None]] | None = None
         page.on("framedetached", self._on_detached)
 
     async def main(self) -> World:
@@ -283,13 +283,17 @@ class Worlds:
             self._main.is_main = True
         return self._main
 
-    async def each_session(self, begin: Callable[[CDPSession], Awaitable[None]]) -> None:
-        """Begin something with each session that speaks for frames, with those to come by `on_session`."""
+    async def follow_sessions(self, begin: Callable[[CDPSession], Awaitable[None]]) -> None:
+        """Call `begin` with each session that serves frames, and with each one that is opened later."""
         main = await self.main()
-        self.on_session = begin
+        self._on_session = begin
         for session in (main.session, *self._sessions.values()):
             with contextlib.suppress(PlaywrightError):
                 await begin(session)
+
+    def unfollow_sessions(self) -> None:
+        """End what `follow_sessions` began, for sessions to come."""
+        self._on_session = None
 
     def learnt_before(self, world: World) -> str:
         """What the hook had learnt in earlier documents of the page's origin, as it said it."""
@@ -348,8 +352,8 @@ class Worlds:
             if session is None:
                 # One that shares its parent's process has none.
                 session = self._sessions[frame] = await self._page.context.new_cdp_session(frame)
-                if self.on_session is not None:
-                    await self.on_session(session)
+                if self._on_session is not None:
+                    await self._on_session(session)
             return (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"], session
         except PlaywrightError:
             self._sessions.pop(frame, None)  # It has gone over to another process.

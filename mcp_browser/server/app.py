@@ -166,17 +166,18 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
         Resources(offers.resources),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
-        on_call_tool=call_tool,
         cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope=offers.cached_for)},
         get_tool_input_schema=offers.schema_of,
         **(prompts if NEEDED in offers.all_names else {}),
     )
+    # Not by the constructor, which knows no handles of long calls.
+    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
     if offers.has_apps:
         # Imported late: most servers have none.
         from mcp.server.apps import EXTENSION_ID  # noqa: PLC0415
 
         server.extensions[EXTENSION_ID] = {}
-    TaskExtension(server, offers.find_call, server.resources.listen)
+    TaskExtension(offers.find_call, server.resources.listen).install(server)
     # What a client returns between the rounds of a call is sealed: it names a run of the agent.
     server.middleware.append(
         RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="mcp-browser")
@@ -189,7 +190,7 @@ def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
     manager: BrowserManager,
     sessions: Sessions,
     *,
-    session_tools: Sequence[ServerTool] = (),
+    session_tools: Sequence[ServerTool[Any]] = (),
     open_form: OpenForm | None = None,
     view: "tuple[ViewLink, ViewApp] | None" = None,
     on_call: OnCall | None = None,

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import mcp_types as types
 from pydantic import BaseModel
@@ -18,7 +18,8 @@ from mcp_browser.server.tasks import TaskHandle
 Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
 """The answer to a call: a result, questions to the caller, who then calls again, or a handle."""
 
-Handler = Callable[["Call", Any], Awaitable[Answer]]
+ParamsT = TypeVar("ParamsT", bound=BaseModel)
+Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
 
 CallOutcome = Literal["ok", "error", "internal_error", "input_required", "cancelled"]
 """How a call ended: a result, an error that the caller can mend, one of ours, questions, or not at all."""
@@ -68,7 +69,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerTool:
+class ServerTool(Generic[ParamsT]):
     """A tool that is not an action of a page, such as one that opens a session.
 
     Its name is the handler's, whose docstring is the description for the model. Errors of the handler are
@@ -77,9 +78,9 @@ class ServerTool:
     clients that show MCP Apps (`_meta.ui`); `apps_only` hides it from other clients.
     """
 
-    handler: Handler
+    handler: Handler[ParamsT]
     _: KW_ONLY
-    param_model: type[BaseModel]
+    param_model: type[ParamsT]
     in_session: bool = True
     takes_session: bool = False
     read_only: bool = False

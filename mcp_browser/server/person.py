@@ -51,7 +51,7 @@ class PersonTools:
         self._view_link = view_link
         self._questions: dict[str, _OpenQuestion] = {}
 
-    def tool(self, ui: Mapping[str, Any] | None = None) -> ServerTool:
+    def tool(self, ui: Mapping[str, Any] | None = None) -> ServerTool[AskPersonParams]:
         """The tool; `ui` names its app to clients that show MCP Apps."""
         return ServerTool(self.ask_person, param_model=AskPersonParams, ui=ui)
 

@@ -25,8 +25,13 @@ from mcp_browser.server.stdio import StdioWire
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
+
+    from mcp_browser.server.elicitation import SecretForm, ViewLink
+    from mcp_browser.server.view.app import ViewApp
 
 FLUSH_SECONDS = 1.0  # How long the last spans may take; clients end a server that takes two seconds
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -168,7 +173,7 @@ def run_stdio(settings: Settings, wire: StdioWire | None) -> NoReturn:
 
 
 def run_local(settings: Settings, serving: Serving, cleared: Callable[[], None] = lambda: None) -> NoReturn:
-    """Serve over a socket until that ends or a signal comes; `cleared` removes its files."""
+    """Serve one client until it has gone or a signal comes; `cleared` removes files."""
     _check_files(settings)
     TRACES.start()
     anyio.run(_serve_until_stopped, settings, serving, cleared)
@@ -263,17 +268,26 @@ async def _serve_until_stopped(settings: Settings, serving: Serving, cleared: Ca
             await serving(transports)(
                 settings,
                 manager,
-                open_form=partial(_on_loopback, "asking_on_loopback"),
-                open_view=partial(_on_loopback, "viewed_on_loopback") if settings.server.view else None,
+                open_form=_form_on_loopback,
+                open_view=_view_on_loopback if settings.server.view else None,
             )
         finally:
             await _close(manager)
         tasks.cancel_scope.cancel()
 
 
-def _on_loopback(name: str, *given: Any) -> Any:
-    """Call a function of `http.loopback`, imported late: most servers ask for no secret and have no view."""
-    return getattr(import_module("mcp_browser.server.http.loopback"), name)(*given)
+def _form_on_loopback(*asked: Any) -> "AbstractAsyncContextManager[SecretForm]":
+    # Imported late: most servers never ask for a secret.
+    from mcp_browser.server.http.loopback import asking_on_loopback  # noqa: PLC0415
+
+    return asking_on_loopback(*asked)
+
+
+def _view_on_loopback(*of: Any) -> "AbstractAsyncContextManager[tuple[ViewLink, ViewApp]]":
+    # Imported late: most servers have no view.
+    from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
+
+    return viewed_on_loopback(*of)
 
 
 async def _end_on_signal(manager: BrowserManager, cleared: Callable[[], None]) -> None:

@@ -173,13 +173,13 @@ def takes_tasks(request: Context) -> bool:
 class TaskExtension:
     """Serves the extension's methods for the long calls of a server."""
 
-    def __init__(self, server: Server[Any], find: FindCall, listen: Listen) -> None:
-        """Declare the extension on a server, and register its methods, for the calls that `find` returns.
-
-        Their changes are added to the streams that `listen` serves.
-        """
+    def __init__(self, find: FindCall, listen: Listen) -> None:
+        """Serve the calls that `find` returns, and add their changes to the streams that `listen` serves."""
         self._find = find
         self._listen = listen
+
+    def install(self, server: Server[Any]) -> None:
+        """Declare the extension and register its methods."""
         server.extensions[EXTENSION] = {}
         server.add_request_handler("tasks/get", TaskRequestParams, self.get)
         server.add_request_handler("tasks/update", UpdateTaskParams, self.update)

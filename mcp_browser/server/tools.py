@@ -61,7 +61,7 @@ class Tools:
         self,
         controller: Controller,
         sessions: Sessions,
-        own: Iterable[ServerTool] = (),
+        own: Iterable[ServerTool[Any]] = (),
         *,
         on_call: OnCall | None = None,
     ) -> None:
@@ -145,46 +145,60 @@ class Tools:
                     seconds=round(seconds, 3),
                 )
 
-    async def _answer(self, call: Call, own: ServerTool | None) -> Answer:
+    async def _answer(self, call: Call, own: ServerTool[Any] | None) -> Answer:
         """The answer of the tool; a failure as a result. Errors of the protocol go through."""
-        lease: SessionLease | None = None
-        answer: Answer
         try:
-            async with AsyncExitStack() as stack:
-                try:
-                    if self._sessions.has_handles and (own is None or own.has_handle):
-                        call = _without_handle(call)
-                    if own is None or own.in_session:
-                        source = self._sessions.lease(call.request, call.principal, call.handle)
-                        lease = await stack.enter_async_context(source)
-                        call = replace(call, lease=lease)
-                        if (caller := CALLER.get()) is not None:
-                            caller.session = name_of(lease.session)
-                    answer = await (self._act(call) if own is None else _own_answer(own, call))
-                except (NeedInput, MCPError):
-                    raise
-                except ActionError as error:
-                    call.failures.append(error)
-                    secrets = rendering.NO_SECRETS if lease is None else lease.session.hidden
-                    answer = failed(rendering.render_error(error, secrets=secrets))
-                except Exception:
-                    logger.exception("Internal error in %s", call.params.name)
-                    answer = failed(
-                        f"{_INTERNAL} {call.params.name}. The browser session goes on; "
-                        "the server's log has the details."
-                    )
-                if isinstance(answer, types.CallToolResult):
-                    if lease is not None and self._sessions.is_remote and _is_untouched(lease.session):
-                        lease = replace(lease, notes=(*lease.notes, _NO_PAGE))
-                    # Within the lease, since a failure names the session, too.
-                    if lease is not None and (lease.notes or lease.is_new):
-                        answer = _with_notes(lease, answer)
-                    if own is not None or not _is_short(answer):
-                        answer = await fit(answer, None if lease is None else lease.session.artifacts)
+            answer = await self._in_lease(call, own)
         except NeedInput as need:
             return need.result
+        except ActionError as error:
+            # The session was closed during the call, which the end of its lease reports.
+            call.failures.append(error)
+            answer = failed(rendering.render_error(error))
         if self._paths is not None and isinstance(answer, types.CallToolResult) and answer.is_error:
             return _without_paths(self._paths, answer, call)
+        return answer
+
+    async def _in_lease(self, call: Call, own: ServerTool[Any] | None) -> Answer:
+        """The answer of the tool, in the session that the call leases if it needs one.
+
+        Raises:
+            NeedInput, MCPError: those of the tool.
+            ActionError: the session was closed during the call.
+        """
+        lease: SessionLease | None = None
+        answer: Answer
+        async with AsyncExitStack() as stack:
+            try:
+                if self._sessions.has_handles and (own is None or own.has_handle):
+                    call = _without_handle(call)
+                if own is None or own.in_session:
+                    source = self._sessions.lease(call.request, call.principal, call.handle)
+                    lease = await stack.enter_async_context(source)
+                    call = replace(call, lease=lease)
+                    if (caller := CALLER.get()) is not None:
+                        caller.session = name_of(lease.session)
+                answer = await (self._act(call) if own is None else _own_answer(own, call))
+            except (NeedInput, MCPError):
+                raise
+            except ActionError as error:
+                call.failures.append(error)
+                secrets = rendering.NO_SECRETS if lease is None else lease.session.hidden
+                answer = failed(rendering.render_error(error, secrets=secrets))
+            except Exception:
+                logger.exception("Internal error in %s", call.params.name)
+                answer = failed(
+                    f"{_INTERNAL} {call.params.name}. The browser session goes on; "
+                    "the server's log has the details."
+                )
+            if isinstance(answer, types.CallToolResult):
+                if lease is not None and self._sessions.is_remote and _is_untouched(lease.session):
+                    lease = replace(lease, notes=(*lease.notes, _NO_PAGE))
+                # Within the lease, since a failure names the session, too.
+                if lease is not None and (lease.notes or lease.is_new):
+                    answer = _with_notes(lease, answer)
+                if own is not None or not _is_short(answer):
+                    answer = await fit(answer, None if lease is None else lease.session.artifacts)
         return answer
 
     def _with_handle(self, tool: types.Tool) -> types.Tool:
@@ -258,13 +272,18 @@ class Tools:
         return granted, paused
 
 
-async def _own_answer(own: ServerTool, call: Call) -> Answer:
+async def _own_answer(own: ServerTool[Any], call: Call) -> Answer:
     """What one of the server's own tools answers."""
     try:
         params = own.param_model.model_validate(dict(call.arguments))
     except ValidationError as error:
         raise InvalidArguments(explain_arguments(own.name, own.param_model, error)) from error
-    return await own.handler(call, params)
+    answer = await own.handler(call, params)
+    if own.in_session and isinstance(answer, types.InputRequiredResult):
+        raise NeedInput(answer)
+    if own.in_session and isinstance(answer, TaskHandle):
+        raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
+    return answer
 
 
 def _is_untouched(session: BrowserSession) -> bool:
@@ -361,7 +380,11 @@ def failed(text: str) -> types.CallToolResult:
 
 
 def _tool(
-    tool: RegisteredAction | ServerTool, *, reads: bool, where: str = "", meta: dict[str, Any] | None = None
+    tool: RegisteredAction | ServerTool[Any],
+    *,
+    reads: bool,
+    where: str = "",
+    meta: dict[str, Any] | None = None,
 ) -> types.Tool:
     annotations = types.ToolAnnotations(
         read_only_hint=reads,
@@ -384,7 +407,7 @@ def _where(action: RegisteredAction) -> str:
     return f" Refused on other pages than {', '.join(action.domains) or 'those that pass its filter'}."
 
 
-def _own_tool(tool: ServerTool) -> types.Tool:
+def _own_tool(tool: ServerTool[Any]) -> types.Tool:
     meta: dict[str, Any] | None = None
     if tool.ui is not None:
         # Clients from before 2026 know the page's address by the second name.

@@ -5,7 +5,7 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp.server.stdio import stdio_server
 
@@ -110,7 +110,7 @@ async def _serving(
     settings: Settings, manager: BrowserManager, open_form: OpenForm, open_view: OpenView | None
 ) -> AsyncGenerator[tuple[BrowserServer, Offers, Sessions]]:
     """Yield the server of one client, its offers and sessions, while it is served."""
-    session_tools: tuple[ServerTool, ...] = ()
+    session_tools: tuple[ServerTool[Any], ...] = ()
     if SESSIONS in settings.tools.tools:
         # Imported late: few clients over stdio want several.
         from mcp_browser.server.sessions.tools import local_session_tools  # noqa: PLC0415

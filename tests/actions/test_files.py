@@ -75,7 +75,8 @@ async def test_several_files_of_every_source_are_uploaded_at_once(hand: Hand, up
 async def test_a_download_is_given_to_another_page_by_its_address(hand: Hand, site: Site) -> None:
     await hand.open("<a href='/download/report.txt?text=figures'>Report</a>")
     await hand.do("click_element", index=hand.index("Report"))
-    uri = hand.result.attachments[0].uri
+    (attachment,) = hand.result.attachments
+    uri = attachment.uri
     await hand.open(PICKER)
     await hand.do("upload_file", index=hand.index("Files"), paths=[uri])
     assert await shown(hand, "figures") == "report.txt|text/plain|figures"

@@ -231,6 +231,19 @@ async def test_a_menu_is_walked_down(hand: Hand) -> None:
     assert await hand.js("document.title") == "exported"
 
 
+async def test_a_suggestion_is_typed_for_and_chosen(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f role=combobox aria-label=City aria-controls=list><ul id=list role=listbox></ul><script>"
+        "f.oninput = () => setTimeout(() => { list.innerHTML = '';"
+        "  for (const city of ['Paris', 'Parma', 'Porto']) if (f.value && city.startsWith(f.value)) {"
+        "    const option = document.createElement('li'); option.role = 'option'; option.textContent = city;"
+        "    option.onclick = () => { f.value = city; document.title = city }; list.append(option) } }, 100)"
+        "</script>"
+    )
+    await hand.do("select_option", index=hand.index("City"), options=["Parma"])
+    assert await hand.js("document.title") == "Parma"
+
+
 async def test_a_suggestion_of_the_browser_s_own_list_is_taken(hand: Hand) -> None:
     await hand.open(
         "<input id=f list=l aria-label=Browser>"

@@ -48,7 +48,9 @@ async def test_the_cursor_is_drawn_into_the_picture_and_not_into_the_page(hand: 
 
 async def test_buttons_clicks_and_modifiers_reach_the_page_also_where_nothing_is(hand: Hand) -> None:
     await hand.open(f"<p>Only words</p>{SPY}")
-    assert "No text or control changed." in await hand.do("mouse_click", at="700,500")
+    told = await hand.do("mouse_click", at="700,500")
+    assert "Clicked at 700,500: nothing interactive there, only" in told
+    assert "No text or control changed." in told
     await hand.do("mouse_click", at="10,20", button="right")
     told = await hand.do("mouse_click", at="30,40", clicks=2, modifiers=["Shift"])
     await hand.do("mouse_click", at="50,60", button="middle")

@@ -90,7 +90,8 @@ def test_what_is_wrong_with_a_file_is_one_line_that_names_it(tmp_path: Path, tex
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("missing.py", "no such file"), (".", "no such file"), ("a.txt", "not a Python file")]
+    ("name", "said"),
+    [("missing.py", "there is no such file"), (".", "there is no such file"), ("a.txt", "not a Python file")],
 )
 def test_what_is_no_python_file_is_named(tmp_path: Path, name: str, said: str) -> None:
     write(tmp_path, OWN, "a.txt")

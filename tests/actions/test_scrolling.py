@@ -27,6 +27,7 @@ async def test_what_comes_into_view_for_the_first_time_is_told(hand: Hand) -> No
     assert "Row number 1990 " not in hand.told
     assert "Row number 1990 " in await hand.do("scroll", direction="bottom")
     text = await hand.do("scroll_to_text", text="Row number 1000 ")
+    assert "Row number 999 " in text
     assert "Row number 1001 " in text
     assert "Row number 1005 " in text
 

@@ -166,5 +166,7 @@ async def test_the_data_of_one_site_and_of_all_sites_are_cleared(shop: Hand, sit
     assert f"Deleted what {site.url} had stored." in await shop.do("clear_site_data")
     assert await shop.js("localStorage.length + document.cookie.length") == 0
     assert "elsewhere=1" in await shop.do("get_cookies", all=True)
+    await shop.do("set_storage", items={"again": "1"})
     await shop.do("clear_site_data", all=True)
     assert "0 cookies." in await shop.do("get_cookies", all=True)
+    assert await shop.js("localStorage.length") == 0

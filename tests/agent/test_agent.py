@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -162,7 +163,11 @@ async def test_an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason(
 @pytest.mark.parametrize(
     ("answer", "steps", "why"),
     [
-        ("nonsense", 3, "The model does not fill in the form: The answer is not the JSON"),
+        (
+            "nonsense",
+            3,
+            "The model does not fill in the form: The answer is not the JSON.* It answered: nonsense",
+        ),
         (ModelRefused("m refuses the key."), 1, "refuses the key"),
     ],
     ids=["two failures, and a last step to report", "at once"],
@@ -174,7 +179,7 @@ async def test_a_model_that_never_answers_rightly_ends_the_run(
     assert outcome.status is TaskStatus.FAILED
     assert outcome.steps == steps
     assert all(step.notes for step in agent.history.steps)
-    assert why in (outcome.obstacle or "")
+    assert re.search(why, outcome.obstacle or "")
 
 
 async def test_a_limited_rate_is_waited_for(session: BrowserSession, site: Site) -> None:

@@ -150,6 +150,7 @@ async def test_a_refusal_names_the_point_and_does_not_urge_to_act(
     no = verdict(("The page says Hello.", True), ("No shop is named.", False))
     agent, outcome = await run_agent(task, [done("There."), no, done("There."), no], session)
     assert outcome.status is TaskStatus.UNCONFIRMED
+    assert outcome.steps == 2
     assert outcome.obstacle == "The result was not confirmed: Not met: all: No shop is named."
     told = "\n".join(message.text for message in script(agent).requests[2])
     assert (

@@ -175,6 +175,10 @@ def test_the_last_step_takes_only_the_end() -> None:
     assert call.arguments == {"success": False, "text": "Got as far as the login page."}
 
 
+def test_five_pictures_are_kept() -> None:
+    assert GuiStyle.images_kept == 5
+
+
 @pytest.mark.parametrize(
     ("size", "seen"),
     [
@@ -241,6 +245,7 @@ MIDDLES = {"thousandths": "[0.5,0.5,0.5,0.5]", "pixels": "500,500@1288x728"}
 def middle(style: GuiStyle, model: str = "") -> Any:
     """What a point of a model's is for the mouse."""
     (call,) = turn(style).read(Reply(text="Action: click(start_box='(500,500)')", model=model)).calls
+    assert call.arguments.keys() == {"at"}
     return call.arguments["at"]
 
 

@@ -105,3 +105,4 @@ def test_a_plan_is_wanted_once_for_each_circle() -> None:
         loops.record([click(4, "Nothing")], page="p")
         wanted += loops.plan_is_due()
     assert wanted == 1
+    assert LoopDetector.model_validate_json(loops.model_dump_json()) == loops

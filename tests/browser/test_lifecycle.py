@@ -320,6 +320,13 @@ async def test_a_driver_killed_during_a_call_is_told_at_once(site: Site) -> None
         again = await hand.open(site.page("After"))
         assert "After" in shown(again)
         assert any("driver had ended" in notice for notice in again.notices)
+        # One that is killed between calls is replaced, too.
+        (driver,) = [process for process in drivers() if process.pid not in before]
+        os.kill(driver.pid, signal.SIGKILL)
+        await until(lambda: not driver.alive)
+        told_later = await hand.open(site.page("Later"))
+        assert "Later" in shown(told_later)
+        assert any("started again" in notice for notice in told_later.notices)
     assert not [process for process in drivers() if process.pid not in before]
 
 

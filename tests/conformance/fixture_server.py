@@ -369,10 +369,10 @@ HANDLERS: Sequence[Handler] = (
 )
 
 
-def fixture_tools() -> list[ServerTool]:
+def fixture_tools() -> list[ServerTool[Any]]:
     """The suite's tools; the model of their parameters is the type of the handler's second one."""
 
-    def tool(handler: Handler, prefix: str = "") -> ServerTool:
+    def tool(handler: Handler, prefix: str = "") -> ServerTool[Any]:
         _, model, *_ = get_type_hints(handler).values()
         named = cast("Any", handler)
         named.__name__ = f"{prefix}{named.__name__}"

@@ -178,7 +178,7 @@ def modern(method: str, params: Mapping[str, Any]) -> dict[str, str]:
     max_examples=load(60, full=1000),
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=UNCHECKED,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data(), method=st.sampled_from(sorted(PARAMS)), is_modern=st.booleans())
 def test_any_parameters_get_an_answer_that_is_no_fault_of_the_servers(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks import servers
-from benchmarks.tasks import libraries
+from benchmarks.tasks import libraries, run
 from benchmarks.tasks.ours import McpBrowser
 from benchmarks.tasks.stage import Stage
 from benchmarks.tasks.task import OURS, TASKS
@@ -49,6 +49,11 @@ class Visitor(McpBrowser):
     def call(self, tool: str, **arguments: Any) -> str:
         """Call a tool in it."""
         return super().call(tool, **arguments, session=self.session)
+
+
+def test_there_are_thirty_five_tasks() -> None:
+    assert len(run.MODULES) == 3
+    assert len(TASKS) == 35
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,10 @@ LIMITS = LimitSettings(action_timeout=3, navigation_timeout=6, settle_timeout=2,
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all as slow; leave to the nightly run the cases that are slow by two of their parameters."""
+    """Leave to the nightly run the cases that are slow by two of their parameters."""
     for item in items:
-        if item.path.parent == Path(__file__).parent:
-            if len(list(item.iter_markers("slow"))) > 1:
-                item.add_marker(pytest.mark.nightly)
-            item.add_marker(pytest.mark.slow)
+        if item.path.parent == Path(__file__).parent and len(list(item.iter_markers("slow"))) > 1:
+            item.add_marker(pytest.mark.nightly)
 
 
 @pytest.fixture(scope="session")

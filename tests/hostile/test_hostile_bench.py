@@ -105,8 +105,7 @@ def elements(folder: Path) -> list[Step]:
 
 
 READING = (
-    "extract_article list_files get_console_messages get_network_requests list_routes get_cookies"
-    " get_storage export_script audit_accessibility list_page_tools"
+    "extract_article get_console_messages get_network_requests audit_accessibility list_page_tools"
 ).split()
 
 
@@ -129,6 +128,7 @@ def pages(site: Site) -> list[Step]:
         *((name, {}) for name in READING),
         ("save_pdf", {"name": "bench"}),
         ("save_page", {"format": "mhtml", "name": "bench"}),
+        ("list_files", {}),
         ("read_file", {"file": "bench.pdf"}),
         ("wait_for_download", {"timeout": 0.2}),
         ("mouse_move", {"at": at}),
@@ -154,15 +154,19 @@ def pages(site: Site) -> list[Step]:
         ("export_har", {"name": "bench", "url": "*/page/*"}),
         ("mock_route", {"url": "*/mocked", "body": "x"}),
         ("block_route", {"url": "*/blocked"}),
+        ("list_routes", {}),
         ("remove_route", {}),
         ("set_cookie", {"name": "a", "value": "b"}),
+        ("get_cookies", {}),
         ("delete_cookies", {"name": "a"}),
         ("set_storage", {"items": {"a": "b"}}),
+        ("get_storage", {}),
         ("save_storage_state", {"name": "bench"}),
         ("load_storage_state", {"file": "bench"}),
         ("clear_site_data", {}),
         ("expect_url", {"url": "*", "timeout": 0.2}),
         ("expect_count", {"selector": "table", "count": 1, "timeout": 0.2}),
+        ("export_script", {}),
         ("call_page_tool", {"name": "nothing", "timeout": 1}),
         ("start_recording", {"kind": "video"}),
         ("stop_recording", {}),

@@ -179,16 +179,24 @@ LLAMA = "request (9000 tokens) exceeds the available context size (8192 tokens)"
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "message"),
+    ("name", "more", "error"),
     [
-        (ANTHROPIC, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
-        (CHAT, "exceed_context_size_error", LLAMA),
+        (
+            ANTHROPIC,
+            {"type": "error"},
+            {
+                "type": "invalid_request_error",
+                "message": "prompt is too long: 210000 tokens > 200000 maximum",
+            },
+        ),
+        (CHAT, {}, {"code": 400, "message": LLAMA, "type": "exceed_context_size_error"}),
     ],
+    ids=["anthropic", "llama.cpp"],
 )
 async def test_a_conversation_too_long_is_known_by_the_servers_words(
-    wire: Wire, name: str, kind: str, message: str
+    wire: Wire, name: str, more: dict[str, Any], error: dict[str, Any]
 ) -> None:
-    answer = as_json({"type": "error", "error": {"type": kind, "message": message, "code": 400}}, 400)
+    answer = as_json({**more, "error": error}, 400)
     assert isinstance(await wire.failure(name, answer), ContextTooLong)
 
 

@@ -60,6 +60,12 @@ def test_every_schema_is_closed_and_every_tool_says_what_it_does_to_the_world() 
         assert tool.annotations.read_only_hint is not None
 
 
+def test_the_order_of_the_tools_is_fixed() -> None:
+    names = [tool.name for tool in list_tools(default_registry())]
+    assert names == [tool.name for tool in list_tools(default_registry())]
+    assert names[0] == "go_to_url"
+
+
 @both_eras
 async def test_both_eras_list_the_tools_and_browse(server: Server[Any], site: Site, era: Era) -> None:
     url = site.page("<h1>Hello</h1><button onclick=\"this.textContent='Pressed'\">Press</button>")

@@ -52,7 +52,7 @@ PAGE = """
 <section role=region aria-label=Right><button onclick="seen('right')">Same</button></section>
 <div id=veil hidden style="position:fixed; inset:0; background:#fff" role=dialog aria-label=Veil>Veil</div>
 <iframe title=Frame srcdoc="<button onclick=&quot;parent.see('inner')&quot;>Inner</button>"></iframe>
-<script>var see, seen = see = what => fetch('/seen?what=' + what)</script>
+<script>var see, seen = see = what => fetch('/seen?at=' + performance.now() + '&what=' + what)</script>
 """
 own = Registry()
 
@@ -80,7 +80,7 @@ class Room:
         self.session = session
         self.asked: list[str] = []
         self.answers: list[bool] = []
-        self.seen: list[str] = []
+        self.heard: list[tuple[float, str]] = []
         self.site = site
         self.next = site.page("<h1>Next page</h1><button onclick=\"fetch('/seen?what=next')\">Go</button>")
         long = "".join(f"<p>Line {n} of a long page of text</p>" for n in range(50))
@@ -89,8 +89,13 @@ class Room:
         )
         site.route("/seen", self._see)
 
+    @property
+    def seen(self) -> list[str]:
+        """What the page sent, in the order in which it did: requests may overtake each other."""
+        return [what for _, what in sorted(self.heard)]
+
     def _see(self, request: Request) -> Reply:
-        self.seen.append(request.first("what"))
+        self.heard.append((float(request.first("at", "inf")), request.first("what")))
         return Reply(b"")
 
     async def person(self, context: Any, params: Any) -> types.ElicitResult:
@@ -120,7 +125,7 @@ class Page:
         self.shown = text_of(opened)
         if "mcp-browser/session" in (opened.meta or {}):
             self.more = {"session": dict(opened.meta or {})["mcp-browser/session"]}
-        self.room.seen.clear()
+        self.room.heard.clear()
         return self
 
     def index(self, name: str) -> int:
@@ -139,7 +144,7 @@ class Page:
 
     async def stops(self, *actions: dict[str, Any], seen: list[str]) -> str:
         """Do them; the second one is not done."""
-        self.room.seen.clear()
+        self.room.heard.clear()
         result = await self.do(*actions)
         assert result.is_error, text_of(result)
         assert self.room.seen == seen
@@ -169,8 +174,7 @@ async def test_twenty_actions_are_one_call_with_one_report(room: Room) -> None:
         result = await page.do(*actions)
     text = text_of(result)
     assert not result.is_error, text
-    # Requests that no answer is awaited of may overtake each other.
-    assert sorted(room.seen) == [*["a"] * 8, *["b"] * 8, "inner", "note hi"]
+    assert room.seen == [*["a", "b"] * 8, "note hi", "inner"]
     assert text.startswith("Did 20 actions.\n1. Clicked [")
     assert '\n18. Typed "Ann" into' in text
     assert "\n20. Wrote Hello." in text

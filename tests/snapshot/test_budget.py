@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from mcp_browser.errors import ActionError
+from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.rendering import TextPart, render_result, render_snapshot
 from mcp_browser.settings import LimitSettings
 from tests.snapshot.conftest import SETTINGS, opened
@@ -77,7 +77,7 @@ async def test_the_parts_of_a_page_follow_one_another_without_a_gap(hand: Hand) 
 async def test_a_part_that_does_not_exist_is_told(hand: Hand) -> None:
     await hand.show("<button>Only</button>")
 
-    with pytest.raises(ActionError, match="part"):
+    with pytest.raises(InvalidArguments, match="There is no part 7"):
         await hand.do("get_state", part=7)
 
 

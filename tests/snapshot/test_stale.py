@@ -41,6 +41,14 @@ async def test_a_match_that_was_never_shown_can_be_clicked_by_the_index_that_the
     assert await hand.log() == ["Save"]
 
 
+async def test_a_stale_index_names_what_is_called_nearly_the_same(hand: Hand) -> None:
+    old = (await hand.show("<div id=d><button>Save</button></div>")).index("Save")
+    await hand.script("d.innerHTML = '<button>Save all</button>'")
+
+    with pytest.raises(StaleElement, match=rf'\[{old}\] button "Save" is gone.* \[\d+\] button "Save all"'):
+        await hand.click(old)
+
+
 async def test_a_different_element_at_the_same_place_is_not_clicked(hand: Hand) -> None:
     old = (await hand.show(f"{LOG}<div id=d>{SAVE.format('Save')}</div>")).index("Save")
     await hand.script("d.innerHTML = `<button onclick=\"log.push('Delete')\">Delete</button>`")

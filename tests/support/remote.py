@@ -201,7 +201,8 @@ class RemoteBrowser(Browser):
             return self.session
         listed = (await self.call("list_sessions")).structured
         assert listed is not None
-        return listed["sessions"][0]["session"]
+        (own,) = listed["sessions"]
+        return own["session"]
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """A server in this process that offers everybody the same."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import BrowserServer, Offer, Offers, create_server
@@ -14,7 +15,7 @@ from mcp_browser.server.tools import Tools
 def server_of(
     controller: Controller,
     sessions: Sessions,
-    tools: Iterable[ServerTool] = (),
+    tools: Iterable[ServerTool[Any]] = (),
     resources: Iterable[ResourceProvider] = (),
     *,
     find_call: FindCall | None = None,

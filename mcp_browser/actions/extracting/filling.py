@@ -151,6 +151,7 @@ class Filled:
             self.data: Any = self._fill_list(schema, "(the list)", ()) or []
         else:
             self.data = self._fill_page(schema, labels(root))
+        del self._sources  # They keep the page's tree.
 
     @property
     def lacking(self) -> int:

@@ -75,8 +75,12 @@ ABOUT_THE_SITE = frozenset(
 _SCHEMA = re.compile(r"https?://schema\.org/")
 _NAMES = ("name", "@value", "url", "@id")
 _ADDRESS = {
-    **{"a": "href", "area": "href", "link": "href"},
-    **{"time": "datetime", "data": "value", "object": "data"},
+    "a": "href",
+    "area": "href",
+    "link": "href",
+    "time": "datetime",
+    "data": "value",
+    "object": "data",
 }
 
 

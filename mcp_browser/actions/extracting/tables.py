@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from mcp_browser.actions.extracting.machine_data import Element, elements, role, text_of
 from mcp_browser.text import counted
@@ -207,7 +208,7 @@ def _texts(element: Element, axis: str) -> float:
 
 def _read(element: Element) -> _Part | None:
     is_html = element.tag == "table" and not role(element)
-    lines = sorted(_html_lines(element) if is_html else _role_lines(element), key=lambda line: line[0])
+    lines = sorted(_html_lines(element) if is_html else _role_lines(element), key=lambda line: line.part)
     # In a part of its own, a head is above and a foot below, wherever it is written.
     grid = [(part, row) for (part, _), row in zip(lines, _merged(lines), strict=False)]
     while grid and not any(cell and cell.text for cell in grid[-1][1]):
@@ -216,7 +217,7 @@ def _read(element: Element) -> _Part | None:
     grid = grid[begin:]
     # Lines over all columns name the table.
     titles: list[str] = []
-    while len(grid) > 1 and _is_line(grid[0][1]) and not grid[0][0]:
+    while len(grid) > 1 and _is_line(grid[0][1]) and grid[0][0] == HEAD:
         titles += [cell.text for cell in grid.pop(0)[1][:1] if cell]
     label = " ".join((element.get("aria-label") or "").split())
     said = (text for one in element.iter("caption") if (text := text_of(one)))
@@ -319,8 +320,11 @@ HEAD, BODY, FOOT = range(3)
 """The parts of a table, from above."""
 
 
-_Line = tuple[int, list[Cell]]
-"""A row as it is written: its part of the table, and its cells."""
+class _Line(NamedTuple):
+    """A row as it is written: its part of the table, and its cells, still without their texts."""
+
+    part: int
+    cells: list[Cell]
 
 
 def _own(element: Element) -> Iterator[Element]:
@@ -337,7 +341,7 @@ def _own(element: Element) -> Iterator[Element]:
 def _html_lines(element: Element) -> Iterator[_Line]:
     for row in _own(element):
         if row.tag == "tr":
-            yield _part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")]
+            yield _Line(_part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")])
 
 
 def _part_of(row: Element) -> int:
@@ -346,14 +350,12 @@ def _part_of(row: Element) -> int:
 
 
 def _place(cell: Element) -> Cell:
-    """A cell, by its role or its tag."""
+    """A cell, by its role or its tag, without its text."""
     given = role(cell)
-    # Of a box to check without a text: how it is checked.
-    checked = {"true": "[x]", "false": "[ ]"}.get(cell.get("aria-checked") or "", "")
     is_header = given in _HEADERS if given in _CELLS else cell.tag == "th"
     across = _span(cell, "aria-colspan" if cell.get("aria-colspan") else "colspan")
     down = _span(cell, "aria-rowspan" if cell.get("aria-rowspan") else "rowspan")
-    return Cell(cell, text_of(cell) or checked, is_header, across, down, _said(cell, "aria-colindex"))
+    return Cell(cell, "", is_header, across, down, _said(cell, "aria-colindex"))
 
 
 def _role_lines(element: Element) -> list[_Line]:
@@ -381,7 +383,7 @@ def _role_lines(element: Element) -> list[_Line]:
         else:
             cells = [replace(cell, column=None) for cell in cells]
         above = above and all(role(cell.element) == "columnheader" for cell in cells)
-        lines.append((HEAD if above and cells else parts[key], cells))
+        lines.append(_Line(HEAD if above and cells else parts[key], cells))
     return lines
 
 
@@ -407,17 +409,18 @@ def _merged(lines: Iterable[_Line]) -> list[Row]:
     reaching: dict[int, tuple[Cell, int]] = {}  # By column: a cell from above, and for how many rows more
     size = 0
     part = HEAD
-    for own_part, cells in lines:
-        if own_part != part:
+    for line in lines:
+        if line.part != part:
             # No cell reaches out of its part.
-            reaching, part = {}, own_part
+            reaching, part = {}, line.part
         row: dict[int, Cell] = {column: cell for column, (cell, _) in reaching.items()}
         reaching = {column: (cell, more - 1) for column, (cell, more) in reaching.items() if more > 1}
         column = 0
-        for cell in cells:
-            column = cell.column if cell.column is not None else column
+        for place in line.cells:
+            column = place.column if place.column is not None else column
             while column in row:
                 column += 1
+            cell = replace(place, text=_cell_text(place.element))
             for _ in range(cell.across):
                 row[column] = cell
                 if cell.down > 1:
@@ -428,3 +431,8 @@ def _merged(lines: Iterable[_Line]) -> list[Row]:
             break
         grid.append(tuple(row.get(at) for at in range(max(row, default=-1) + 1)))
     return grid
+
+
+def _cell_text(cell: Element) -> str:
+    """The text of a cell; of one that is a box to check, how it is checked."""
+    return text_of(cell) or {"true": "[x]", "false": "[ ]"}.get(cell.get("aria-checked") or "", "")

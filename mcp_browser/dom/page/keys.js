@@ -55,9 +55,9 @@ const noKeys = (number, element) => ({
   strayed: false, // whether one was to go elsewhere; after that, none goes anywhere
 });
 
-/** Begin to hold keys. @param {Parameters<typeof noKeys>} hold */
-function hold(...hold) {
-  keysHeld = noKeys(...hold);
+/** Begin to hold keys, as `noKeys` takes them. @param {number} number @param {Element | null | undefined} element */
+function hold(number, element) {
+  keysHeld = noKeys(number, element);
   isFirst = false;
   ask("hold");
   if (!isHooked) for (const type of KEY_EVENTS) _addEventListener.call(window, type, onPageKey, { capture: true });

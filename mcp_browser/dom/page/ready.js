@@ -317,8 +317,14 @@ async function tryReady(id, purpose, force, faint) {
   box = boxOf(target);
   if (!point) return { problem: "off-screen", ...facts };
   if (point.hit && !isOwnPart(point.hit, thumb || taker || element)) {
-    const onLabels = target === element ? labelsOf(control).filter(isSeen).map((label) => pointOn(label, false)) : [];
-    const labelled = onLabels.find((one) => one && !one.hit);
+    let labelled = null;
+    for (const label of target === element ? labelsOf(control).filter(isSeen) : []) {
+      const one = pointOn(label, false);
+      if (one && !one.hit) {
+        labelled = one;
+        break;
+      }
+    }
     // No mouse reaches a box that is clipped to nothing, keys do.
     if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
     if (!labelled) {

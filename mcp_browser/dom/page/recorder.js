@@ -113,8 +113,7 @@ function onPointerOver(event) {
   const { control } = struck(event);
   if (isElement(control) && control !== moved?.control) moved = { control, at: now() };
   // Before anything is pressed: then there is no time.
-  addedIn = new WeakMap();
-  addedTo(document);
+  for (const sheet of sheetsOf(document)) addedBy(sheet);
 }
 
 const hoverWatch = new MutationObserver((records) => {
@@ -135,6 +134,7 @@ function hoveredFor(control) {
   /** @type {Element[]} */
   const found = [];
   let isLaidOver = false;
+  addedIn = new WeakMap();
   for (const outer of outward(control)) {
     const by = revealedBy.get(outer);
     if (isShownFromElsewhere(outer)) {

@@ -36,8 +36,11 @@ function frame() {
   return new Promise((resolve) => {
     if (_hidden.call(document)) setTimeout(resolve, 16, true);
     else {
-      setTimeout(resolve, FRAME_FALLBACK, false);
-      requestAnimationFrame(() => setTimeout(resolve, 0, true));
+      const timer = setTimeout(resolve, FRAME_FALLBACK, false);
+      requestAnimationFrame(() => {
+        clearTimeout(timer);
+        setTimeout(resolve, 0, true);
+      });
     }
   });
 }
@@ -122,9 +125,9 @@ function beginInput() {
 /** @param {Document | ShadowRoot} root */
 const animationsIn = (root) => (root === document ? animations() : root.getAnimations());
 
-/** What runs of animations, save transitions that show nothing: on what, and when it ends. @param {Animation[]} animations */
-const running = (animations) =>
-  animations.flatMap((animation) => {
+/** What runs of animations, save transitions that show nothing: on what, and when it ends. @param {Animation[]} all */
+const running = (all) =>
+  all.flatMap((animation) => {
     const effect = /** @type {KeyframeEffect | null} */ (animation.effect);
     const isShown = !(animation instanceof CSSTransition) || SHOWING.test(animation.transitionProperty);
     if (animation.playState !== "running" || !effect?.target || !isShown) return [];
@@ -209,7 +212,7 @@ async function settle(limit, came = false) {
   isActing = true;
   for (const root of roots) mover.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
   const longestRestless = inputs ? LONGEST_RESTLESS : LONGEST_RESTLESS_OPENING;
-  let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0, unanswered: 0 };
+  let state = { quiet: true, waited: 0, unanswered: 0 };
   try {
     if (isScriptless && _hidden.call(document)) return state;
     let restless = start;
@@ -227,7 +230,7 @@ async function settle(limit, came = false) {
       const pending = pendingTimers();
       const moving = animating(roots);
       const restlessFor = now() - restless;
-      state = { quiet: false, timers: pending.count, animations: moving > 0, mutations: restlessness > 0, waited: Math.round(waited), unanswered: pending.unanswered };
+      state = { quiet: false, waited: Math.round(waited), unanswered: pending.unanswered };
       if (waited >= limit) return state;
       if (pending.count) {
         await pause(Math.min(pending.left + 1, limit - waited, 100));

@@ -1,9 +1,7 @@
-"""What all that HTTP serves shares; forms and the live view of a server over stdio, on the loopback."""
+"""Serves forms and the live view of a server over stdio: over HTTP, at a free port of the loopback."""
 
 import asyncio
-import logging
 import socket
-import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.server.elicitation import Context, SecretForm, SecretForms, ViewLink
+from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
@@ -21,53 +20,6 @@ if TYPE_CHECKING:
     from mcp_browser.server.view.app import ViewApp
 
 LOOPBACK = "127.0.0.1"
-
-_TALKATIVE = ("mcp", "sse_starlette", "httpx2", "httpcore2", "asyncio")
-"""Loggers that write messages, headers or session identifiers at the levels below WARNING."""
-
-FLOOD_SECONDS = 60.0
-
-
-def _without_content(record: logging.LogRecord) -> bool:
-    """Leave out the traceback of a message that is not understood: it quotes the message."""
-    if record.exc_info is not None and type(record.exc_info[1]).__name__ == "ValidationError":
-        record.exc_info = record.exc_text = None
-    return True
-
-
-class _WithoutFloods(logging.Filter):
-    """Logs once a minute, in one line, that no more files can be opened; asyncio logs each attempt."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._logged_at = -FLOOD_SECONDS
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if not record.getMessage().startswith("socket.accept() out of system resource"):
-            return True
-        if time.monotonic() - self._logged_at < FLOOD_SECONDS:
-            return False
-        self._logged_at = time.monotonic()
-        record.msg, record.args = "No connection can be taken: this process has too many files open.", ()
-        record.exc_info = record.exc_text = None
-        return True
-
-
-_FLOODS = _WithoutFloods()
-
-
-def quiet_logs() -> None:
-    """Keep tokens, cookies, arguments and session identifiers out of the logs, whatever the log level is."""
-    for name in _TALKATIVE:
-        logger = logging.getLogger(name)
-        logger.setLevel(max(logger.level, logging.WARNING))
-    # Anybody can fill a log with one line for each wrong request; those of the SDK name sessions besides.
-    for name in ("mcp.server.sse", "mcp.server.streamable_http", "mcp.server.streamable_http_manager"):
-        logging.getLogger(name).addFilter(_without_content)
-        logging.getLogger(name).setLevel(logging.ERROR)
-    logging.getLogger("asyncio").addFilter(_FLOODS)
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
-    logging.getLogger("uvicorn.access").disabled = True
 
 
 class ServerWithoutSignals(uvicorn.Server):
@@ -94,7 +46,9 @@ async def _served(app: Starlette, **options: Any) -> AsyncGenerator[str]:
 
 
 @asynccontextmanager
-async def asking_on_loopback(request: Context, *asked: str) -> AsyncGenerator[SecretForm]:
+async def asking_on_loopback(
+    request: Context, question: str, site: str, task: str
+) -> AsyncGenerator[SecretForm]:
     """Serve a form for a secret as long as its question stands."""
     from mcp_browser.server.http.secrets.pages import asking, secret_route  # noqa: PLC0415 - no view's parts
 
@@ -102,7 +56,7 @@ async def asking_on_loopback(request: Context, *asked: str) -> AsyncGenerator[Se
     app = Starlette(routes=[secret_route(forms)])
     async with (
         _served(app, log_config=None, access_log=False, server_header=False) as base,
-        asking(forms, lambda _: base, request, *asked) as form,
+        asking(forms, lambda _: base, request, question, site, task) as form,
     ):
         yield form
 

@@ -34,7 +34,7 @@ from mcp_browser.server.http.endpoints import (
     ServerSentEvents,
     StreamableHttp,
 )
-from mcp_browser.server.http.loopback import ServerWithoutSignals, quiet_logs
+from mcp_browser.server.http.loopback import ServerWithoutSignals
 from mcp_browser.server.http.metrics import Metrics
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.request_limits import MIB
@@ -137,7 +137,6 @@ class HttpServer:
 
     def __init__(self, settings: Settings, manager: BrowserManager, listener: socket.socket) -> None:
         """Make the app; nothing is served yet. Raises SettingsError for actions or a certificate."""
-        quiet_logs()
         self._settings = settings
         self._listener = listener
         settings_of = SettingsOf(settings)

@@ -76,17 +76,16 @@ class SavedRuns:
 
     def all(self) -> Iterator[AgentHistory]:
         """The histories of all runs that can be read, of all callers."""
-        for file in self.folder.glob(f"*/{HISTORY_FILE}"):
+        for folder in self._with(HISTORY_FILE):
             with contextlib.suppress(NotFound):
-                yield TaskFolder.read(file.parent).history()
+                yield TaskFolder.read(folder).history()
 
     def named(self, name: str) -> Path:
         """The folder of a run, by its path, its identifier, or the beginning of that; raises NotFound."""
         with contextlib.suppress(OSError, ValueError):  # It may be too long for a path.
             if (Path(name) / HISTORY_FILE).is_file():
                 return Path(name)
-        folders = [file.parent for file in self.folder.glob(f"*/{HISTORY_FILE}")]
-        fitting = [folder for folder in folders if folder.name.startswith(name)]
+        fitting = [folder for folder in self._with(HISTORY_FILE) if folder.name.startswith(name)]
         if len(fitting) == 1:
             return fitting[0]
         why = f"{len(fitting)} tasks begin with" if fitting else "There is no task"
@@ -149,8 +148,13 @@ class SavedRuns:
             deleted.append(found.path.name)
         return deleted
 
+    def _with(self, file: str) -> list[Path]:
+        """The folders of runs that have this file. Raises OSError: theirs cannot be read."""
+        folders = self.folder.iterdir() if self.folder.is_dir() else ()
+        return [folder for folder in folders if (folder / file).is_file()]
+
     def _ended(self) -> Iterator[_Folder]:
-        for path in [file.parent for file in self.folder.glob(f"*/{RECORD_FILE}")]:
+        for path in self._with(RECORD_FILE):
             with contextlib.suppress(OSError):
                 if IDENTIFIER.fullmatch(path.name):
                     files, record = [file.stat() for file in path.iterdir()], _record_in(path)

@@ -65,7 +65,7 @@ class RunTools:
         self._parts = settings, sessions, registry, files.written, open_form, view_link
         files.follow(self._runs, self._folder_for)
 
-    def tools(self, offered: Collection[str] | None = None) -> list[ServerTool]:
+    def tools(self, offered: Collection[str] | None = None) -> list[ServerTool[Any]]:
         """Those that the settings offer, or the ones `offered`; clients show a task's card as an MCP App."""
         names = agent_tools(self.settings) if offered is None else offered
         ui = {"resourceUri": APP_URI} if view_tools(self.settings) else None
@@ -82,9 +82,9 @@ class RunTools:
             if name in names
         ]
 
-    def _handler(self, name: str, description: str) -> Handler:
+    def _handler(self, name: str, description: str) -> Handler[Any]:
         async def handler(call: Call, params: Any) -> Answer:
-            work: Handler = getattr(self._service, name)
+            work: Handler[Any] = getattr(self._service, name)
             return await work(call, params)
 
         handler.__name__, handler.__doc__ = name, description

@@ -52,7 +52,11 @@ class Profiles:
                 hint="list_sessions may show it: go on in that one, or close it. Or start from a copy of the "
                 "profile's logins with `logins_of`.",
             ) from error
-        return NamedProfile(name, folder / _FILE, lock)
+        try:
+            return NamedProfile(name, folder / _FILE, lock)
+        except BaseException:
+            lock.release()
+            raise
 
     def load(self, name: str) -> StorageState:
         """A copy of a profile's state; raises InvalidArguments for a name, NotFound."""

@@ -2,7 +2,6 @@
 
 import time
 from contextlib import ExitStack
-from functools import partial
 from typing import Any, Literal
 
 import mcp_types as types
@@ -70,7 +69,7 @@ _ONLY_BY_HANDLE = (
 )
 
 
-def session_tools(sessions: RemoteSessions) -> tuple[ServerTool, ...]:
+def session_tools(sessions: RemoteSessions) -> tuple[ServerTool[Any], ...]:
     """The tools for sessions of many clients."""
 
     async def new_session(call: Call, params: NewSessionParams) -> types.CallToolResult:
@@ -132,7 +131,7 @@ def session_tools(sessions: RemoteSessions) -> tuple[ServerTool, ...]:
     return _tools(new_session, list_sessions, close_session, NewSessionParams)
 
 
-def local_session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
+def local_session_tools(sessions: Sessions) -> tuple[ServerTool[Any], ...]:
     """The tools for several sessions of the one client of a server over stdio."""
 
     async def new_session(call: Call, params: NewLocalSessionParams) -> types.CallToolResult:
@@ -162,13 +161,14 @@ def local_session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
 
 
 def _tools(
-    new: Handler, list_: Handler, close: Handler, new_params: type[ContextParams]
-) -> tuple[ServerTool, ...]:
-    tool = partial(ServerTool, in_session=False, open_world=False)
+    new: Handler[Any], list_: Handler[Any], close: Handler[Any], new_params: type[ContextParams]
+) -> tuple[ServerTool[Any], ...]:
     return (
-        tool(new, param_model=new_params),
-        tool(list_, param_model=ListSessionsParams, read_only=True),
-        tool(close, param_model=CloseSessionParams, destructive=True),
+        ServerTool(new, param_model=new_params, in_session=False, open_world=False),
+        ServerTool(list_, param_model=ListSessionsParams, read_only=True, in_session=False, open_world=False),
+        ServerTool(
+            close, param_model=CloseSessionParams, destructive=True, in_session=False, open_world=False
+        ),
     )
 
 

@@ -162,7 +162,7 @@ class ViewApp:
         self._takeovers = Takeovers()
         self._seats: dict[str, _Seat] = {}
 
-    def tools(self, settings: Settings) -> Sequence[ServerTool]:
+    def tools(self, settings: Settings) -> Sequence[ServerTool[Any]]:
         """Those that the settings offer."""
         tools = (
             ServerTool(

@@ -4,8 +4,8 @@ from contextlib import AsyncExitStack, suppress
 
 import pytest
 
-from mcp_browser.server.http.loopback import _WithoutFloods
 from mcp_browser.server.http.middleware.connection_limits import Connections
+from mcp_browser.server.http.quiet_logs import _WithoutFloods
 from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve, Served
 

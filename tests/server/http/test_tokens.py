@@ -64,8 +64,9 @@ async def test_tokens_may_come_from_the_environment(serve: Serve) -> None:
 
 
 async def test_a_changed_file_counts_without_a_restart(
-    serve: Serve, tokens: Path, caplog: pytest.LogCaptureFixture
+    serve: Serve, tokens: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("mcp_browser.server.http.auth.tokens._LOOK_AGAIN_SECONDS", 0)
     async with serve(tokens=tokens) as served:
 
         async def status(token: str) -> int:

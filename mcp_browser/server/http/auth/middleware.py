@@ -1,6 +1,8 @@
 """Who makes a request: the bearer token in its `Authorization` header says so."""
 
+import ipaddress
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -14,7 +16,6 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.hosts import address_in
 from mcp_browser.server.http.auth.oauth import AccessTokens, IssuerUnreachable, TokenRefused
 from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.server.http.middleware.request_limits import Buckets, OnRefusal, refusal
@@ -98,8 +99,10 @@ def check_exposure(settings: AccessSettings, host: str) -> None:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach the address."""
-    address = address_in(host)
-    return host.lower() == "localhost" or (address is not None and address.is_loopback)
+    # As the settings write an address: not in the other forms that `address_in` knows of pages.
+    with suppress(ValueError):
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    return host.lower() == "localhost"
 
 
 WRONG_TOKENS_A_SECOND = 1.0

@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import sys
+import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 SHORTEST_TOKEN = 16
 DEFAULT_NAME = "default"
+_LOOK_AGAIN_SECONDS = 1.0
 _LONGEST_FILE = 1_000_000
 
 _NAME = re.compile(r"[\w.@+-]{1,64}")
@@ -37,7 +39,7 @@ NamedToken = tuple[str, bytes]
 class TokenSource:
     """The bearer tokens that count now.
 
-    A change of their file counts at once; the log reports one that cannot be used.
+    A change of their file counts within a second; the log reports one that cannot be used.
     """
 
     def __init__(self, settings: AccessSettings) -> None:
@@ -46,7 +48,7 @@ class TokenSource:
         self._in_file: tuple[NamedToken, ...] = ()
         self._path = path = settings.tokens
         if path is not None:
-            self._stamp = _stamp(path)
+            self._stamp, self._looked_at = _stamp(path), time.monotonic()
             self._in_file = read_tokens(path)
             if not self._in_file:
                 raise SettingsError(
@@ -67,6 +69,9 @@ class TokenSource:
 
     def _look_again(self, path: Path) -> None:
         """Read the file if it has changed; the previous tokens count while it cannot be used."""
+        if (now := time.monotonic()) - self._looked_at < _LOOK_AGAIN_SECONDS:
+            return
+        self._looked_at = now
         before, self._stamp = self._stamp, _stamp(path)
         if self._stamp == before:
             return

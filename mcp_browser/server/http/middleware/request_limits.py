@@ -98,6 +98,8 @@ class BodyLimit:
 
                 await self._app(scope, replay, send)
         except _Refused as refused:
+            # Others may have the room while the answer is sent.
+            self._held, taken = self._held - taken, 0
             reason, status, message = refused.args
             self._on_refusal(reason)
             # The rest of the body is read and dropped: a client that is cut off while sending sees no answer.

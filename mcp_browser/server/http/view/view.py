@@ -203,7 +203,8 @@ class LiveView:
         self._may_see = may_see
         self._settings_of = settings_of
         self._journal = Journal(manager)
-        self._folder = f"{settings.server.path_prefix}/view"
+        self._folder = folder = f"{settings.server.path_prefix}/view"
+        self._open_paths = frozenset((folder, *(f"{folder}/{name}" for name in FILES)))
         self._asks = asks_who_calls(settings.access)
         self.admission = Admission(settings.access, self._folder)
         self.app = ViewApp(settings_of, self._journal)
@@ -211,8 +212,7 @@ class LiveView:
 
     def is_open(self, path: str) -> bool:
         """Whether a path needs no token: nothing in the page's files is private."""
-        folder = self._folder
-        return path in (folder, *(f"{folder}/{name}" for name in FILES)) or path.startswith(folder + LINK)
+        return path in self._open_paths or path.startswith(self._folder + LINK)
 
     def routes(self) -> list[BaseRoute]:
         """The page, its files, its pictures, its socket and the ways in."""
