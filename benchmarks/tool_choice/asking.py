@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self, cast
 
@@ -90,7 +90,8 @@ def call_in(text: str) -> tuple[str, Any]:
 def as_taken(tool: str, arguments: Any) -> Any:
     """The arguments as this server takes them, `"3"` as a number and null as left out, where it does."""
     try:
-        return default_registry()[tool].validate(arguments).model_dump(exclude_unset=True, exclude_none=True)
+        taken = default_registry()[tool].validate(arguments)
+        return taken.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     except (TypeError, McpBrowserError):
         return arguments
 
@@ -101,7 +102,8 @@ def command_in(text: str) -> tuple[str, Any]:
     try:
         command = Commands(default_registry()).parse(shlex.split(found[1] if found else ""))
         assert command.action is not None
-        return command.action.name, command.action.validate(command.arguments).model_dump(exclude_unset=True)
+        taken = command.action.validate(command.arguments)
+        return command.action.name, taken.model_dump(mode="json", exclude_unset=True)
     except (ValueError, AssertionError, McpBrowserError):
         return "", None
 
@@ -129,10 +131,7 @@ async def ask(  # noqa: PLR0913 - what is asked, of whom, about what
         failure = str(error)[:200]
     if server == lists.OURS:
         arguments = as_taken(tool, arguments)
-    expected = instruction.theirs if server == lists.THEIRS else instruction.ours
-    schemas = {one["name"]: one["inputSchema"] for one in tools}
-    score = judge(tool, arguments, expected, schemas)
-    return Asked(
+    answer = Asked(
         model=called,
         server=server,
         list=digest(tools, server),
@@ -140,10 +139,20 @@ async def ask(  # noqa: PLR0913 - what is asked, of whom, about what
         says=instruction.says,
         tool=tool,
         arguments=arguments,
-        tool_right=score.tool,
-        arguments_right=score.arguments,
-        why=failure or score.why,
+        tool_right=False,
+        arguments_right=False,
+        why=failure,
         seconds=round(time.monotonic() - started, 1),
         tokens=tokens,
         day=f"{datetime.now(UTC):%Y-%m-%d}",
     )
+    return judged(answer, tools, instruction)
+
+
+def judged(answer: Asked, tools: lists.Listed, instruction: Instruction) -> Asked:
+    """The answer with what is right of it; why there was no answer stays."""
+    expected = instruction.theirs if answer.server == lists.THEIRS else instruction.ours
+    schemas = {one["name"]: one["inputSchema"] for one in tools}
+    score = judge(answer.tool, answer.arguments, expected, schemas)
+    why = score.why if answer.tool else answer.why
+    return replace(answer, tool_right=score.tool, arguments_right=score.arguments, why=why)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.tool_choice import lists
-from benchmarks.tool_choice.asking import Asked, brief, digest
+from benchmarks.tool_choice.asking import Asked, brief, digest, judged
 from benchmarks.tool_choice.instructions import INSTRUCTIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "tool-choice.md"
@@ -20,7 +20,14 @@ def read(path: Path) -> list[Asked]:
 
 
 def write(results: Sequence[Asked], *, note: str = "") -> None:
-    """Write the page, of the lists as they are now."""
+    """Write the page, of the lists as they are now; answers are judged by today's rules."""
+    by_text = {instruction.says: instruction for instruction in INSTRUCTIONS}
+    listed = {lists.OURS: lists.ours(), lists.COMMANDS: lists.ours(), lists.THEIRS: lists.theirs()}
+    results = [
+        judged(one, listed[one.server], by_text[one.says])
+        for one in results
+        if one.says in by_text and one.server in listed
+    ]
     commands = digest(lists.ours(), lists.COMMANDS)
     by_command = [one for one in results if (one.server, one.list) == (lists.COMMANDS, commands)]
     current = {lists.OURS: digest(lists.ours()), lists.THEIRS: digest(lists.theirs())}
