@@ -13,6 +13,7 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
@@ -20,7 +21,7 @@ from mcp_browser.browser.observation import Effect
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.profile import remove_leftovers_once
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, SessionPlugins
-from mcp_browser.browser.session_services import Clipboard, SessionLimits, SessionServices
+from mcp_browser.browser.session_services import SessionLimits, SessionServices
 from mcp_browser.browser.settling import Observer
 from mcp_browser.browser.tab import ActionScope, Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
@@ -129,6 +130,7 @@ class BrowserSession:
             settings=settings,
             channel=f"x{secrets.token_hex(12)}",
             downloads=self.incoming,
+            plugins=self._plugins,
             hidden=self.hidden,
             addresses=self.addresses,
             limits=limits,
