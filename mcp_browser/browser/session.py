@@ -96,6 +96,7 @@ class BrowserSession:
         self.doing = ""  # The action of a list that is being carried out
         self.lock = limits.lock
         self.isolated = isolated
+        self.in_own_chrome = settings.browser.connect is not None  # The user's own browser
         self.context_options = dict(context_options or {})
         self.hidden = Hidden()  # Values that nothing may show, by the names that replace them
         self.shown_picture: Size | None = None  # Size of the last picture of the view that was shown, pixels
@@ -151,8 +152,7 @@ class BrowserSession:
         self.full_observation = self._observer.full_observation
         self.refuse_blocked = self._observer.refuse_blocked
         self.take_notices = self._observer.take_notices
-        self._is_open = False
-        self._was_open = False
+        self._is_open = self._was_open = False
 
     @property
     def closed(self) -> bool:
@@ -191,6 +191,11 @@ class BrowserSession:
         return list(self.incoming.infos)
 
     @property
+    def output_dir(self) -> Path:
+        """The folder for downloads and other files; a temporary one if the settings have none."""
+        return self.artifacts.folder
+
+    @property
     def upload_dirs(self) -> tuple[Path, ...]:
         """The folders from which files may be uploaded; for a remote client, only those of the settings.
 
@@ -201,8 +206,8 @@ class BrowserSession:
             return self.settings.files.upload_dirs
         working = Path.cwd()
         if Path.home().resolve().is_relative_to(working):
-            return (self.artifacts.folder,)
-        return (working, self.artifacts.folder)
+            return (self.output_dir,)
+        return (working, self.output_dir)
 
     def restored(self, url: str) -> str:
         """An address as given, or the original of a redacted one.
