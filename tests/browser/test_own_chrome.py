@@ -149,7 +149,7 @@ async def test_commands_about_the_browser_are_sent_without_the_clients_parameter
             raise AssertionError(message)
 
     sent: list[bytes] = []
-    tabs = OwnTabs(sent.append, may_use=lambda _: False, copy=lambda *_: None)
+    tabs = OwnTabs(sent.append, may_use=lambda _: False, copy=lambda _file, _place, _then: None)
     for method in ("Browser.getVersion", "Target.attachToBrowserTarget"):
         tabs.from_client(Client(), line({"id": 1, "method": method, "params": {"more": True}}))
         command = json.loads(sent[-1])
