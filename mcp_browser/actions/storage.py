@@ -231,7 +231,7 @@ async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams)
             # A remote client reads what its sessions have saved, whatever else lies in the server's folders.
             path = (session.services.limits.find_file(file) or session.artifacts.named(file)).path
         else:
-            path = allowed_file(file, (*session.upload_dirs, session.artifacts.folder))
+            path = allowed_file(file, (*session.upload_dirs, session.output_dir))
         state = parse_state(await anyio.to_thread.run_sync(read_file, path), name=path.name)
     await put_state(ctx.session, state)
     return f"Loaded {count(state)}. Pages show it after reload."

@@ -89,6 +89,7 @@ def _from_bare_host(address: str) -> str:
     authority = re.split(r"[/?#]", address, maxsplit=1)[0].rpartition("@")[2]
     if authority.startswith("["):
         host, _, port = authority[1:].partition("]")
+        port = port.removeprefix(":")
     else:
         host, _, port = authority.lower().partition(":")
     if _is_ip(host) or host == "localhost" or host.endswith(".localhost"):

@@ -118,10 +118,12 @@ class ListField:
                 if self._tab.held or not await self._is_open(says_so=after_choice):
                     return
                 with contextlib.suppress(NotActionable):
+                    since = self._tab.activity.watch()
                     if way == "focus":
                         await self._element.call("focus")
                     await (self._element.click() if way == "click" else self._element.input.press("Escape"))
-                    await self._tab.ask(self._tab.dom.settle(limit=POLL_SECONDS, index=self._element.index))
+                    # A list that closes late would take the next click for itself, or be opened by it again.
+                    await self._tab.rest(since, self._element.index, limit=LISTING_SECONDS)
 
     async def _is_open(self, *, says_so: bool) -> bool:
         """Whether the list is open; `says_so`: by its field's attributes only."""

@@ -229,10 +229,10 @@ class Console:
         self.dropped += len(self._entries) == KEPT
         self._entries.append(Entry(level, text, place, stack, time=time.time()))
 
-    def _add(self, kinds: Counter[tuple[str, str]], level: Level | Literal["host"], text: str) -> None:
-        if self._report == "none" or (self._report == "errors" and level not in ("error", "host")):
+    def _add(self, kinds: Counter[tuple[str, str]], kind: Level | Literal["host"], text: str) -> None:
+        if self._report == "none" or (self._report == "errors" and kind not in ("error", "host")):
             return
-        key = level, " ".join(text[:LONGEST_KEPT].split())
+        key = kind, " ".join(text[:LONGEST_KEPT].split())
         if key not in self._reported and (key in kinds or len(kinds) < KINDS):
             kinds[key] += 1
 

@@ -121,6 +121,11 @@ class FairSemaphore:
             await mine[1]
         except asyncio.CancelledError:
             if mine in self._queue:
+                # The owner's next session takes its place.
+                place = self._queue.index(mine)
+                for heir in [one for one in self._queue[place:] if one[0] == owner][1:2]:
+                    self._queue.remove(heir)
+                    self._queue.insert(place, heir)
                 self._queue.remove(mine)
             else:
                 self.give_back(owner)
@@ -130,12 +135,14 @@ class FairSemaphore:
         """End a turn; the next waiters begin."""
         self._running[owner] -= 1
         for other in dict(self._queue):
-            mine = [future for name, future in self._queue if name == other and not future.done()]
-            if mine and self._may_begin(other):
-                self._queue.remove((other, mine[0]))
+            if not self._may_begin(other):
+                continue
+            first = next((one for one in self._queue if one[0] == other and not one[1].done()), None)
+            if first is not None:
+                self._queue.remove(first)
                 self._queue.sort(key=lambda one: one[0] == other)
                 self._running[other] += 1
-                mine[0].set_result(None)
+                first[1].set_result(None)
         self._running = +self._running  # Without owners that have no turn
 
     def _may_begin(self, owner: str) -> bool:

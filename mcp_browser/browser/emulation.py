@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from playwright.async_api import BrowserContext
+from playwright.async_api import BrowserContext, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.session_plugins import SessionPlugin
@@ -150,8 +150,8 @@ class Emulation(SessionPlugin):
         commands: list[tuple[str, dict[str, Any]]] = []
         if (wanted.viewport, wanted.scale, wanted.mobile) != (before.viewport, before.scale, before.mobile):
             size, mobile = wanted.viewport or Size(**own["viewport"]), bool(wanted.mobile)
-            view = {"width": size.width, "height": size.height}
-            await tab.guarded(tab.page.set_viewport_size(cast("Any", view)))
+            view: ViewportSize = {"width": size.width, "height": size.height}
+            await tab.guarded(tab.page.set_viewport_size(view))
             tab.own_metrics = mobile or wanted.scale is not None
             angle, kind = (0, "portraitPrimary") if size.height >= size.width else (90, "landscapePrimary")
             # Playwright does not know the scale, and sets that of the context.

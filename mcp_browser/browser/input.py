@@ -10,8 +10,8 @@ from typing import Any, Literal
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.clipboard import chord_of
 from mcp_browser.browser.page import TabPage
-from mcp_browser.browser.session_services import chord_of
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.keys import HeldKeys, KeyHold, KeyPlace
 from mcp_browser.dom.worlds import FrameGone

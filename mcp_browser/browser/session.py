@@ -13,6 +13,7 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
@@ -20,7 +21,7 @@ from mcp_browser.browser.observation import Effect
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.profile import remove_leftovers_once
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, SessionPlugins
-from mcp_browser.browser.session_services import Clipboard, SessionLimits, SessionServices
+from mcp_browser.browser.session_services import SessionLimits, SessionServices
 from mcp_browser.browser.settling import Observer
 from mcp_browser.browser.tab import ActionScope, Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
@@ -95,6 +96,7 @@ class BrowserSession:
         self.doing = ""  # The action of a list that is being carried out
         self.lock = limits.lock
         self.isolated = isolated
+        self.in_own_chrome = settings.browser.connect is not None  # The user's own browser
         self.context_options = dict(context_options or {})
         self.hidden = Hidden()  # Values that nothing may show, by the names that replace them
         self.shown_picture: Size | None = None  # Size of the last picture of the view that was shown, pixels
@@ -129,6 +131,7 @@ class BrowserSession:
             settings=settings,
             channel=f"x{secrets.token_hex(12)}",
             downloads=self.incoming,
+            plugins=self._plugins,
             hidden=self.hidden,
             addresses=self.addresses,
             limits=limits,
@@ -149,8 +152,7 @@ class BrowserSession:
         self.full_observation = self._observer.full_observation
         self.refuse_blocked = self._observer.refuse_blocked
         self.take_notices = self._observer.take_notices
-        self._is_open = False
-        self._was_open = False
+        self._is_open = self._was_open = False
 
     @property
     def closed(self) -> bool:
@@ -189,6 +191,11 @@ class BrowserSession:
         return list(self.incoming.infos)
 
     @property
+    def output_dir(self) -> Path:
+        """The folder for downloads and other files; a temporary one if the settings have none."""
+        return self.artifacts.folder
+
+    @property
     def upload_dirs(self) -> tuple[Path, ...]:
         """The folders from which files may be uploaded; for a remote client, only those of the settings.
 
@@ -199,8 +206,8 @@ class BrowserSession:
             return self.settings.files.upload_dirs
         working = Path.cwd()
         if Path.home().resolve().is_relative_to(working):
-            return (self.artifacts.folder,)
-        return (working, self.artifacts.folder)
+            return (self.output_dir,)
+        return (working, self.output_dir)
 
     def restored(self, url: str) -> str:
         """An address as given, or the original of a redacted one.

@@ -3,16 +3,15 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import begin
-from mcp_browser.browser.session_services import SessionPlugin
 from mcp_browser.dom.driver_errors import is_closed, plain_message
 from mcp_browser.errors import ActionError
 
@@ -35,6 +34,43 @@ FROM_THE_START: dict[str, str] = {
 }
 """Plugins that follow a session from its start, as `module:Class`, by the group of the tools that use them or
 by what the settings want; they are imported only if needed."""
+
+
+class SessionPlugin(Protocol):
+    """Follows a session through all its contexts and tabs.
+
+    A subclass defines the methods that it needs. None is called twice for the same context or tab. A
+    PlaywrightError or ActionError that it raises is reported with the next result, and the session continues.
+    """
+
+    def __init__(self, session: Any) -> None:
+        """Belong to a `BrowserSession`, which may not be open yet."""
+
+    async def opened(self, context: BrowserContext) -> None:
+        """A context was opened, the first one or one after a crash; `tab_opened` of its tabs follows."""
+
+    async def tab_opened(self, tab: "Tab") -> None:
+        """A tab was opened; no action runs in it before this returns."""
+
+    def tab_closed(self, tab: "Tab") -> None:
+        """A tab is gone, for whatever reason."""
+
+    def notices(self) -> Iterable[str]:
+        """Sentences for the next result; each is returned once."""
+        return ()
+
+    def secrets(self) -> Iterable[str]:
+        """Secrets that it has seen under their names, to be redacted everywhere."""
+        return ()
+
+    def holds_secret(self) -> None:
+        """The session now holds another value that nothing may show."""
+
+    async def leaving(self) -> None:
+        """The context, still open, is about to be released; the session may get another one later."""
+
+    async def closed(self) -> None:
+        """The session ends; its context is still open if the browser runs."""
 
 
 C = TypeVar("C", bound=SessionPlugin)
@@ -63,21 +99,19 @@ class SessionPlugins:
         self._members: dict[type[SessionPlugin], _Member] = {}
         self._attaching: set[asyncio.Future[None]] = set()
 
+    def __iter__(self) -> Iterator[SessionPlugin]:
+        return iter([member.plugin for member in self._members.values()])
+
     async def get(self, kind: type[C]) -> C:
         """The session's plugin of this class; the first call makes it, and attaches it to the open tabs."""
         member = self._members.get(kind)
         if member is None:
-            member = self._add(kind)
+            member = self._members[kind] = _Member(kind(self._session))
             member.attaching = begin(self._follow(member))
         if member.attaching is not None:
             # It continues if this caller is cancelled, for the next callers.
             await asyncio.wait({member.attaching})
         return cast("C", member.plugin)
-
-    def _add(self, kind: type[SessionPlugin]) -> _Member:
-        member = self._members[kind] = _Member(kind(self._session))
-        self._session.services.plugins.append(member.plugin)
-        return member
 
     async def _follow(self, member: _Member) -> None:
         """Attach a new plugin to the open context and tabs."""
@@ -93,7 +127,7 @@ class SessionPlugins:
             if group in self._groups or "all" in self._groups:
                 kind: type[SessionPlugin] = resolve_name(name)
                 if kind not in self._members:
-                    self._add(kind)
+                    self._members[kind] = _Member(kind(self._session))
         for member in list(self._members.values()):
             await self._open(member, context)
 

@@ -1,22 +1,19 @@
 """What the tabs of one session share."""
 
 import asyncio
-import re
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 from playwright.async_api import BrowserContext
 
+from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import SessionLock
 from mcp_browser.browser.files.artifacts import Artifact, ClientDisk
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.dom.keys import KeyPlace
-from mcp_browser.dom.scripts import copying_script
-from mcp_browser.dom.service import DomService
-from mcp_browser.errors import ActionError, InvalidArguments
+from mcp_browser.errors import ActionError
 from mcp_browser.policy import Target
 from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.privacy.hiding import Hidden
@@ -25,90 +22,6 @@ from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import ProxySession
-
-
-LONGEST = 1_000_000  # How much is kept, characters
-Command = Literal["copy", "cut", "paste"]
-
-_FIELDS = {"ctrl": "Control", "shift": "Shift", "meta": "Meta"}
-_KEY_CODES = {"insert": 45, "delete": 46}
-
-_MODIFIERS = frozenset(("Control", "Shift", "Alt", "Meta"))
-
-_KEYS: Mapping[Command, str] = {
-    "copy": "Control+c Meta+c Control+insert",
-    "cut": "Control+x Meta+x Shift+delete",
-    "paste": "Control+v Control+Shift+v Meta+v Meta+Shift+v Shift+insert",
-}
-_COMMANDS: Mapping[frozenset[str], Command] = {
-    frozenset(keys.split("+")): command for command, chords in _KEYS.items() for keys in chords.split()
-}
-
-
-class Chord(NamedTuple):
-    """Keys of a clipboard command: a lower-case key, and the modifiers that are held."""
-
-    command: Command
-    held: frozenset[str]
-    key: str
-
-
-def chord_of(keys: str) -> Chord | None:
-    """The clipboard command in these keys; None for none. Raises InvalidArguments: they do more than that."""
-    held: set[str] = set()
-    others = 0
-    found: list[Chord] = []
-    for name in re.findall(r"[^+]+|\+(?=\+|$)", keys):
-        modifier = re.sub(r"(?:Left|Right|OrMeta)$", "", name)
-        if modifier in _MODIFIERS:
-            held.add(modifier)
-            continue
-        others += 1
-        key = name.removeprefix("Key").lower()
-        if command := _COMMANDS.get(frozenset((*held, key))):
-            found.append(Chord(command, frozenset(held), key))
-    if found and others > 1:
-        raise InvalidArguments(
-            f"{keys} does more than to {found[0].command}.", hint="Press one combination after the other."
-        )
-    return found[0] if found else None
-
-
-class Clipboard:
-    """What one session has copied, by MIME type."""
-
-    def __init__(self) -> None:
-        self._data: dict[str, str] = {}
-
-    async def use(self, dom: DomService, chord: Chord) -> None:
-        """Copy, cut or paste at the focus, as these keys do."""
-        letter = len(chord.key) == 1
-        copied = await dom.use_clipboard(
-            chord.command,
-            {
-                "key": chord.key if letter else chord.key.capitalize(),
-                "code": f"Key{chord.key.upper()}" if letter else chord.key.capitalize(),
-                "keyCode": ord(chord.key.upper()) if letter else _KEY_CODES[chord.key],
-                **{f"{name}Key": modifier in chord.held for name, modifier in _FIELDS.items()},
-            },
-            self._data if chord.command == "paste" else {},
-        )
-        if copied is not None:
-            self._keep(None, copied)
-
-    async def follow(self, context: BrowserContext) -> None:
-        """Keep what the pages of a context put on the clipboard by themselves."""
-        name = f"x{secrets.token_hex(12)}"
-        await cast("Any", context).expose_binding(name, self._keep)
-        await context.add_init_script(copying_script(name))
-
-    def _keep(self, _source: object, data: object) -> None:
-        # A page can call this with anything; it only changes its own session's clipboard.
-        if isinstance(data, dict):
-            pairs = cast("dict[object, object]", data).items()
-            texts = {key: text for key, text in pairs if isinstance(key, str) and isinstance(text, str)}
-            if sum(map(len, texts.values())) <= LONGEST:
-                self._data = texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,41 +77,20 @@ class TypingRule(Protocol):
         ...
 
 
-class SessionPlugin(Protocol):
-    """Follows a session through all its contexts and tabs.
-
-    A subclass defines the methods that it needs. None is called twice for the same context or tab. A
-    PlaywrightError or ActionError that it raises is reported with the next result, and the session continues.
-    """
-
-    def __init__(self, session: Any) -> None:
-        """Belong to a `BrowserSession`, which may not be open yet."""
-
-    async def opened(self, context: BrowserContext) -> None:
-        """A context was opened, the first one or one after a crash; `tab_opened` of its tabs follows."""
-
-    async def tab_opened(self, tab: Any) -> None:
-        """A tab was opened; no action runs in it before this returns."""
-
-    def tab_closed(self, tab: Any) -> None:
-        """A tab is gone, for whatever reason."""
+class ServicePlugin(Protocol):
+    """The part of a `SessionPlugin` that the services use."""
 
     def notices(self) -> Iterable[str]:
-        """Sentences for the next result; each is returned once."""
-        return ()
+        """Sentences for the next result."""
+        ...
 
     def secrets(self) -> Iterable[str]:
-        """Secrets that it has seen under their names, to be redacted everywhere."""
-        return ()
+        """Secrets that it has seen under their names."""
+        ...
 
     def holds_secret(self) -> None:
         """The session now holds another value that nothing may show."""
-
-    async def leaving(self) -> None:
-        """The context, still open, is about to be released; the session may get another one later."""
-
-    async def closed(self) -> None:
-        """The session ends; its context is still open if the browser runs."""
+        ...
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -218,6 +110,7 @@ class SessionServices:
     settings: Settings
     channel: str
     downloads: Downloads
+    plugins: Iterable[ServicePlugin]
     hidden: Hidden
     addresses: SessionAddresses
     limits: SessionLimits
@@ -227,7 +120,6 @@ class SessionServices:
     egress: "ProxySession | None" = None
     context: BrowserContext | None = None
     closed: bool = False
-    plugins: list[SessionPlugin] = field(default_factory=list[SessionPlugin])
     acted_at: float = 0.0
     holds_requests: bool = False
     gate: Gate | None = None

@@ -82,9 +82,9 @@ class Observer:
 
     async def _settled(self, scope: ActionScope, *, reads: bool) -> DomSnapshot | DomChanges | None:
         if scope.effect != "read":
-            part = await self.settle_and_read(scope, reads=reads)
+            part = await self._settle_and_read(scope, reads=reads)
         else:
-            part = await self.read_late_changes() if reads else None
+            part = await self._read_late_changes() if reads else None
         if (ended := self._services.ended()) is not None:
             raise ended
         tab = self.current_tab
@@ -100,9 +100,9 @@ class Observer:
         self._tabs.closing.add(closed.id)
         await self._tabs.settle_on_one()
         self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
-        part = await self.settle_and_read(scope)
+        part = await self._settle_and_read(scope)
         if isinstance(part, DomChanges):
-            part = await self.read_page(region=None, part=1)
+            part = await self._read_page(region=None, part=1)
         return part
 
     async def full_observation(self, *, region: int | None = None, part: int = 1) -> Observation:
@@ -114,7 +114,7 @@ class Observer:
         await self.refuse_blocked()
         snapshot = None
         if self.current_tab.dialog is None:
-            snapshot = await self.read_page(region=region, part=part)
+            snapshot = await self._read_page(region=region, part=part)
         self._tabs.moved = None
         return await self._observation(self.current_tab, snapshot)
 
@@ -203,7 +203,7 @@ class Observer:
             notices=self.take_notices(),
         )
 
-    async def settle_and_read(self, scope: ActionScope, *, reads: bool = True) -> PageReading | None:
+    async def _settle_and_read(self, scope: ActionScope, *, reads: bool = True) -> PageReading | None:
         """Wait until all that the action has started has ended, then read the page as the settings want it.
 
         If nothing was started, this is one evaluation in the page. None if the tab is held, if the settings
@@ -259,7 +259,7 @@ class Observer:
             await self._services.downloads.wait(limit=deadline - time.monotonic())
         return part
 
-    async def read_late_changes(self) -> PageReading | None:
+    async def _read_late_changes(self) -> PageReading | None:
         """What has changed since the page was last reported, if anything."""
         tab = self._tabs.current
         if tab is None or tab.held or self._how == "none":
@@ -269,7 +269,7 @@ class Observer:
             return None
         return part
 
-    async def read_page(self, *, region: int | None, part: int) -> DomSnapshot:
+    async def _read_page(self, *, region: int | None, part: int) -> DomSnapshot:
         """The page, or the content of one element, within the budget; raises DeadlineExceeded, DialogOpen."""
         tab = self._tabs.current
         assert tab is not None

@@ -38,7 +38,7 @@ StorageState = dict[str, Any]  # Playwright's storage state: `cookies` and `orig
 GivenCookie = dict[str, Any]  # As Playwright's `add_cookies` takes it
 
 _HTTP_ONLY = "#HttpOnly_"  # Prefix of the line of a cookie that scripts may not read
-_FIELDS = 7
+_NETSCAPE_FIELDS = 7
 _SAME_SITE = {"strict": "Strict", "lax": "Lax", "none": "None", "no_restriction": "None"}
 """Playwright's values of SameSite, by those of cookie files; others mean the browser's default."""
 
@@ -176,7 +176,7 @@ def count(state: StorageState) -> str:
 
 
 def _spare_own_chrome(session: "BrowserSession") -> None:
-    if session.settings.browser.connect is not None:
+    if session.in_own_chrome:
         raise NotActionable(
             "What sites have stored in a browser of the user's own is not cleared.",
             hint="Do it in the page, as a person would; or start the server without --connect.",
@@ -276,8 +276,10 @@ def read_cookies(path: Path) -> list[GivenCookie]:
 def _of_line(line: str, where: str) -> GivenCookie:
     """A line of Netscape's format, see https://curl.se/docs/http-cookies.html."""
     fields = line.removeprefix(_HTTP_ONLY).split("\t")
-    if len(fields) != _FIELDS or not fields[4].isdecimal():
-        raise SettingsError(f"{where} is no cookie: it must have {_FIELDS} fields with tabs between them.")
+    if len(fields) != _NETSCAPE_FIELDS or not fields[4].isdecimal():
+        raise SettingsError(
+            f"{where} is no cookie: it must have {_NETSCAPE_FIELDS} fields with tabs between them."
+        )
     domain, _, path, secure, expires, name, value = fields
     return {
         "name": name,

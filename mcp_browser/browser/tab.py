@@ -233,12 +233,14 @@ class Tab(TabPage):
 
     async def await_dom(self) -> None:
         """Wait until the DOM is complete: another page has opened this one, which is loading."""
-        with contextlib.suppress(PlaywrightError, ActionError):
-            await self.guarded(
-                self.page.wait_for_load_state("domcontentloaded", timeout=self._navigation_timeout)
-            )
-        self.activity.loading = False
-        self.activity.wake()
+        try:
+            with contextlib.suppress(PlaywrightError, ActionError):
+                await self.guarded(
+                    self.page.wait_for_load_state("domcontentloaded", timeout=self._navigation_timeout)
+                )
+        finally:
+            self.activity.loading = False
+            self.activity.wake()
 
     @property
     def _navigation_timeout(self) -> float:

@@ -184,4 +184,4 @@ async def test_a_pdf_is_never_saved_outside_the_output_folder(hand: Hand) -> Non
     await hand.open("<h1>Report</h1>")
     for name in ("../../evil", "/tmp/evil", "..", "a\x00b"):
         await hand.do("save_pdf", name=name)
-        assert hand.file.parent == hand.session.artifacts.folder
+        assert hand.file.parent == hand.session.output_dir

@@ -195,7 +195,7 @@ async def test_a_remote_client_is_told_addresses_and_no_path(remote: Hand) -> No
     told += await remote.do("read_file", file="report.txt")
     assert "figures" in told
     assert f"saved as browser://{remote.session.artifacts.key}/files/1/report.txt" in told
-    assert str(remote.session.artifacts.folder) not in told
+    assert str(remote.session.output_dir) not in told
     assert "/tmp" not in told
     assert remote.result.data is None or "/tmp" not in str(remote.result.data)
 

@@ -91,8 +91,9 @@ def test_words_are_sent_to_the_search(words: str) -> None:
 
 
 def test_one_word_is_not_an_address_but_may_be_meant_as_one() -> None:
-    with pytest.raises(NavigationError, match=r"https://notaurl\.com/.*search_web"):
-        check_url("notaurl", SETTINGS)
+    for word in ("notaurl", "[notaurl]:"):
+        with pytest.raises(NavigationError, match=r"https://notaurl\.com/.*search_web"):
+            check_url(word, SETTINGS)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_browser.browser.session_services import chord_of
+from mcp_browser.browser.clipboard import chord_of
 from mcp_browser.errors import InvalidArguments
 
 

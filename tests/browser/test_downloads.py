@@ -15,7 +15,7 @@ async def test_a_download_by_a_link_is_saved_and_told_with_path_and_size(hand: H
     (info,) = hand.session.downloads
     assert info.path is not None
     assert info.path.read_text() == "figures"
-    assert info.path.parent == hand.session.artifacts.folder
+    assert info.path.parent == hand.session.output_dir
     assert info.size == len("figures")
     assert any(str(info.path) in notice and "7 bytes" in notice for notice in told.notices)
 

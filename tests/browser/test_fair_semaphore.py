@@ -77,6 +77,26 @@ async def test_who_gives_up_waiting_leaves_no_trace() -> None:
     assert turns.running == 0
 
 
+async def test_the_next_session_of_an_owner_takes_the_place_of_one_that_gives_up() -> None:
+    turns = FairSemaphore(1)
+    order: list[str] = []
+
+    async def work(owner: str, name: str) -> None:
+        await turns.take(owner)
+        order.append(name)
+        turns.give_back(owner)
+
+    await turns.take("busy")
+    calls = [("one", "given up"), ("two", "b"), ("one", "a"), ("one", "c")]
+    first, *others = [asyncio.create_task(work(*call)) for call in calls]
+    await _settle()
+    first.cancel()
+    await _settle()
+    turns.give_back("busy")
+    await asyncio.gather(*others)
+    assert order == ["a", "b", "c"]
+
+
 async def test_calls_of_one_session_come_one_after_the_other() -> None:
     lock = SessionLock(FairSemaphore(4), "one")
     seen: list[str] = []

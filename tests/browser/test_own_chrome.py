@@ -1,6 +1,7 @@
 """A browser of the user's own: worked in beside its user, whose tabs stay as they are."""
 
 import asyncio
+import json
 import os
 import socket
 import sys
@@ -14,7 +15,9 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.browser.process.divide import own_relay as relay
+from mcp_browser.browser.process.divide.divider import line
 from mcp_browser.browser.process.divide.own_relay import FILE, find_own_browser, places_of
+from mcp_browser.browser.process.divide.own_tabs import OwnTabs
 from mcp_browser.browser.site_data import clear_site, put_state
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError, BrowserUnavailable
@@ -138,6 +141,19 @@ async def test_several_tabs_leave_the_user_in_front(site: Site, user: User, hand
     assert "One" in shown(await hand.look())
     await hand.tab.screenshot()
     assert user.read(witness, "inFront()") == "visible,true"
+
+
+async def test_commands_about_the_browser_are_sent_without_the_clients_parameters() -> None:
+    class Client:
+        def send(self, message: bytes, /) -> None:
+            raise AssertionError(message)
+
+    sent: list[bytes] = []
+    tabs = OwnTabs(sent.append, may_use=lambda _: False, copy=lambda _file, _place, _then: None)
+    for method in ("Browser.getVersion", "Target.attachToBrowserTarget"):
+        tabs.from_client(Client(), line({"id": 1, "method": method, "params": {"more": True}}))
+        command = json.loads(sent[-1])
+        assert (command["method"], command["params"]) == (method, {})
 
 
 async def test_a_tab_that_the_user_closes_is_told(site: Site, user: User, hand: Hand) -> None:

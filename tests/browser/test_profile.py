@@ -1,5 +1,6 @@
 """The profile folder: kept between runs, held by one, given back by the dead."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -142,6 +143,16 @@ async def test_another_program_with_the_number_of_a_dead_browser_holds_nothing(t
         await lock.acquire()
         lock.release()
         lock.release()
+
+
+def test_a_process_of_another_user_may_be_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def kill(pid: int, signal: int) -> None:
+        raise PermissionError(pid, signal)
+
+    # Where /proc hides the processes of others, that is all to be seen of one.
+    monkeypatch.setattr(os, "kill", kill)
+    (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{DEAD}")
+    assert str(profile_holder(tmp_path)) == f"process {DEAD}"
 
 
 async def test_our_own_lock_holds_and_ends_with_its_process(tmp_path: Path) -> None:

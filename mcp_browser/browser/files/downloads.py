@@ -141,8 +141,6 @@ class Downloads:
             size = self._artifacts.complete(pending).size
         except _TooLargeError as problem:
             error = str(problem)
-            with contextlib.suppress(PlaywrightError):
-                await download.cancel()
         except PlaywrightError as problem:
             error = _plain_cause(problem)
         except OSError as problem:
@@ -157,7 +155,7 @@ class Downloads:
         self._end(number, size=size, error=error)
 
     async def _watch(self, number: int, download: Download) -> None:
-        """Wait for the end of a download; raise _TooLargeError as soon as it is too large."""
+        """Wait for the end of a download; stop it and raise _TooLargeError if it grows too large."""
         path = _growing_file(download)
         ending = asyncio.ensure_future(download.failure())
         try:
@@ -165,6 +163,10 @@ class Downloads:
                 await asyncio.wait({ending}, timeout=LOOKING_SECONDS if path is not None else None)
                 self._sizes[number] = _size_of(path)
                 self._check(self._sizes[number])
+        except _TooLargeError:
+            with contextlib.suppress(PlaywrightError):
+                await download.cancel()
+            raise
         finally:
             ending.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 

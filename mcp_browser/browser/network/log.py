@@ -17,7 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.network.exchange import FRAMES, Exchange, SocketMessage, as_text, header
-from mcp_browser.browser.page_activity import in_use
+from mcp_browser.browser.page_activity import requests_in_use
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
 from mcp_browser.privacy.redaction import Redactor
@@ -168,7 +168,7 @@ class NetworkLog(SessionPlugin):
             exchange.request_size = len(body)
             self._weigh(exchange.weight)
         self._by_request[request] = exchange
-        in_use.add(request)
+        requests_in_use.add(request)
         self.changed.wake()
 
     def _on_response(self, response: Response) -> None:
@@ -271,7 +271,7 @@ class NetworkLog(SessionPlugin):
         """Release Playwright's objects, which also hold posted data."""
         if exchange.request is not None:
             self._by_request.pop(exchange.request, None)
-            in_use.discard(exchange.request)
+            requests_in_use.discard(exchange.request)
         exchange.request = exchange.response = None
 
     def _start_gathering(self, exchange: Exchange, *, last: bool = False) -> None:

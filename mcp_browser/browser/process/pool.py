@@ -91,7 +91,8 @@ class ContextPool:
                 )
         self._launcher = Launcher(browser_settings(settings), self.egress)
         self._launcher.on_driver_end = self._driver_ended
-        self._lent: set[Callable[[Ended], None]] = set()  # Each tells that a lent context has ended
+        # Called when the driver ends, one for each lent context
+        self._lent: set[Callable[[Ended], None]] = set()
         self._shared: list[SharedBrowser] = []
         self._start_shared = SingleFlight(self._add_shared)
         self._ending: set[asyncio.Task[bool]] = set()

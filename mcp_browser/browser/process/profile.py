@@ -180,6 +180,12 @@ def _is_browser(pid: int) -> bool:
     import psutil  # noqa: PLC0415
 
     try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # Of another user
+        return True
+    try:
         command = " ".join(psutil.Process(pid).cmdline()).lower()
     except psutil.NoSuchProcess:  # Or a zombie
         return False

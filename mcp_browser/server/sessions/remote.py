@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import FairSemaphore, SessionLock, begin, finish
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, ClientDisk
 from mcp_browser.browser.files.filenames import safe_name
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.session_services import Clipboard, SessionLimits
+from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
 from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request

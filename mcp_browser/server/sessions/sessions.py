@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import Condition, begin
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.session_services import Clipboard, SessionLimits
+from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.calls import SessionLease
 from mcp_browser.server.elicitation import Context, NeedInput

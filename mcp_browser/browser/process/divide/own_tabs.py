@@ -100,6 +100,8 @@ class OwnTabs(Divider):
             if method == "Target.createTarget":
                 # A window in the background hides no tab of the user.
                 parameters |= {"newWindow": True, "background": True}
+            elif method in ("Browser.getVersion", "Target.attachToBrowserTarget"):
+                parameters = {}
             self._ask(client, method, command["id"], **parameters)
 
     def _detaches(self, client: DividerClient, method: str, parameters: Parameters) -> bool:

@@ -107,12 +107,15 @@ class ProfileClient(Pipe):
         self, broker: "ProfileBroker", connection: socket.socket, pid: int, ends: tuple[int, int]
     ) -> None:
         super().__init__(
-            broker.selector, ends, lambda message: broker.receive(self, message), lambda: broker.part(self)
+            broker.selector,
+            ends,
+            lambda message: broker.receive(self, message),
+            lambda: broker.disconnect(self),
         )
         self.connection = connection
         self.pid = pid
 
-    def write(self, text: bytes) -> None:
+    def inform(self, text: bytes) -> None:
         """Write to the process that sent the pipe and waits."""
         with contextlib.suppress(OSError):
             self.connection.send(text)
@@ -221,9 +224,9 @@ class ProfileBroker:
         else:
             if terms == self._terms:
                 client = ProfileClient(self, connection, pid, (reading, writing))
-                client.write(b"taken\n" + self._log)
+                client.inform(b"taken\n" + self._log)
                 self._clients.append(client)
-                self.selector.register(connection, selectors.EVENT_READ, lambda: self.part(client))
+                self.selector.register(connection, selectors.EVENT_READ, lambda: self.disconnect(client))
                 return
             answer = f"refused {json.dumps([terms, self._terms])}\n"
         for end in ends:
@@ -237,9 +240,9 @@ class ProfileBroker:
         try:
             self._tabs.from_client(client, message)
         except (ValueError, TypeError, KeyError, Leaving):
-            self.part(client)
+            self.disconnect(client)
 
-    def part(self, client: ProfileClient) -> None:
+    def disconnect(self, client: ProfileClient) -> None:
         """A client or its process has ended: close its tabs, or the browser after the last client."""
         if client not in self._clients:
             return
@@ -266,7 +269,7 @@ class ProfileBroker:
             return
         self._log = (self._log + text)[-_LOG_KEPT:]
         for client in self._clients:
-            client.write(text)
+            client.inform(text)
 
     def _close(self) -> None:
         if self._closing_until is None:
