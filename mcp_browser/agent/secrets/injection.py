@@ -82,10 +82,10 @@ class CheckedTyping:
                     "No secret is typed into a page that was open before the server connected to its tab.",
                     hint="Load it anew with reload, then try again.",
                 )
-            given, typed = holder[name], self._secrets.fill_in(holder[name], url=place.origin)
-            texts = {*typed} - {*given} if isinstance(typed, list) else {typed}
+            given = holder[name]
+            holder[name] = typed = self._secrets.fill_in(given, url=place.origin)
+            texts = {typed} if isinstance(typed, str) else {*typed} - {*given}
             self._bound += [(_lines(text), place.page) for text in texts]
-            holder[name] = typed
         return filled
 
     async def note_typed(
@@ -99,7 +99,7 @@ class CheckedTyping:
         kept = copy.deepcopy(dict(arguments))
         for record in elements:
             holder, _ = place_of(kept, record.argument)
-            names = [name for name in ("text", "value", "keys") if _typed_text(holder, name) is not None]
+            names = [name for name in ("text", "value", "keys") if _own_text(holder, name) is not None]
             if names:
                 place = await self._goes_to(record.index)
                 for name in names:
@@ -112,8 +112,8 @@ class CheckedTyping:
         return kept
 
     def _note(self, holder: dict[str, Any], name: str, place: KeyPlace) -> None:
-        text = _typed_text(holder, name)
-        if not place.password or text is None or not text.strip() or any(secrets_named(text)):
+        text = _own_text(holder, name)
+        if text is None or not place.password:
             return
         end = "\n" if text.endswith("\n") else ""
         holder[name] = self._secrets.note_typed(text.rstrip("\n")) + end
@@ -130,6 +130,12 @@ class CheckedTyping:
 def _lines(text: str) -> str:
     """A text with one kind of line ends, without those at its end."""
     return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+
+
+def _own_text(holder: Mapping[str, Any], name: str) -> str | None:
+    """A text that the model has written itself; None if it is blank or names a secret, too."""
+    text = _typed_text(holder, name)
+    return text if text is not None and text.strip() and not any(secrets_named(text)) else None
 
 
 def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:
