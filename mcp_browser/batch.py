@@ -57,17 +57,18 @@ class Premises:
                 with contextlib.suppress(NotFound, StaleElement):
                     self._shown[tab.id, index] = tab.dom.resolve(index).node
 
-    async def _learn(self) -> None:
+    async def _learn(self) -> dict[tuple[int, int], DomNode]:
         """Describe the elements before the first action: alone, some are described otherwise."""
-        tab = self._session.current_tab
+        tab, found = self._session.current_tab, dict[tuple[int, int], DomNode]()
         for index in self._indexes if not tab.held else ():
             if (shown := self._shown.get((tab.id, index))) is None:
                 continue
             with contextlib.suppress(NotFound, StaleElement, FrameGone):
-                node = await tab.ask(tab.dom.describe(index))
+                found[tab.id, index] = node = await tab.ask(tab.dom.describe(index))
                 before, now = (one.name.casefold().removesuffix("…") for one in (shown, node))
                 if before in now or now in before:  # Both may describe the same element.
                     self._shown[tab.id, index] = node
+        return found
 
     async def check(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Raise PremiseGone unless the page is as it was shown; call it while the session is held.
@@ -75,10 +76,10 @@ class Premises:
         Returns:
             The arguments; an index that is gone is replaced by that of the element redrawn in its place.
         """
-        session = self._session
+        session, learned = self._session, dict[tuple[int, int], DomNode]()
         if self._handed_back is None:
             self._handed_back = session.takeover.ended
-            await self._learn()
+            learned = await self._learn()
         if session.takeover.busy or session.takeover.ended != self._handed_back:
             raise PremiseGone("A person has taken over the browser.")
         tab = session.current_tab
@@ -100,7 +101,7 @@ class Premises:
             if shown is None:
                 continue
             try:
-                node = await tab.ask(tab.dom.describe(value))
+                node = learned.get((tab.id, value)) or await tab.ask(tab.dom.describe(value))
             except StaleElement as error:
                 if error.redrawn is None:
                     raise PremiseGone(error.message, hint=error.hint) from error

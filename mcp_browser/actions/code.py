@@ -14,6 +14,22 @@ from mcp_browser.text import one_line
 PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
 """Where a secret stands in the text of an argument, by its name."""
 
+
+def secrets_named(value: object) -> Iterator[str]:
+    """The names of the secrets in the texts of a JSON value, keys included."""
+    match value:
+        case str():
+            yield from PLACEHOLDER.findall(value)
+        case Mapping():
+            for item in cast("Mapping[object, object]", value).items():
+                yield from secrets_named(item)
+        case list() | tuple():
+            for part in cast("Sequence[object]", value):
+                yield from secrets_named(part)
+        case _:
+            return
+
+
 LONGEST_LINE = 100  # An expression that is longer is put on several lines, characters
 
 CodeLanguage = Literal["python", "typescript"]

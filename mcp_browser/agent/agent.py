@@ -14,12 +14,12 @@ from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.filling import filling_by
 from mcp_browser.agent import spans
 from mcp_browser.agent.confirming import Confirmer
-from mcp_browser.agent.control import Question
 from mcp_browser.agent.executor import ActionOutcome, Look
-from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
+from mcp_browser.agent.model_client import ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
+from mcp_browser.agent.questions import Question
 from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.secrets.store import Secret
 from mcp_browser.agent.state import AgentState
@@ -261,15 +261,17 @@ class AgentRun(TaskRun):
         return None
 
     def _settings_in_force(self) -> RunSettings:
-        fallback, model = self.model_client.fallback, self.model_client.model.info.name
+        settings, model = self.settings, self.model_client.model.info.name
+        fallback = self.model_client.fallback
         tab = self.session.tab_in_use
         size = tab.page.viewport_size if tab is not None else None
         return RunSettings(
             fallback_model=fallback.info.name if fallback is not None else None,
-            gui_scale=(self.settings.gui_scale or scale_for(model)) if self.task.style == "gui" else None,
-            **self.settings.model_dump(
-                include={"max_actions", "max_failures", "model_timeout", "step_timeout"}
-            ),
+            gui_scale=(settings.gui_scale or scale_for(model)) if self.task.style == "gui" else None,
+            max_actions=settings.max_actions,
+            max_failures=settings.max_failures,
+            model_timeout=settings.model_timeout,
+            step_timeout=settings.step_timeout,
             viewport=(size["width"], size["height"]) if size is not None else None,
         )
 
@@ -413,12 +415,15 @@ class AgentRun(TaskRun):
         self._set_status(TaskStatus.NEEDS_PERSON)
         self.obstacle = question.obstacle
         await self._report_status()
-        async with self.session.takeover.asking("the user", question.text) as back:
-            asking = asyncio.create_task(self._answer_to(question))
-            try:
+        asking: asyncio.Task[str | None] | None = None
+        try:
+            async with self.session.takeover.asking("the user", question.text) as back:
+                asking = asyncio.create_task(self._answer_to(question))
                 await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
                 answer = PERSON_ACTED.format(note=back.result()).strip() if back.done() else asking.result()
-            finally:
+        finally:
+            # The question is withdrawn once the takeover has ended.
+            if asking is not None:
                 asking.cancel()
         if answer is not None:
             self.obstacle = None

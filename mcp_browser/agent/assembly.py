@@ -12,7 +12,7 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.executor import Domains
-from mcp_browser.agent.model_retry import ModelClient
+from mcp_browser.agent.model_client import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory

@@ -5,7 +5,6 @@ import io
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -35,6 +34,7 @@ from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
 from mcp_browser.consent import Ask, Paused, nobody, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomChanges
@@ -90,14 +90,17 @@ class Domains:
                 if tab is None or self.allow(tab.url):
                     return left
                 left = left or tab.url
-                for go in (tab.back, partial(tab.goto, "about:blank")) if tab.id in tabs else ():
-                    with contextlib.suppress(ActionError, PlaywrightError):
-                        await go()
-                    if self.allow(tab.url):
-                        break
-                else:
-                    await session.close_tab(tab.id)
+                await self._leave(session, tab, close=tab.id not in tabs)
         raise self.outside(left or "The page")
+
+    async def _leave(self, session: BrowserSession, tab: Tab, *, close: bool) -> None:
+        if not close:
+            for go in (tab.back, lambda: tab.goto("about:blank")):
+                with contextlib.suppress(ActionError, PlaywrightError):
+                    await go()
+                if self.allow(tab.url):
+                    return
+        await session.close_tab(tab.id)
 
 
 SHOT_SIDE = 800  # Longest side of a picture for people, pixels

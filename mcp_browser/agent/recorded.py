@@ -1,10 +1,10 @@
 """The steps of a person as Playwright tests and as the history of a run."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from mcp_browser.actions.catalog import default_registry
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 SHORTEST_SECRET = 4  # A shorter text stands in too many words to be taken out of them
 
 
-Named = Callable[..., object]  # An action's function
+class Named(Protocol):
+    """An action's function."""
+
+    __name__: str
 
 
 class Moment:

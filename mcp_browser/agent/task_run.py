@@ -23,6 +23,7 @@ from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
+from mcp_browser.llm.messages import Usage
 
 logger = logging.getLogger(__name__)
 
@@ -103,18 +104,24 @@ class TaskRun(ABC):
     def outcome(self) -> TaskOutcome:
         """Return the outcome so far."""
 
-    def _outcome(self, **more: Any) -> TaskOutcome:
+    def _outcome(
+        self, *, answer: str | None, data: Any, steps: int, usage: Usage | None = None
+    ) -> TaskOutcome:
+        """The outcome so far, with what a kind of run has of its own."""
         history, own = self.history, self.session.downloads[self._downloads_before :]
         return TaskOutcome(
             id=history.id,
             status=history.status,
+            answer=answer,
+            data=data,
             obstacle=self.obstacle,
             evidence=history.evidence,
+            steps=steps,
             urls=history.urls,
             errors=history.errors,
             files=(*self._files_before, *(download.place for download in own if download.place)),
+            usage=usage or Usage(),
             seconds=round(self.seconds, 2),
-            **more,
         )
 
     # -- status and working time

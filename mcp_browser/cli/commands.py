@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from mcp_browser.actions.code import PLACEHOLDER
+from mcp_browser.actions.code import secrets_named
 from mcp_browser.actions.registry import RegisteredAction, Registry, is_typed_in
 from mcp_browser.actions.schema import Schema, tool_schema
 from mcp_browser.cli.arguments import Parser, settings_length, wide
@@ -40,7 +40,7 @@ class TerminalCommand:
     @property
     def names_secret(self) -> bool:
         """Whether a secret stands in the arguments by its name."""
-        return PLACEHOLDER.search(json.dumps(self.arguments)) is not None
+        return any(secrets_named(self.arguments))
 
 
 class Commands:
@@ -227,7 +227,7 @@ def _arguments(action: RegisteredAction, values: Mapping[str, Any], *, reads_sec
             arguments[name] = value
     if reads_secret:
         arguments |= dict.fromkeys(_typed(action), f"<secret>{STDIN}</secret>")
-        if STDIN not in PLACEHOLDER.findall(json.dumps(arguments)):
+        if STDIN not in secrets_named(arguments):
             raise SettingsError(
                 f"{action.name} types nothing: --secret-stdin is for an action that does, and one that has "
                 f"<secret>{STDIN}</secret> among its values."

@@ -117,9 +117,6 @@ class OutputForm(Frozen):
     json_schema: dict[str, Any]
 
 
-_COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "requests")
-
-
 class Usage(Frozen):
     """What a request has used, in tokens; `cost` is in US dollars, None where no price is known.
 
@@ -148,16 +145,26 @@ class Usage(Frozen):
         costs = [usage.cost for usage in (self, other) if usage.requests]
         known = [cost for cost in costs if cost is not None]
         return Usage(
-            **{name: getattr(self, name) + getattr(other, name) for name in _COUNTS},
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            requests=self.requests + other.requests,
             cost=sum(known, Decimal(0)) if known and len(known) == len(costs) else None,
             estimated=self.estimated or other.estimated,
         )
 
     def since(self, before: "Usage") -> "Usage":
         """The usage since `before`, an earlier state of the same count."""
-        counts = {name: getattr(self, name) - getattr(before, name) for name in _COUNTS}
-        cost = None if self.cost is None or not counts["requests"] else self.cost - (before.cost or 0)
-        return Usage(**counts, cost=cost, estimated=self.estimated)
+        requests = self.requests - before.requests
+        cost = None if self.cost is None or not requests else self.cost - (before.cost or 0)
+        return Usage(
+            input_tokens=self.input_tokens - before.input_tokens,
+            output_tokens=self.output_tokens - before.output_tokens,
+            cached_tokens=self.cached_tokens - before.cached_tokens,
+            requests=requests,
+            cost=cost,
+            estimated=self.estimated,
+        )
 
 
 def tokens_of(messages: Iterable[Message], form: OutputForm | None = None) -> int:

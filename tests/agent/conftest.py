@@ -9,7 +9,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.control import NobodyWatches, Watcher
-from mcp_browser.agent.model_retry import ModelClient
+from mcp_browser.agent.model_client import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder

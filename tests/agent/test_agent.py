@@ -284,6 +284,31 @@ async def test_a_person_may_act_in_the_browser_in_place_of_an_answer(
     assert session.takeover.active is None
 
 
+async def test_a_question_is_withdrawn_once_the_takeover_has_ended(
+    session: BrowserSession, site: Site
+) -> None:
+    asked, withdrawn, taken = asyncio.Event(), asyncio.Event(), list[bool]()
+
+    class Person(NobodyWatches):
+        async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+            asked.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                taken.append(session.takeover.busy)
+                withdrawn.set()
+
+    ask = output({"call_user": {"question": "What is the code?"}})
+    task = Task(text="Log in.", start_url=site.page("A code"))
+    running = asyncio.create_task(make_agent(task, [ask], session, watcher=Person()).run())
+    await asked.wait()
+    running.cancel()
+    await withdrawn.wait()
+    assert taken == [False]
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
 async def test_a_step_that_waits_for_a_person_spends_no_time(session: BrowserSession, site: Site) -> None:
     class Taking(NobodyWatches):
         async def progressed(self, progress: Progress) -> None:

@@ -11,8 +11,9 @@ import pytest
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.control import ASKS_FOR_SECRET, NobodyWatches
+from mcp_browser.agent.control import NobodyWatches
 from mcp_browser.agent.executor import Domains
+from mcp_browser.agent.questions import ASKS_FOR_SECRET
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
@@ -95,6 +96,23 @@ async def test_a_secret_stands_in_nothing_but_what_is_typed(session: BrowserSess
     for number in range(len(leaks)):
         assert "can only be typed into a page" in error_of(agent, number)
     assert not any("steal" in request for request in site.requests[before:])
+
+
+async def test_a_secret_is_one_of_the_values_of_a_field(session: BrowserSession, site: Site) -> None:
+    options = f"<option>Tea<option>{VALUE}<option>Pot"
+    page = f"<label>Words <select multiple>{options}</select></label><label>Other <input id=other></label>"
+
+    def fills(messages: Sequence[Message]) -> dict[str, Any]:
+        words, other = index_of(messages, "listbox", "Words"), index_of(messages, "textbox", "Other")
+        fields = [{"index": words, "value": ["Tea", PLACE]}, {"index": other, "value": "Tea"}]
+        return output({"fill_form": {"fields": fields}})
+
+    task = Task(text="Choose.", start_url=site.page(page))
+    agent, outcome = await run_agent(task, [fills, done()], session, secrets=kept())
+    assert outcome.errors == ()
+    chosen = await session.current_tab.page.locator("option:checked").all_text_contents()
+    assert (chosen, await session.current_tab.page.input_value("#other")) == (["Tea", VALUE], "Tea")
+    assert VALUE not in everything_told(agent)
 
 
 def framed(site: Site, body: str) -> str:

@@ -92,12 +92,12 @@ async def test_unknown_variables_and_missing_secrets_are_told_before_anything_is
     session: BrowserSession, site: Site
 ) -> None:
     body = "<label>Name <input></label>"
-    secrets = Secrets({"word": Secret.model_validate({"value": "swordfish", "domains": ["127.0.0.1"]})})
-    typed = fill("textbox", "Name", "<secret>word</secret>")
+    secrets = Secrets({"wörd": Secret.model_validate({"value": "swordfish", "domains": ["127.0.0.1"]})})
+    typed = fill("textbox", "Name", "<secret>\nwörd</secret>")
     recorded = await record(session, site.page(body), typed, secrets=secrets)
     with pytest.raises(InvalidArguments, match="no field and no value 'Town'"):
         replay(session, recorded, variables={"Town": "Rome"})
-    with pytest.raises(InvalidArguments, match="types the secret 'word'"):
+    with pytest.raises(InvalidArguments, match="types the secret 'wörd'"):
         replay(session, recorded)
     with pytest.raises(InvalidArguments, match="'Name' is filled from a secret"):
         replay(session, recorded, variables={"Name": "plain"}, secrets=secrets)

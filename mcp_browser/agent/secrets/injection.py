@@ -2,14 +2,15 @@
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.actions.code import secrets_named
 from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.actions.recording import place_of, typed_places
 from mcp_browser.actions.registry import RegisteredAction
-from mcp_browser.agent.secrets.store import PLACEHOLDER, Secrets
+from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.keys import KeyPlace
@@ -60,15 +61,15 @@ class CheckedTyping:
         Raises InvalidArguments for a name that is none, or where nothing is typed; BlockedUrl if the secret
         is not for the document that would get it; ActionError if that document cannot be determined.
         """
-        if _named_in(arguments) is None:
+        if not any(secrets_named(arguments)):
             return dict(arguments)
         # Read as the action will read them: the index "5" is 5.
         filled = self._action.validate(arguments).model_dump(exclude_unset=True)
         model, rest = self._action.param_model, copy.deepcopy(filled)
-        places = [place for place in typed_places(model, filled) if _named_in(place[0][place[1]])]
+        places = [place for place in typed_places(model, filled) if any(secrets_named(place[0][place[1]]))]
         for holder, name in typed_places(model, rest):
             holder[name] = None
-        if (misplaced := _named_in(rest)) is not None:
+        if (misplaced := next(secrets_named(rest), None)) is not None:
             raise InvalidArguments(
                 f"The secret {misplaced!r} can only be typed into a page: as text of input_text or "
                 "type_text, keys of send_keys, or a value of fill_form.",
@@ -81,8 +82,10 @@ class CheckedTyping:
                     "No secret is typed into a page that was open before the server connected to its tab.",
                     hint="Load it anew with reload, then try again.",
                 )
-            holder[name] = self._secrets.fill_in(holder[name], url=place.origin)
-            self._bound.append((_lines(holder[name]), place.page))
+            given = holder[name]
+            holder[name] = typed = self._secrets.fill_in(given, url=place.origin)
+            texts = {typed} if isinstance(typed, str) else {*typed} - {*given}
+            self._bound += [(_lines(text), place.page) for text in texts]
         return filled
 
     async def note_typed(
@@ -96,7 +99,7 @@ class CheckedTyping:
         kept = copy.deepcopy(dict(arguments))
         for record in elements:
             holder, _ = place_of(kept, record.argument)
-            names = [name for name in ("text", "value", "keys") if _typed_text(holder, name) is not None]
+            names = [name for name in ("text", "value", "keys") if _own_text(holder, name) is not None]
             if names:
                 place = await self._goes_to(record.index)
                 for name in names:
@@ -109,8 +112,8 @@ class CheckedTyping:
         return kept
 
     def _note(self, holder: dict[str, Any], name: str, place: KeyPlace) -> None:
-        text = _typed_text(holder, name)
-        if not place.password or text is None or not text.strip() or PLACEHOLDER.search(text):
+        text = _own_text(holder, name)
+        if text is None or not place.password:
             return
         end = "\n" if text.endswith("\n") else ""
         holder[name] = self._secrets.note_typed(text.rstrip("\n")) + end
@@ -129,6 +132,12 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
 
 
+def _own_text(holder: Mapping[str, Any], name: str) -> str | None:
+    """A text that the model has written itself; None if it is blank or names a secret, too."""
+    text = _typed_text(holder, name)
+    return text if text is not None and text.strip() and not any(secrets_named(text)) else None
+
+
 def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:
     """An argument that is a text; None if it is keys or something else."""
     value = holder.get(name)
@@ -140,17 +149,3 @@ def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:
         return value if parse_keys(value) is None else None
     except InvalidArguments:
         return value
-
-
-def _named_in(value: object) -> str | None:
-    match value:
-        case str():
-            found = PLACEHOLDER.search(value)
-            return found[1] if found is not None else None
-        case Mapping():
-            parts = [*cast("Mapping[object, object]", value).items()]
-        case list() | tuple():
-            parts = [*cast("list[object]", value)]
-        case _:
-            return None
-    return next((name for part in parts if (name := _named_in(part)) is not None), None)

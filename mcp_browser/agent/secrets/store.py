@@ -26,7 +26,7 @@ from mcp_browser.actions.code import PLACEHOLDER
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
 from mcp_browser.hosts import HostPattern, Origin
 from mcp_browser.privacy.addresses import redact_addresses
-from mcp_browser.privacy.hiding import Hidden, hide, hide_in
+from mcp_browser.privacy.hiding import Hidden, hide
 from mcp_browser.text import in_texts
 
 Algorithm = Literal["SHA1", "SHA256", "SHA512"]
@@ -221,7 +221,8 @@ class Secrets:
 
     def hide_in(self, value: Any) -> Any:
         """A JSON value with all texts changed so."""
-        return in_texts(hide_in(value, self.values), redact_addresses)
+        values = self.values
+        return in_texts(value, lambda text: redact_addresses(hide(text, values)))
 
 
 def load_secrets(path: Path) -> Secrets:

@@ -135,7 +135,7 @@ class ModelClient:
         """
         page = cut(page, int(window * LEAST_CHARACTERS_A_TOKEN * DATA_SHARE))
         request = [system(prompt("extract")), user(f"<page>\n{page}\n</page>")]
-        reply = await self.ask(request, form=form_of("Data", "What the page says.", {"data": schema}))
+        reply = await self.ask(request, form=output_form_of("Data", "What the page says.", {"data": schema}))
         try:
             return object_in(reply).get("data")
         except InvalidOutput:
@@ -182,7 +182,7 @@ def _shown(reply: Reply) -> str:
     return cut(" ".join(given.split()), SHOWN_ANSWER) or "(nothing)"
 
 
-def form_of(name: str, description: str, properties: dict[str, Any]) -> OutputForm:
+def output_form_of(name: str, description: str, properties: dict[str, Any]) -> OutputForm:
     """A form of an object with these properties and no others."""
     kind = {"type": "object", "properties": properties}
     schema = {**kind, "required": list(properties), "additionalProperties": False}

@@ -7,7 +7,7 @@ import pytest
 
 from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.model_retry import TRIES, ModelAnswer, ModelClient
+from mcp_browser.agent.model_client import TRIES, ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.output import AgentOutput, output_form, read_output
 from mcp_browser.errors import (
     ContextTooLong,

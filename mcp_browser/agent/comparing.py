@@ -1,0 +1,151 @@
+"""Compare the effects of a recorded action with those of its replay."""
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from mcp_browser.agent.record.evidence import NUMBER, Evidence, Sent
+from mcp_browser.agent.record.history import ActionRecord, AgentHistory
+from mcp_browser.agent.record.variables import Variables
+
+NOTHING = "nothing"
+CLOCK_SECONDS = 600.0  # So far from now a number is not read from the clock
+CREATED = 201  # The HTTP status where a request has made something, which gets a name of its own
+_STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Seconds or milliseconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Both sides; `certain` if they cannot mean the same."""
+
+    what: str
+    recorded: str
+    now: str
+    certain: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.what} differs: recorded {self.recorded}, now {self.now}"
+
+
+class Comparison:
+    """Compares the actions of a recorded run, in order, with those of its replay.
+
+    A page may save by itself at any time: of requests that the recorded run has `PUT` to an address several
+    times, one suffices, and a later action may send it.
+    """
+
+    def __init__(self, recorded: AgentHistory, variables: Variables) -> None:
+        self._variables = variables
+        sent = [one for action in recorded.actions() if action.evidence for one in action.evidence.sent]
+        times = Counter(variables.put_in(one.saves) for one in sent if one.saves)
+        self._saved = frozenset(address for address, count in times.items() if count > 1)
+        self._early: set[str] = set()  # What was saved before it was due
+        self._created: set[str] = set()  # Where both runs have made something
+
+    def difference(self, recorded: ActionRecord, now: ActionRecord) -> Difference | None:
+        """The most important difference in the effects of an action; None if there is none."""
+        after = now.evidence or Evidence()
+        if (before := self._recorded(recorded)) is None:
+            return Difference("Evidence", "none was kept", "the action was done", certain=False)
+        found = [
+            *self._differently_sent(before, after),
+            *_unlike("The address", self._variables.put_in(recorded.url), now.url),
+            # Another value may be the one that was there already.
+            *(_changed(recorded, now) if recorded.call.arguments == now.call.arguments else ()),
+            *_paired("A dialog", [f"{one.kind} {one.message}" for one in before.dialogs],
+                     [f"{one.kind} {one.message}" for one in after.dialogs]),
+            *_paired("A download", [f"{one.name} {_ended(one.error)}" for one in before.downloads],
+                     [f"{one.name} {_ended(one.error)}" for one in after.downloads]),
+        ]  # fmt: skip
+        return min(found, key=lambda one: not one.certain, default=None)
+
+    def go_on(self, recorded: ActionRecord, after: Evidence | None) -> None:
+        """Take in all effects of an action before the next one begins."""
+        before, after = self._recorded(recorded) or Evidence(), after or Evidence()
+        self._early = (self._early | self._saves(after).keys()) - self._saves(before).keys()
+        self._created |= _created(before) & _created(after)
+
+    def _recorded(self, recorded: ActionRecord) -> Evidence | None:
+        if recorded.evidence is None:
+            return None
+        return Evidence.model_validate(self._variables.put_in(recorded.evidence.model_dump(mode="json")))
+
+    def _saves(self, evidence: Evidence) -> dict[str, Sent]:
+        return {one.saves: one for one in evidence.sent if one.saves in self._saved}
+
+    def _others(self, sent: Iterable[Sent]) -> list[Sent]:
+        """The requests that weigh and are not saves by the page itself."""
+        return [one for one in sent if one.weighs and one.saves not in self._saved]
+
+    def _differently_sent(self, before: Evidence, after: Evidence) -> Iterator[Difference]:
+        """Match requests of the same shape, in order."""
+        left = self._others(after.sent)
+        saved = self._early | self._saves(after).keys()
+        missing = [one for address, one in self._saves(before).items() if address not in saved]
+        created = self._created | (_created(before) & _created(after))
+        for old in (*self._others(before.sent), *missing):
+            alike = [one for one in left if one.shape == old.shape]
+            new = next((one for one in alike if one.outcome == old.outcome), alike[0] if alike else None)
+            if new is None:
+                others = "; ".join(map(_brief, left)) or f"{NOTHING} was sent"
+                yield Difference("What was sent", _brief(old), others, certain=old.method != "GET")
+                continue
+            left.remove(new)
+            if new.outcome != old.outcome and old.status is not None:
+                yield Difference("What was sent", _brief(old), _brief(new), certain=new.failed or old.failed)
+            elif any(_unlike("The address", _unnamed(old, created), _unnamed(new, created))):
+                yield from _unlike("What was sent", _brief(old), _brief(new))
+        for new in left:
+            if new.method != "GET" or new.failed:
+                yield Difference("What was sent", NOTHING, _brief(new), certain=new.failed)
+
+
+def _created(evidence: Evidence) -> set[str]:
+    """The addresses under which something was created."""
+    return {one.location for one in evidence.sent if one.method == "POST" and one.status == CREATED}
+
+
+def _unnamed(sent: Sent, created: set[str]) -> str:
+    """A request's address without the name of what the run itself created."""
+    where = next((one for one in created if sent.location.startswith(f"{one}/")), None)
+    return sent.url if where is None else re.sub(f"(?<={re.escape(where)}/)[^/?#]+", "…", sent.url)
+
+
+def _ended(error: str | None) -> str:
+    return "failed" if error else "saved"
+
+
+def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
+    if recorded.changed is not None and now.changed is not None and recorded.changed is not now.changed:
+        sides = ("the page changed", "it did not")
+        first, second = sides if recorded.changed else sides[::-1]
+        yield Difference("The effect on the page", first, second, certain=recorded.changed)
+
+
+def _brief(sent: Sent) -> str:
+    return f"{sent.method} {sent.url} → {sent.outcome}"
+
+
+def _paired(what: str, before: list[str], after: list[str]) -> Iterator[Difference]:
+    for number in range(max(len(before), len(after))):
+        old, new = (side[number] if number < len(side) else NOTHING for side in (before, after))
+        yield from _unlike(what, old, new)
+
+
+def _unlike(what: str, old: str, new: str) -> Iterator[Difference]:
+    """A difference, unless both are the same; not certain if only numbers and identifiers differ."""
+    old_parts, new_parts = NUMBER.findall(old), NUMBER.findall(new)
+    certain = NUMBER.sub("…", old) != NUMBER.sub("…", new)
+    if certain or not all(map(_says_the_same, old_parts, new_parts)):
+        yield Difference(what, old or NOTHING, new or NOTHING, certain)
+
+
+def _says_the_same(old: str, new: str) -> bool:
+    """Whether two numbers are equal, or both are the current time, as in addresses against caches."""
+    if old == new:
+        return True
+    if len(old) != len(new) or not all(map(_STAMP.fullmatch, (old, new))):
+        return False
+    return abs(int(new[:10]) - time.time()) < CLOCK_SECONDS
