@@ -1,6 +1,5 @@
 """What is promised of security has tests, and the lock file holds what is declared."""
 
-import ast
 import json
 import re
 import tomllib
@@ -20,12 +19,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 def test_each_promise_names_a_test_that_there_is() -> None:
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "security.md").read_text("utf-8")))
-    there = {
-        node.name
-        for path in (ROOT / "tests").rglob("test_*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
+    defined = re.compile(r"^ *(?:async )?def (test_\w+)\(", re.MULTILINE)
+    paths = (ROOT / "tests").rglob("test_*.py")
+    there = {name for path in paths for name in defined.findall(path.read_text("utf-8"))}
     assert len(named) > 30
     assert named - there == set()
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from functools import cache
 from typing import Any, cast
 
 import pytest
@@ -12,14 +13,20 @@ from benchmarks.tool_choice.expected import Expected, first_error, judge
 from benchmarks.tool_choice.instructions import INSTRUCTIONS
 
 
+@cache
+def our_schemas() -> dict[str, Any]:
+    """Making the list takes as long as many of these tests."""
+    return {tool["name"]: tool["inputSchema"] for tool in lists.ours()}
+
+
 def test_there_are_as_many_different_instructions_as_are_told() -> None:
     assert len({(one.says, one.state.url) for one in INSTRUCTIONS}) == len(INSTRUCTIONS) == 64
 
 
 @pytest.mark.parametrize("server", [lists.OURS, lists.THEIRS])
 def test_what_is_expected_validates_against_the_servers_list(server: str) -> None:
-    tools = {tool["name"]: tool for tool in (lists.ours() if server == lists.OURS else lists.theirs())}
-    schemas = {name: tool["inputSchema"] for name, tool in tools.items()}
+    theirs = {tool["name"]: tool["inputSchema"] for tool in lists.theirs()}
+    schemas = our_schemas() if server == lists.OURS else theirs
     for instruction in INSTRUCTIONS:
         expected = instruction.ours if server == lists.OURS else instruction.theirs
         for one in expected:
@@ -36,12 +43,11 @@ def test_what_is_expected_validates_against_the_servers_list(server: str) -> Non
 
 
 def test_each_call_that_is_right_can_be_written_as_a_command() -> None:
-    schemas = {tool["name"]: tool["inputSchema"] for tool in lists.ours()}
     for instruction in INSTRUCTIONS:
         for one in instruction.ours:
             line = f"mcp-browser do {shlex.join(written(one))}"
             tool, arguments = command_in(f"```bash\n{line}\n```")
-            assert judge(tool, arguments, instruction.ours, schemas).arguments, (line, arguments)
+            assert judge(tool, arguments, instruction.ours, our_schemas()).arguments, (line, arguments)
 
 
 def test_the_first_argument_of_an_action_that_needs_none_stands_without_its_flag() -> None:
@@ -54,7 +60,7 @@ def test_the_first_argument_of_an_action_that_needs_none_stands_without_its_flag
 
 def written(call: Expected) -> list[str]:
     """A call as the words of a command."""
-    schema = {tool["name"]: tool["inputSchema"] for tool in lists.ours()}[call.tool]
+    schema = our_schemas()[call.tool]
     needed = [*schema.get("required", ())]
     words: list[str] = []
     for name, value in call.example().items():
@@ -76,11 +82,10 @@ def as_texts(value: Any) -> list[str]:
 
 
 def test_another_tool_missing_arguments_and_other_values_are_wrong() -> None:
-    schemas = {tool["name"]: tool["inputSchema"] for tool in lists.ours()}
     expected = [Expected("click_element", {"index": 12})]
 
     def score(tool: str, **arguments: object) -> tuple[bool, bool]:
-        found = judge(tool, arguments, expected, schemas)
+        found = judge(tool, arguments, expected, our_schemas())
         return found.tool, found.arguments
 
     assert score("click_element", index=12, button="left") == (True, True)

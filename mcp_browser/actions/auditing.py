@@ -1,7 +1,7 @@
 """Check a page: its accessibility, its looks against a kept picture, its speed for people."""
 
 import contextlib
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
@@ -104,17 +104,7 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
     if ctx.settings.screenshots.screenshots == "never":
         raise NotActionable("Screenshots are switched off (screenshots=never).", hint="Use expect_snapshot.")
     kept = (await ctx.session.plugin(_KeptPictures)).uris
-    path = None  # Of the picture to compare with, unless the page's is kept
-    if params.baseline is not None:
-        (path,) = await files_to_give(ctx, [params.baseline])
-    elif not params.replace and params.name in kept:
-        path = ctx.session.artifacts.find(kept[params.name]).path
-    before = None
-    if path is not None:
-        try:
-            before = await anyio.to_thread.run_sync(path.read_bytes)
-        except OSError as error:
-            raise NotFound(f"{path.name} cannot be read: {error.strerror}.") from error
+    before = await _baseline(ctx, params, kept)
     await ctx.tab.await_pictures(PICTURES_SECONDS)
     element = await ctx.tab.element(params.index) if params.index is not None else None
     after, _ = await png_picture(ctx.tab, element, full_page=params.full_page)
@@ -146,6 +136,22 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
         message += f"; it is {size[0]}x{size[1]}, and was {before_size[0]}x{before_size[1]}"
     message += ". What differs is red on the picture."
     return ActionResult(extracted_content=message, data=data, attachments=(picture,))
+
+
+async def _baseline(
+    ctx: ActionContext, params: CompareScreenshotsParams, kept: Mapping[str, str]
+) -> bytes | None:
+    """The picture to compare with; None if the page's is kept. Raises NotFound, InvalidArguments."""
+    if params.baseline is not None:
+        (path,) = await files_to_give(ctx, [params.baseline])
+    elif params.replace or params.name not in kept:
+        return None
+    else:
+        path = ctx.session.artifacts.find(kept[params.name]).path
+    try:
+        return await anyio.to_thread.run_sync(path.read_bytes)
+    except OSError as error:
+        raise NotFound(f"{path.name} cannot be read: {error.strerror}.") from error
 
 
 def _lines(rule: Violation, limit: int) -> list[str]:

@@ -103,27 +103,7 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
     kind, left_out = params.format, 0
     match params.format:
         case "pdf":
-            options: dict[str, object] = {
-                "landscape": params.landscape,
-                "printBackground": params.background,
-                "preferCSSPageSize": params.paper is None,
-            }
-            if params.paper is not None:
-                options["paperWidth"], options["paperHeight"] = PAPERS[params.paper]
-            if params.scale is not None:
-                options["scale"] = params.scale
-            if params.pages is not None:
-                options["pageRanges"] = params.pages
-            if params.header is not None or params.footer is not None:
-                options |= {
-                    "displayHeaderFooter": True,
-                    # For an empty template, Chromium prints its own.
-                    "headerTemplate": params.header or "<span></span>",
-                    "footerTemplate": params.footer or "<span></span>",
-                    "marginTop": MARGIN_WITH_LINES,
-                    "marginBottom": MARGIN_WITH_LINES,
-                }
-            content = await _print(ctx, **options)
+            content = await _print(ctx, **_print_options(params))
         case "mhtml":
             tab = ctx.tab
             await tab.await_pictures(PICTURES_SECONDS)
@@ -225,6 +205,30 @@ async def read_file(
     message += f", part {part} of {parts}:" if parts > 1 else ":"
     shown = text[(part - 1) * ctx.room : part * ctx.room]
     return ActionResult(extracted_content=message, page_content=shown)
+
+
+def _print_options(params: SavePageParams) -> dict[str, object]:
+    options: dict[str, object] = {
+        "landscape": params.landscape,
+        "printBackground": params.background,
+        "preferCSSPageSize": params.paper is None,
+    }
+    if params.paper is not None:
+        options["paperWidth"], options["paperHeight"] = PAPERS[params.paper]
+    if params.scale is not None:
+        options["scale"] = params.scale
+    if params.pages is not None:
+        options["pageRanges"] = params.pages
+    if params.header is not None or params.footer is not None:
+        options |= {
+            "displayHeaderFooter": True,
+            # For an empty template, Chromium prints its own.
+            "headerTemplate": params.header or "<span></span>",
+            "footerTemplate": params.footer or "<span></span>",
+            "marginTop": MARGIN_WITH_LINES,
+            "marginBottom": MARGIN_WITH_LINES,
+        }
+    return options
 
 
 def _as_text(content: bytes) -> str | None:

@@ -171,12 +171,11 @@ def _article(page: str, url: str, *, links: bool) -> str | None:
     article = find_article(clean_text(page))
     if article is None:
         return None
-    html, title, by = article
-    body = to_markdown(html, base_url=url, links=links)
+    body = to_markdown(article.html, base_url=url, links=links)
     # The first heading is most often the title itself.
     heading, _, rest = body.partition("\n")
-    body = rest.lstrip() if heading.lstrip("# ") == title else body
-    return "\n\n".join(filter(None, (f"# {title}", by, body)))
+    body = rest.lstrip() if heading.lstrip("# ") == article.title else body
+    return "\n\n".join(filter(None, (f"# {article.title}", article.by, body)))
 
 
 def _as_text(table: "Table", params: ExtractTablesParams, *, most: int | None = None) -> str:

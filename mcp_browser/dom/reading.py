@@ -374,7 +374,7 @@ class PageReader:
                     DomChange(
                         op=op,
                         node=node,
-                        before=references.node(before, world, document, old=True)
+                        before=references.node(before, world, document, use="past")
                         if before and op != "removed"
                         else None,
                         was=was(old) if old >= 0 else None,

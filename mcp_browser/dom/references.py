@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from mcp_browser.dom.models import DomNode, NodeKind
 from mcp_browser.dom.worlds import World
@@ -21,6 +21,9 @@ LONGEST_TARGET = 84
 
 LONGEST_QUOTE = 60  # How much of a line that went is repeated where it stands for others, characters
 MOST_REMEMBERED = 2_000  # How many indexes are kept of documents that are gone, beside those of the last one
+
+LineUse = Literal["report", "target", "past"]
+"""Of a reported line what can be acted on has an index, a target always, a past line one that was shown."""
 
 
 @dataclass(slots=True)
@@ -76,23 +79,15 @@ class References:
                 for index in self.documents.pop(document).values():
                     del self._by_index[index]
 
-    def node(  # noqa: PLR0913 (how it is to be read, by keyword)
-        self,
-        line: list[Any],
-        world: World,
-        document: str,
-        *,
-        depth: int = 0,
-        indexed: bool = False,
-        old: bool = False,
+    def node(
+        self, line: list[Any], world: World, document: str, *, depth: int = 0, use: LineUse = "report"
     ) -> DomNode:
-        """A line of the page script as a node.
-
-        It has an index where it can be acted on, or `indexed`; an `old` one only if that has been shown.
-        """
+        """A line of the page script as a node; `use` says whether it has an index."""
         kind, name, states = line[KIND], line[NAME], line[STATES]
+        old = use == "past"
         is_fold = kind == "fold" and not old
-        parts = tuple(self.node(part, world, document, old=old) for part in line[PARTS:] and line[PARTS])
+        part_use: LineUse = "past" if old else "report"
+        parts = tuple(self.node(part, world, document, use=part_use) for part in line[PARTS:] and line[PARTS])
         if "\ue000" in name:
             name = self._with_indexes(_with_parts(name, line, parts), world, document)
         if states:
@@ -100,7 +95,7 @@ class References:
         index = None
         if old:
             index = self.known(line[ID], document) if kind in ("interactive", "region") else None
-        elif indexed or kind in ("interactive", "region", "fold"):
+        elif use == "target" or kind in ("interactive", "region", "fold"):
             index = self.index(line[ID], world, document)
         node = DomNode.model_construct(
             kind=kind,
@@ -120,7 +115,7 @@ class References:
 
     def shown(self, line: list[Any], world: World, document: str) -> DomNode:
         """A line that is to be acted on even if it is no interactive one: found text, a covering box."""
-        return self.node(line, world, document, indexed=True)
+        return self.node(line, world, document, use="target")
 
     def gone(self, change: list[Any], world: World, document: str, depth: int) -> DomNode:
         """A line that went, as the page script sends it; where it stands for several, with what they were.
@@ -129,7 +124,7 @@ class References:
         """
         _, line, last, _, negative, elements = change
         count = -negative
-        node = self.node(line, world, document, depth=depth, old=True)
+        node = self.node(line, world, document, depth=depth, use="past")
         if count <= 1:
             return node
         if last is None:
@@ -137,7 +132,7 @@ class References:
             inner = len(elements) - (node.kind == "interactive")
             held = counted(inner, "element") if inner else counted(count - 1, "line")
             return node.model_copy(update={"states": (f"with {held}",), "lines": count})
-        begin, end = (_short(one) for one in (node, self.node(last, world, document, old=True)))
+        begin, end = (_short(one) for one in (node, self.node(last, world, document, use="past")))
         return DomNode(
             kind="text", depth=node.depth, name=f"{count} lines, from {begin} to {end}", lines=count
         )

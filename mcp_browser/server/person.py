@@ -17,7 +17,6 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, NotActionable, NotFound
 from mcp_browser.server import elicitation
 from mcp_browser.server.calls import Answer, Call, ServerTool
-from mcp_browser.server.elicitation import PERSON_SECONDS, Mailbox, ViewLink, hand_over, no_view, where_to_act
 from mcp_browser.server.tool_groups import view_tools
 from mcp_browser.server.tools import call_result, progress
 
@@ -38,14 +37,14 @@ class _OpenQuestion:
     """A question to the person that outlives the calls of a client which answers with its next one."""
 
     session: BrowserSession
-    mailbox: Mailbox
+    mailbox: elicitation.Mailbox
     work: asyncio.Task[str | None]
 
 
 class PersonTools:
     """The tool, for callers with the same settings."""
 
-    def __init__(self, controller: Controller, view_link: ViewLink = no_view) -> None:
+    def __init__(self, controller: Controller, view_link: elicitation.ViewLink = elicitation.no_view) -> None:
         """Ask the persons of clients whose actions `controller` executes."""
         self._controller = controller
         self._view_link = view_link
@@ -87,12 +86,15 @@ class PersonTools:
         link = self._view_link(call.request, session)
         request = elicitation.handover_request(call.request, reason, session, link)
         if request is None and not (view_tools(session.settings) and elicitation.shows_apps(call.request)):
-            where = where_to_act(session, link) or "They cannot see this browser; ask what you need to know."
+            where = (
+                elicitation.where_to_act(session, link)
+                or "They cannot see this browser; ask what you need to know."
+            )
             raise NotActionable(
                 "This client cannot ask its user (it has no elicitation).",
                 hint=f"Tell the user what they are to do, and end your turn. {where}",
             )
-        name, mailbox = secrets.token_urlsafe(16), Mailbox()
+        name, mailbox = secrets.token_urlsafe(16), elicitation.Mailbox()
         work = asyncio.create_task(_ask(session, reason, mailbox, request))
 
         def ended(work: asyncio.Task[str | None]) -> None:
@@ -122,7 +124,7 @@ class PersonTools:
 
 
 async def _ask(
-    session: BrowserSession, reason: str, mailbox: Mailbox, request: types.ElicitRequest | None
+    session: BrowserSession, reason: str, mailbox: elicitation.Mailbox, request: types.ElicitRequest | None
 ) -> str | None:
     """Ask, and wait until the person answers, or has taken the browser over and given it back.
 
@@ -130,8 +132,11 @@ async def _ask(
     """
     asking: asyncio.Task[str | None] | None = None
     try:
-        async with asyncio.timeout(PERSON_SECONDS), session.takeover.asking("the user", reason) as back:
-            asking = asyncio.create_task(hand_over(mailbox, request))
+        async with (
+            asyncio.timeout(elicitation.PERSON_SECONDS),
+            session.takeover.asking("the user", reason) as back,
+        ):
+            asking = asyncio.create_task(elicitation.hand_over(mailbox, request))
             await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
             if not back.done():
                 return asking.result()

@@ -29,7 +29,6 @@ from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 from mcp_browser.privacy.hiding import all_hidden
 from mcp_browser.server import elicitation
 from mcp_browser.server.calls import Answer, Call, CallOutcome, OnCall, ServerTool, SessionLease
-from mcp_browser.server.elicitation import CONSENT, Context, NeedInput
 from mcp_browser.server.limits import SHORT_TEXT, fit
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import TaskHandle
@@ -90,7 +89,7 @@ class Tools:
         plain = (tool for tool in self._all if tool.name not in apps_only)
         return [tool.model_copy(update={"meta": None}) if tool.meta is not None else tool for tool in plain]
 
-    def listed_for(self, request: Context) -> list[types.Tool]:
+    def listed_for(self, request: elicitation.Context) -> list[types.Tool]:
         """The tools as this client sees them: one that shows MCP Apps also sees which have an app."""
         return self._all if self.has_apps and elicitation.shows_apps(request) else self.listed
 
@@ -149,7 +148,7 @@ class Tools:
         """The answer of the tool; a failure as a result. Errors of the protocol go through."""
         try:
             answer = await self._in_lease(call, own)
-        except NeedInput as need:
+        except elicitation.NeedInput as need:
             return need.result
         except ActionError as error:
             # The session was closed during the call, which the end of its lease reports.
@@ -179,7 +178,7 @@ class Tools:
                     if (caller := CALLER.get()) is not None:
                         caller.session = name_of(lease.session)
                 answer = await (self._act(call) if own is None else _own_answer(own, call))
-            except (NeedInput, MCPError):
+            except (elicitation.NeedInput, MCPError):
                 raise
             except ActionError as error:
                 call.failures.append(error)
@@ -249,8 +248,10 @@ class Tools:
                 while len(self._paused) > MOST_PAUSED:
                     del self._paused[next(iter(self._paused))]
             state = json.dumps([name, *granted, *need.wanted.keys])
-            asked: dict[str, Any] = {CONSENT: elicitation.consent_form(need.wanted.question)}
-            raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
+            asked: dict[str, Any] = {elicitation.CONSENT: elicitation.consent_form(need.wanted.question)}
+            raise elicitation.NeedInput(
+                types.InputRequiredResult(input_requests=asked, request_state=state)
+            ) from None
 
     def _answered(self, call: Call) -> tuple[list[str], Paused | None]:
         """The actions that a person has allowed, of a call that comes back, and the list to continue, once.
@@ -265,7 +266,7 @@ class Tools:
         paused = self._paused.pop(name, None)
         if name and paused is None:
             raise NotFound("This list of actions has gone on already.", hint="Look with get_state.")
-        if not _noted(elicitation.is_yes((call.params.input_responses or {}).get(CONSENT))):
+        if not _noted(elicitation.is_yes((call.params.input_responses or {}).get(elicitation.CONSENT))):
             if paused is None:
                 raise refused()
             paused.refused = True
@@ -280,7 +281,7 @@ async def _own_answer(own: ServerTool[Any], call: Call) -> Answer:
         raise InvalidArguments(explain_arguments(own.name, own.param_model, error)) from error
     answer = await own.handler(call, params)
     if own.in_session and isinstance(answer, types.InputRequiredResult):
-        raise NeedInput(answer)
+        raise elicitation.NeedInput(answer)
     if own.in_session and isinstance(answer, TaskHandle):
         raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
     return answer

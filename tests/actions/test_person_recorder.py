@@ -133,6 +133,7 @@ async def again(hand: Hand, recorded: AgentHistory, *secrets: str, **variables: 
     return await replay.run()
 
 
+@pytest.mark.slow
 async def test_a_form_is_recorded_and_done_again_and_its_secrets_have_names(
     hand: Hand, tmp_path: Path
 ) -> None:
@@ -195,7 +196,9 @@ MENUS = {
 """Menus that are there while the mouse is over what opens them."""
 
 
-@pytest.mark.parametrize("way", MENUS)
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=[] if way == "made anew" else [pytest.mark.slow]) for way in MENUS]
+)
 async def test_a_menu_that_opens_by_hovering_is_hovered_again(hand: Hand, way: str) -> None:
     await hand.open(
         f"{MENUS[way]}<p>Shop</p><div id=menu style='width: 90px'><a href='#all'>Goods</a><div id=list>"
@@ -320,6 +323,7 @@ async def test_navigation_tabs_popups_and_keys(hand: Hand, site: Site) -> None:
     assert outcome.succeeded, outcome
 
 
+@pytest.mark.slow
 async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not_hold(hand: Hand) -> None:
     await hand.open(SHOP)
     person, page = Person(hand.session), hand.session.current_tab.page

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.support.client import Browser
+from tests.support.client import Browser, Era, both_eras
 from tests.support.remote import RemoteBrowser, RemoteServer, client_of, connected, serving, until
 from tests.support.site import Site
 
@@ -76,6 +76,25 @@ async def test_a_session_that_is_unknown_or_closed_is_an_error_that_says_so(
         await browser.open(site.page("<h1>One</h1>"))
         await browser.do("close_session")
         assert "closed by close_session" in await browser.refused("get_state")
+
+
+@both_eras
+async def test_a_call_whose_session_is_closed_meanwhile_says_so_and_the_server_goes_on(
+    server: RemoteServer, site: Site, era: Era
+) -> None:
+    async with connected(server.url, era) as browser:
+        await browser.open(site.page("<h1>Here</h1>"))
+        handle = await browser.handle()
+        waiting = asyncio.create_task(browser.refused("wait_for", text="Never", timeout=100))
+
+        async def is_working() -> bool:
+            return "working" in (await browser.call("list_sessions", session=handle)).text
+
+        await until(is_working)
+        await browser.do("close_session", session=handle)
+        assert (await waiting).startswith("The session was closed by close_session. Start anew")
+        browser.session = None
+        assert "Again" in await browser.open(site.page("<h1>Again</h1>"))
 
 
 async def test_a_legacy_client_can_have_more_sessions_than_its_own(server: RemoteServer, site: Site) -> None:

@@ -38,8 +38,8 @@ ENDS = {
     "SIGKILL": signal.SIGKILL,
 }
 
-ENDING_SECONDS = 40
-"""The driver gives its browser 30 to end; on a busy machine it needs some to start, too."""
+ENDING_SECONDS = 90
+"""The driver gives its browser 30 to end; on a busy machine the server's start may take as long before that."""
 
 
 def end(server: RawServer, how: str) -> None:

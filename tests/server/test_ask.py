@@ -11,7 +11,7 @@ from mcp import Client
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.server.runs import client as run_client
+from mcp_browser.server import elicitation
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import Desk, data, done, output, text
 
@@ -59,7 +59,7 @@ async def test_a_call_returns_when_its_question_is_settled_by_another_one(
 async def test_a_call_returns_when_nobody_has_answered_in_time(
     room: TaskRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_client, "PERSON_SECONDS", 0.05)
+    monkeypatch.setattr(elicitation, "PERSON_SECONDS", 0.05)
     room.desk.follow(QUESTION, done("Red."))
     person = Silent()
     async with asyncio.timeout(20), Client(room.server, mode="legacy", elicitation_callback=person) as client:

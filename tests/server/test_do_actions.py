@@ -210,8 +210,13 @@ async def test_a_list_that_ends_with_a_search_reports_what_it_finds_and_no_new_p
         assert room.seen == ["next"]
         await page.open()
         assert "Line 1" in text_of(await page.do(lead, {"find_elements": {"text": "Nowhere"}}))
-        # What has been read otherwise stands for a page, too.
-        await page.open()
+
+
+@pytest.mark.slow
+async def test_what_a_list_reads_at_its_end_stands_for_a_page_that_is_long(room: Room) -> None:
+    search, lead = {"find_elements": {"text": "Go"}}, {"go_to_url": {"url": room.long}}
+    async with room.client() as client:
+        page = await Page(room, client).open()
         result = await page.do(lead, {"extract_content": {}})
         assert text_of(result).count("Line 1 ") == 1
         # A short page and changes are reported beside it, and only the end of a list counts.
@@ -242,16 +247,21 @@ async def test_a_list_stops_where_its_premise_is_gone(room: Room) -> None:
         assert "Not started: 3. click_element." in told
         assert '- button "Gone"' in told.partition("<page ")[2], "what the first one changed is reported"
         await page.open()
+        told = await page.stops(page.click("Next"), page.click("A"), seen=[])
+        assert "The page is another one now" in told
+        assert "Next page" in told
+
+
+@pytest.mark.slow
+async def test_a_list_stops_where_an_element_is_another_one_or_cannot_be_used(room: Room) -> None:
+    async with room.client() as client:
+        page = await Page(room, client).open()
         told = await page.stops(page.click("Rename"), page.click("Keep"), seen=["rename"])
         assert 'was shown as button "Keep", and is button "Delete all" now' in told
         await page.open()
         assert "covered by" in await page.stops(page.click("Cover"), page.click("A"), seen=["cover"])
         await page.open()
         assert "disabled" in await page.stops(page.click("Disable"), page.click("Off"), seen=["disable"])
-        await page.open()
-        told = await page.stops(page.click("Next"), page.click("A"), seen=[])
-        assert "The page is another one now" in told
-        assert "Next page" in told
         await page.open()
         told = await page.stops(page.click("Ask"), page.click("A"), seen=[])
         assert "confirm dialog is open" in told
@@ -359,8 +369,12 @@ async def test_elements_are_named_before_they_exist(room: Room) -> None:
         )
         assert not result.is_error, text_of(result)
         assert room.seen == ["late", "rome", "right", "left", "right", "inner", "inner", "next"]
-        # In a single call, too: the error says what there is instead.
-        await page.open()
+
+
+@pytest.mark.slow
+async def test_an_element_is_named_in_a_single_call_whose_error_says_what_there_is(room: Room) -> None:
+    async with room.client() as client:
+        page = await Page(room, client).open()
         result = await client.call_tool("click_element", {"index": 'button "Same"'})
         same = [int(found) for found in re.findall(r'\[(\d+)\] button "Same"', page.shown)]
         assert result.is_error

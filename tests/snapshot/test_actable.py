@@ -335,6 +335,20 @@ async def test_inert_content_is_told_as_inert(hand: Hand) -> None:
     assert (await hand.look()).one("Awake").states == ("inert",)
 
 
+@pytest.mark.parametrize(
+    "asleep",
+    [
+        "<div inert onclick=1 style='position: absolute; left: -99px; width: 50px; height: 20px'>Off</div>",
+        "<table><tr><th inert onclick=1>Name <button>Filter</button></th><th>Age</th></tr></table>",
+    ],
+    ids=["a clickable outside of the page", "a header with a control in it"],
+)
+async def test_inert_ends_with_its_element(hand: Hand, asleep: str) -> None:
+    view = await hand.show(f"{asleep}<button>Awake</button>")
+
+    assert view.one("Awake").states == ()
+
+
 async def test_a_popover_is_offered_only_while_it_is_open(hand: Hand) -> None:
     view = await hand.show(
         "<button popovertarget=p>Menu</button><div id=p popover><button>Entry</button></div>"

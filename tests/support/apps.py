@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +75,12 @@ def django(folder: Path) -> Generator[Django]:
     # Django's own way takes seconds on a busy machine: longer than a page is waited for.
     quick = 'PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]'
     account = ["--noinput", "--username", app.user, "--email", "boss@example.com"]
-    run_to_end([python, "-m", "django", "startproject", "shop", str(folder)], cwd=folder)
+    manage = partial(run_to_end, cwd=folder, seconds=_START_SECONDS)
+    manage([python, "-m", "django", "startproject", "shop", str(folder)])
     with (folder / "shop" / "settings.py").open("a", encoding="utf-8") as settings:
         settings.write(f"\n{quick}\n")
-    run_to_end([python, "manage.py", "migrate", "--verbosity=0"], cwd=folder)
-    run_to_end(
-        [python, "manage.py", "createsuperuser", *account], cwd=folder, DJANGO_SUPERUSER_PASSWORD=app.password
-    )
+    manage([python, "manage.py", "migrate", "--verbosity=0"])
+    manage([python, "manage.py", "createsuperuser", *account], DJANGO_SUPERUSER_PASSWORD=app.password)
     shutil.copyfile(app.database, app.pristine)
     address = app.url.removeprefix("http://")
     with running(

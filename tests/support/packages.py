@@ -123,8 +123,10 @@ def _python(folder: Path) -> Path:
     return folder / "Scripts" / "python.exe" if os.name == "nt" else folder / "bin" / "python"
 
 
-def run_to_end(command: list[str], *, cwd: Path | None = None, **environment: str) -> None:
-    """Run a command; raises RuntimeError with its last words if it fails."""
+def run_to_end(
+    command: list[str], *, cwd: Path | None = None, seconds: float = _INSTALL_SECONDS, **environment: str
+) -> None:
+    """Run a command for at most `seconds`; raises RuntimeError with its last words if it fails."""
     path = os.environ.get("PATH", "")
     if Path(command[0]).is_absolute():
         # For what stands beside it
@@ -137,7 +139,7 @@ def run_to_end(command: list[str], *, cwd: Path | None = None, **environment: st
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=_INSTALL_SECONDS,
+        timeout=seconds,
         check=False,
     )
     if done.returncode:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml.html import tostring
 
@@ -37,8 +37,16 @@ _DATES = (_OF_CLASS.format("class", "date"), "//time", "//*[contains(@class, 'da
 _CELL = "data-cell"  # What the cells of a table are called while the article is looked for
 
 
-def find_article(page: str) -> tuple[str, str, str] | None:
-    """The HTML of the article in a page's detailed HTML, its title, and its author and date, if any."""
+class Article(NamedTuple):
+    """An article: its HTML, and what the page says of it, each empty where it says nothing."""
+
+    html: str
+    title: str
+    by: str  # Author and date
+
+
+def find_article(page: str) -> Article | None:
+    """The article in the detailed HTML of a page; None where it has none."""
     # Imported late: a server need not wait for it before an article is read.
     import readability  # noqa: PLC0415 # pyright: ignore[reportMissingTypeStubs]
 
@@ -80,7 +88,7 @@ def find_article(page: str) -> tuple[str, str, str] | None:
     if len(_prose(part)) < SHORTEST:
         return None
     by = ", ".join(filter(None, (author, date)))
-    return str(tostring(part, encoding="unicode")), title or str(document.short_title()), by
+    return Article(str(tostring(part, encoding="unicode")), title or str(document.short_title()), by)
 
 
 def _prose(part: Element) -> str:

@@ -185,3 +185,15 @@ function holds(outer, inner) {
   for (let node = inner; node; node = flatParent(node)) if (node === outer) return true;
   return false;
 }
+
+/** The focused element, through shadow roots. @returns {Element | null} */
+function deepActive() {
+  let element = /** @type {Element | null} */ (_activeElement.call(document));
+  while (element) {
+    const root = shadowOf(element);
+    const inner = root && root.activeElement;
+    if (!inner) break;
+    element = inner;
+  }
+  return element === body() ? null : element;
+}

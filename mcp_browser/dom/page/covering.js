@@ -15,18 +15,6 @@ function at(x, y) {
   return element;
 }
 
-/** The focused element, through shadow roots. @returns {Element | null} */
-function deepActive() {
-  let element = /** @type {Element | null} */ (_activeElement.call(document));
-  while (element) {
-    const root = shadowOf(element);
-    const inner = root && root.activeElement;
-    if (!inner) break;
-    element = inner;
-  }
-  return element === body() ? null : element;
-}
-
 /** Whether a click that hits `hit` reaches `element`. @param {Element} element @param {Element | null} hit */
 function reaches(element, hit) {
   if (!hit) return false;

@@ -1,6 +1,7 @@
 /** The line that an element gets, and whether its children are read too. */
 
-/** An element whose children are being read. @typedef {ReturnType<typeof newFrame>} Open @param {Element} element */
+/** What is known of an element while its children are read. @typedef {ReturnType<typeof newFrame>} Open */
+/** @param {Element} element */
 const newFrame = (element) => ({
   element,
   tag: "",
@@ -31,8 +32,8 @@ const newFrame = (element) => ({
 });
 
 /**
- * What is known of an element while its children are read. Brothers use one after the other: most of what a walk
- * would leave to be collected is these.
+ * The frame of an element, which `enterElement` fills in. Siblings use the same one after each other: frames would be
+ * most of what a walk leaves to the garbage collector.
  * @param {Element} element @param {Open | null} parent @returns {Open}
  */
 function frameFor(element, parent) {

@@ -5,7 +5,17 @@ const DEEPEST_NAME = 100;
 const NO_FILE = "Choose File";
 
 /** What an element's attributes may mean, as bits. */
-const [SPECIAL, STATE, LABELLED, CLASS, STYLE, OWNS, OTHER, LABEL, TITLE, HOLDER, POPOVER] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+const SPECIAL = 1;
+const STATE = 2;
+const LABELLED = 4;
+const CLASS = 8;
+const STYLE = 16;
+const OWNS = 32;
+const OTHER = 64;
+const LABEL = 128;
+const TITLE = 256;
+const HOLDER = 512;
+const POPOVER = 1024;
 const MEANINGS = new Map([
   ...each("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden", SPECIAL),
   ...each("aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled", STATE),

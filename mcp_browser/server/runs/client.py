@@ -36,15 +36,6 @@ from mcp_browser.llm.messages import (
     estimated_usage,
 )
 from mcp_browser.server import elicitation
-from mcp_browser.server.elicitation import (
-    COULD_NOT,
-    DONE,
-    PERSON_SECONDS,
-    Context,
-    Mailbox,
-    OpenForm,
-    ViewLink,
-)
 from mcp_browser.server.runs.run import Run
 from mcp_browser.server.view.card import TaskCard
 from mcp_browser.settings import AgentSettings
@@ -61,7 +52,13 @@ Answer with one JSON object and nothing else: no words around it. It must fit th
 class ClientWatcher:
     """The watcher of a run whose person is behind an MCP client."""
 
-    def __init__(self, run: Run, request: Context, open_form: OpenForm | None, view_link: ViewLink) -> None:
+    def __init__(
+        self,
+        run: Run,
+        request: elicitation.Context,
+        open_form: elicitation.OpenForm | None,
+        view_link: elicitation.ViewLink,
+    ) -> None:
         self._run = run
         self._request = request
         self._open_form = open_form
@@ -101,7 +98,8 @@ class ClientWatcher:
 
         card = await session.plugin(TaskCard)
         beside = ask_client() if asked is not None and self._run.attended else None
-        return await card.ask(question, (DONE, COULD_NOT) if acts else choices, beside, limit=PERSON_SECONDS)
+        offered = (elicitation.DONE, elicitation.COULD_NOT) if acts else choices
+        return await card.ask(question, offered, beside, limit=elicitation.PERSON_SECONDS)
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
         """Return the person's answer on a page of this server's; None where none can be asked."""
@@ -140,7 +138,7 @@ class ClientModel:
     """Asks the client's model, which the client chooses. Sampling counts no tokens: usage is an estimate."""
 
     def __init__(self, *, takes_tools: bool) -> None:
-        self.mailbox = Mailbox()
+        self.mailbox = elicitation.Mailbox()
         self._takes_tools = takes_tools
         self.info = ModelInfo(name="client:sampling")
 
@@ -209,7 +207,7 @@ HOW_TO_SET_UP = (
 
 
 async def run_models(
-    settings: AgentSettings, request: Context, name: str | None, *, attended: bool
+    settings: AgentSettings, request: elicitation.Context, name: str | None, *, attended: bool
 ) -> RunModels:
     """Find the models for a run; an `attended` one has a client there to answer, if it is asked.
 

@@ -17,7 +17,6 @@ from mcp_browser.actions.result import ActionContext
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.agent import assembly
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.assembly import RunModels
 from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder, new_task_id
 from mcp_browser.agent.record.variables import Variables, example_of
 from mcp_browser.agent.replay import Replay
@@ -314,7 +313,7 @@ class RunService:
 
     # -- making a run
 
-    def _new(self, call: Call, lease: SessionLease, params: RunTaskParams, models: RunModels) -> Run:
+    def _new(self, call: Call, lease: SessionLease, params: RunTaskParams, models: assembly.RunModels) -> Run:
         """Make a run of a call in the leased session; raises InvalidArguments."""
         budget = Budget(
             steps=params.max_steps or self.settings.agent.max_steps,
@@ -356,7 +355,7 @@ class RunService:
         self,
         call: Call,
         lease: SessionLease,
-        models: RunModels,
+        models: assembly.RunModels,
         history: AgentHistory,
         state: AgentState,
         *,

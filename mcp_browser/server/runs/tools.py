@@ -1,6 +1,7 @@
 """run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -44,26 +45,22 @@ _TOOLS: dict[str, tuple[type[BaseModel], str]] = {
 _IN_SESSION = frozenset({"run_task", "resume_task", "replay_task"})
 
 
+@dataclass(eq=False)
 class RunTools:
     """The tools of the built-in agent, for callers with the same settings.
 
     Agents use the actions of `registry`; what they write is listed by `files`.
     """
 
-    def __init__(  # noqa: PLR0913 - the parts of a server
-        self,
-        settings: Settings,
-        sessions: Sessions,
-        registry: Registry,
-        files: TaskFiles,
-        *,
-        open_form: OpenForm | None = None,
-        view_link: ViewLink = no_view,
-    ) -> None:
-        self.settings = settings
-        self.files = files
-        self._parts = settings, sessions, registry, files.written, open_form, view_link
-        files.follow(self._runs, self._folder_for)
+    settings: Settings
+    sessions: Sessions
+    registry: Registry
+    files: TaskFiles
+    open_form: OpenForm | None = None
+    view_link: ViewLink = no_view
+
+    def __post_init__(self) -> None:
+        self.files.follow(self._runs, self._folder_for)
 
     def tools(self, offered: Collection[str] | None = None) -> list[ServerTool[Any]]:
         """Those that the settings offer, or the ones `offered`; clients show a task's card as an MCP App."""
@@ -112,5 +109,7 @@ class RunTools:
     @cached_property
     def _service(self) -> "RunService":
         module = import_module("mcp_browser.server.runs.service")
-        made: RunService = module.RunService(*self._parts)
+        made: RunService = module.RunService(
+            self.settings, self.sessions, self.registry, self.files.written, self.open_form, self.view_link
+        )
         return made
