@@ -38,7 +38,7 @@ async def _record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
     settings = loaded.settings
     console = Console(stderr=True, highlight=False)
     # A test begins with a clean browser, unless a profile is asked for.
-    isolated = True if loaded.origins["profile"] == DEFAULT else None
+    isolated = loaded.origins["profile"] == DEFAULT
     # Without a window, the person works in the live view.
     viewed = runs_headless(settings.browser)
     async with viewed_session(settings, viewed=viewed, isolated=isolated) as (session, _):

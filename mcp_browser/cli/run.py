@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -30,10 +30,8 @@ from mcp_browser.errors import NoModel, SettingsError
 from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, RunRecord, SavedRuns, owner_of
 from mcp_browser.server.tool_groups import load_actions
+from mcp_browser.server.view.card import TaskCard
 from mcp_browser.settings import Settings
-
-if TYPE_CHECKING:
-    from mcp_browser.server.view.card import TaskCard
 
 LAST_LOOK_SECONDS = 2.0  # How long the view stays after a run
 
@@ -191,28 +189,20 @@ async def _carry_out(
 
 @contextlib.asynccontextmanager
 async def viewed_session(
-    settings: Settings, *, viewed: bool, isolated: bool | None = None
-) -> "AsyncGenerator[tuple[BrowserSession, TaskCard | None]]":
+    settings: Settings, *, viewed: bool, isolated: bool = False
+) -> AsyncGenerator[tuple[BrowserSession, TaskCard | None]]:
     """Yield a session for one command; where it is `viewed`, open its live view and yield its card, too."""
-    browser = settings.browser
-    isolated = browser.isolated if isolated is None else isolated
-    isolated = isolated or browser.browser_endpoint is not None
-    if not viewed:
-        async with BrowserSession(settings, isolated=isolated) as session:
-            yield session, None
-        return
-    # Imported late: most runs have no view.
-    from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
-    from mcp_browser.server.view.card import TaskCard  # noqa: PLC0415
-
     manager = BrowserManager(settings)
-    try:
-        async with viewed_on_loopback(settings, manager, None, opens=True):
-            session = await manager.open_session(isolated=isolated)
-            await session.ensure_open()
-            yield session, await session.plugin(TaskCard)
-    finally:
-        await manager.close()
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(manager.close)
+        if viewed:
+            # Imported late: most runs have no view.
+            from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
+
+            await stack.enter_async_context(viewed_on_loopback(settings, manager, None, opens=True))
+        session = await (manager.open_session() if isolated else manager.default_session())
+        await session.ensure_open()
+        yield session, await session.plugin(TaskCard) if viewed else None
 
 
 def _variables(given: Sequence[str]) -> dict[str, str]:
