@@ -54,10 +54,7 @@ def wrong_settings() -> Generator[None]:
     try:
         yield
     except ExceptionGroup as group:
-        wrong = group.subgroup(SettingsError)
-        raise group if wrong is None else _first(wrong) from None
-
-
-def _first(group: ExceptionGroup[SettingsError]) -> SettingsError:
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error
+        wrong: Exception | None = group.subgroup(SettingsError)
+        while isinstance(wrong, ExceptionGroup):
+            wrong = wrong.exceptions[0]
+        raise wrong or group from None

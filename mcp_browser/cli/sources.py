@@ -73,22 +73,15 @@ def load_settings(
         principals = _principals(config, content.pop(PRINCIPALS, {}), options)
         given |= _from_table(config, content, options)
     given |= _from_environment(environment, options)
-    given |= _from_flags(flags, options)
+    for name, value in flags.items():
+        option = options[name]
+        given[name] = _Given(value, option.off_flag if value is False and option.off_flag else option.flag)
     settings = _settings(given, options).model_copy(update={"principals": principals})
     loaded = LoadedSettings(
         settings, {name: given[name].origin if name in given else DEFAULT for name in options}
     )
     _check_together(loaded)
     return loaded
-
-
-def _from_flags(flags: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, _Given]:
-    given: dict[str, _Given] = {}
-    for name, value in flags.items():
-        option = options[name]
-        flag = option.off_flag if value is False and option.off_flag else option.flag
-        given[name] = _Given(value, flag)
-    return given
 
 
 def _from_environment(environment: Mapping[str, str], options: Mapping[str, Option]) -> dict[str, _Given]:
