@@ -381,7 +381,7 @@ def test_a_table_says_what_is_different_for_some_principals(tmp_path: Path) -> N
         '[principals.team-a]\nsecrets = "a.toml"\nmax-tabs = 2\n',
     )
     settings = load(config=config).settings
-    team, a, bob = map(settings.of_principal, ("team-b", "team-a", "bob"))
+    team, a, bob = (settings.with_tables(settings.fitting(name)) for name in ("team-b", "team-a", "bob"))
     assert (team.tools.tools, team.agent.secrets, team.sessions.max_tabs) == (
         ("core", "storage"),
         tmp_path / "s.toml",

@@ -24,11 +24,13 @@ from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
 from mcp_browser.api import Agent
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.progress import TerminalWatcher, show_outcome
+from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NoModel, SettingsError
 from mcp_browser.server.principals import ANONYMOUS
-from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, RunRecord, SavedRuns, owner_of
+from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, SavedRuns
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.server.view.card import TaskCard
 from mcp_browser.settings import Settings
@@ -54,8 +56,9 @@ HOW_TO_NAME_ONE = (
 _Begun = tuple[Coroutine[Any, Any, TaskOutcome], Control]
 
 
-def run(settings: Settings, given: Mapping[str, Any]) -> int:
+def run(loaded: LoadedSettings, asked: Arguments) -> int:
     """Do a task, or one again; the exit code. Raises SettingsError, ModelError, ActionError."""
+    settings, given = loaded.settings, asked.given
     if ("task" in given) == ("replay" in given):
         raise SettingsError('say what is to be done: mcp-browser run "…", or --replay FOLDER.')
     identifier = new_task_id()
@@ -217,10 +220,9 @@ def _variables(given: Sequence[str]) -> dict[str, str]:
 
 def _claim(folder: Path, history: AgentHistory) -> FolderLock:
     """Lock the run's folder; a server over stdio may read it."""
-    kept = TaskFolder(folder)
     if not (folder / RECORD_FILE).exists():
-        kept.write(RECORD_FILE, RunRecord(owner=owner_of(ANONYMOUS)).model_dump_json().encode())
-        kept.save_history(history)
+        SavedRuns(folder.parent).write_record(folder.name, ANONYMOUS)
+        TaskFolder(folder).save_history(history)
     claim = FolderLock(folder)
     claim.take()
     return claim

@@ -8,6 +8,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from mcp_browser.cli.arguments import Arguments
+from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import SettingsError
 from mcp_browser.privacy.hiding import LogFormatter
 from mcp_browser.server.http.quiet_logs import quiet_logs
@@ -15,8 +17,9 @@ from mcp_browser.server.stdio import open_wire
 from mcp_browser.settings import Settings
 
 
-def serve(settings: Settings) -> NoReturn:
+def serve(loaded: LoadedSettings, _asked: Arguments) -> NoReturn:
     """Serve until the client has gone or a signal comes, then end the process; raises SettingsError."""
+    settings = loaded.settings
     begin(settings)
     over_http = settings.server.http or settings.server.sse
     # The client is answered while the rest is imported.
