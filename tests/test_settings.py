@@ -102,6 +102,7 @@ RESOLVER = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
         ("--headless --headed", {}, "browser.headless", False),
         *(("", {"HEADLESS": word}, "browser.headless", True) for word in ("1", "true")),
         *(("", {"HEADLESS": word}, "browser.headless", False) for word in ("no", "off")),
+        ("--path-prefix /browser/", {}, "server.path_prefix", "/browser"),
         ("--viewport 1024x768", {}, "browser.viewport", Viewport(width=1024, height=768)),
         ("--viewport '1024 x 768'", {}, "browser.viewport", Viewport(width=1024, height=768)),
         ("--viewport 1024,768", {}, "browser.viewport", Viewport(width=1024, height=768)),

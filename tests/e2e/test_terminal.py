@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.support.agents import Desk, done, output
+from tests.support.process import own_environment
 from tests.support.site import Site
 
 LONGEST = 120  # Seconds that a command may show nothing, on the busiest machine
@@ -59,8 +60,7 @@ class Terminal:
     def __init__(self, folder: Path) -> None:
         self.desk = Desk(folder)
         self.flags = self.desk.flags
-        own = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
-        self._environment = own | {"COLUMNS": "200", "TERM": "xterm"}
+        self._environment = own_environment() | {"COLUMNS": "200", "TERM": "xterm"}
 
     async def begin(self, *words: str, **options: Any) -> asyncio.subprocess.Process:
         command = (sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated")
