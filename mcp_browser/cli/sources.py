@@ -19,12 +19,7 @@ from mcp_browser.settings import (
     all_options,
     by_group,
 )
-from mcp_browser.settings.options import (
-    VARIABLE_PREFIX,
-    did_you_mean,
-    what_is_allowed,
-    without_secrets,
-)
+from mcp_browser.settings.options import VARIABLE_PREFIX, did_you_mean, what_is_allowed, without_secrets
 
 CONFIG_VARIABLE = "MCP_BROWSER_CONFIG"
 DEFAULT = "default"
