@@ -161,7 +161,9 @@ class HttpServer:
                 manager,
                 self.sessions,
                 session_tools=session_tools(self.sessions),
-                open_form=lambda request, *asked: forms.asking(hosted_at(settings, request), *asked),
+                open_form=lambda request, question, site, task: forms.asking(
+                    hosted_at(settings, request), question, site, task
+                ),
                 view=(view.link_to, view.app) if view is not None else None,
                 on_call=metrics.called,
             )
