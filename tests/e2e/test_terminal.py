@@ -150,6 +150,19 @@ async def test_how_a_task_ends_is_the_exit_code(site: Site, tmp_path: Path) -> N
     assert "mcp-browser tasks resume" in told
 
 
+async def test_a_task_starts_with_the_logins_of_a_file(site: Site, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    kept = {"name": "login", "value": "ada", "domain": "127.0.0.1", "path": "/", "expires": -1}
+    kept |= {"httpOnly": False, "secure": False, "sameSite": "Lax"}
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"cookies": [kept], "origins": []}))
+    terminal.desk.follow(done("Looked."))
+    page = site.page("<script>fetch('/had/' + document.cookie)</script>")
+    code, _, told = await terminal.run("run", "Look", "--start-url", page, "--storage-state", str(state))
+    assert code == 0, told
+    assert "GET /had/login=ada" in site.requests
+
+
 async def test_ctrl_c_saves_the_task_and_it_is_resumed(site: Site, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     look = output({"find_elements": {"text": "tea"}})
