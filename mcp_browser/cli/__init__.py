@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pkgutil import resolve_name
+from importlib import import_module
 
 from mcp_browser.cli.arguments import Arguments, parse_arguments
 from mcp_browser.cli.sources import LoadedSettings, load_settings, make_folders
@@ -38,9 +38,10 @@ def _run(words: Sequence[str]) -> int:
     if asked.command in {"serve", "try", "run", "record"}:
         make_folders(loaded)
     # Each command imports what it needs, so that the server does not wait for the others' imports.
-    place = {"try": "trial:try_page", "completion": "commands:completion"}
-    name = place.get(asked.command, f"{asked.command}:{asked.command}")
-    command: Callable[[LoadedSettings, Arguments], int] = resolve_name(f"mcp_browser.cli.{name}")
+    elsewhere = {"try": ("trial", "try_page"), "completion": ("commands", "completion")}
+    module, name = elsewhere.get(asked.command, (asked.command, asked.command))
+    command: Callable[[LoadedSettings, Arguments], int]
+    command = getattr(import_module(f"mcp_browser.cli.{module}"), name)
     return command(loaded, asked)
 
 
