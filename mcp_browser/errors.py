@@ -1,35 +1,4 @@
-"""What can go wrong, as a tree.
-
-McpBrowserError
-├── SettingsError            a wrong setting; the command line prints it and exits with code 2
-├── ModelError               a chat model has not answered; its kind says whether to ask again
-│   ├── ModelRateLimited     it limits the rate: later
-│   ├── ModelTimedOut        it took too long: again
-│   ├── ModelUnavailable     it cannot be reached, or has failed itself: again
-│   ├── ModelRefused         it will not answer this way: a key, a name, a request is wrong
-│   ├── ContextTooLong       the conversation is longer than the model takes
-│   ├── InvalidOutput        its answer does not have the requested form; the message says why
-│   └── NoModel              no model is set up
-└── ActionError              something that the caller can mend; its message says how
-    ├── InvalidArguments     the arguments do not fit the action's schema
-    ├── UnknownAction        no such action, or it is not offered on this page
-    ├── StaleElement         the index names an element that is gone
-    ├── NotActionable        covered, disabled, hidden, detached, read-only, of the wrong kind
-    ├── NotFound             a tab, text, option, file or match that is not there
-    ├── NavigationError      the address could not be opened
-    ├── BlockedUrl           the address is not allowed
-    ├── Refused              the policy forbids it, or a person has not said yes
-    ├── TakenOver            a person has the browser, and has not handed it back in time
-    ├── DialogOpen           a JavaScript dialog waits for `handle_dialog`
-    ├── PremiseGone          the page is not as a list of actions was written for
-    ├── ScriptFailed         a script of the caller's threw, or is no JavaScript
-    ├── LimitReached         there is no room for another session, tab or call
-    ├── UnknownSession       there is no such session, or it has ended
-    ├── DeadlineExceeded     the time limit of the call, the action or a wait has passed
-    └── BrowserUnavailable   no browser could be found, started or reached
-        ├── BrowserNotFound
-        └── ProfileInUse
-"""
+"""What can go wrong: the caller of an action can mend an `ActionError`, whose message says how."""
 
 from collections.abc import Callable
 
@@ -39,7 +8,10 @@ class McpBrowserError(Exception):
 
 
 class SettingsError(McpBrowserError):
-    """A setting is wrong. The message is one line that names the setting and where it came from."""
+    """A setting is wrong. The message is one line that names the setting and where it came from.
+
+    The command line prints it and exits with code 2.
+    """
 
 
 class ModelError(McpBrowserError):
@@ -58,19 +30,19 @@ class ModelError(McpBrowserError):
 
 
 class ModelRateLimited(ModelError):
-    """The model limits the rate of requests."""
+    """The model limits the rate of requests: ask again later."""
 
 
 class ModelTimedOut(ModelError):
-    """The model did not answer in time."""
+    """The model did not answer in time: ask again."""
 
 
 class ModelUnavailable(ModelError):
-    """The model cannot be reached, or has failed itself."""
+    """The model cannot be reached, or has failed itself: ask again."""
 
 
 class ModelRefused(ModelError):
-    """The model will not answer such a request, however often it is asked."""
+    """The model will not answer such a request, ever: a key, a name or a request is wrong."""
 
 
 class ContextTooLong(ModelError):
@@ -126,7 +98,10 @@ class StaleElement(ActionError):
 
 
 class NotActionable(ActionError):
-    """The element is there but cannot take the action: covered, disabled, hidden, of the wrong kind."""
+    """The element is there but cannot take the action.
+
+    It is covered, disabled, hidden, detached, read-only, or of the wrong kind.
+    """
 
 
 class NotFound(ActionError):
@@ -150,7 +125,7 @@ class TakenOver(ActionError):
 
 
 class DialogOpen(ActionError):
-    """A JavaScript dialog is open and holds the page."""
+    """A JavaScript dialog is open and holds the page, until `handle_dialog`."""
 
 
 class PremiseGone(ActionError):
@@ -170,7 +145,7 @@ class UnknownSession(ActionError):
 
 
 class DeadlineExceeded(ActionError):
-    """A time limit has passed."""
+    """The time limit of the call, the action or a wait has passed."""
 
 
 class BrowserUnavailable(ActionError):

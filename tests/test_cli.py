@@ -15,7 +15,7 @@ from mcp_browser.browser.process.installing import Installer
 from mcp_browser.cli import main
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, all_options
-from tests.support.process import warnings_aside
+from tests.support.process import own_environment, warnings_aside
 from tests.support.site import Site
 
 LINE = re.compile(r'^\s*\*?\[\d+\] \S+ "', re.MULTILINE)
@@ -23,14 +23,13 @@ LINE = re.compile(r'^\s*\*?\[\d+\] \S+ "', re.MULTILINE)
 
 def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """One command line, with an empty standard input, and none of the tester's own settings."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
     return subprocess.run(
         [sys.executable, "-m", "mcp_browser", *words],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
-        env={**inherited, **environment},
+        env={**own_environment(), **environment},
         timeout=120,
     )
 

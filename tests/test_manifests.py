@@ -1,7 +1,6 @@
 """The manifests: each parses, is valid, and starts the server where it says how."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.sources import load_settings
 from mcp_browser.settings import all_options
 from tests.support.packages import npm_packages, python_packages
+from tests.support.process import own_environment
 
 ROOT = Path(__file__).parent.parent
 MANIFESTS = ROOT / "manifests"
@@ -46,9 +46,8 @@ def version() -> str:
 
 async def tools_of(command: str, arguments: list[str], **environment: str) -> list[types.Tool]:
     """The tools of the server that a command starts."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
-    quiet = {"MCP_BROWSER_HEADLESS": "true", "MCP_BROWSER_ISOLATED": "true"}
-    server = StdioServerParameters(command=command, args=arguments, env={**inherited, **quiet, **environment})
+    quiet = own_environment() | {"MCP_BROWSER_HEADLESS": "true", "MCP_BROWSER_ISOLATED": "true"}
+    server = StdioServerParameters(command=command, args=arguments, env=quiet | environment)
     async with Client(server, read_timeout_seconds=300) as client:
         return (await client.list_tools()).tools
 

@@ -7,28 +7,13 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, NoReturn
 
 from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.sources import CONFIG_VARIABLE
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import OWN_BROWSERS, all_options, group_titles
 from mcp_browser.settings.options import Option, did_you_mean
-
-CommandName = Literal[
-    "serve",
-    "try",
-    "do",
-    "skill",
-    "run",
-    "record",
-    "tasks",
-    "install",
-    "config",
-    "doctor",
-    "token",
-    "completion",
-]
 
 
 def _argument(about: str, metavar: str | None = None, **more: Any) -> Mapping[str, Any]:
@@ -54,7 +39,7 @@ _WITH_DEPS = _argument(
     "let the system's package manager install what is missing; else you are asked at a terminal"
 )
 
-COMMANDS: Mapping[CommandName, Command] = {
+COMMANDS: Mapping[str, Command] = {
     "try": Command(
         "open a page, print its snapshot and save a screenshot; needs no MCP client",
         "headless executable allow_file_urls output_dir viewport",
@@ -175,7 +160,7 @@ class Arguments:
     `given` are the command's own arguments, by name.
     """
 
-    command: CommandName
+    command: str
     flags: Mapping[str, Any]
     config: Path | None
     given: Mapping[str, Any]
@@ -203,8 +188,8 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
     if values.get("stdio"):
         # It wins over a variable or a file, as any flag does.
         values |= {"http": False, "sse": False}
-    command = cast("CommandName", values.get("command") or "serve")
-    words_of_it = COMMANDS[command].own if command != "serve" else ()
+    command = values.get("command") or "serve"
+    words_of_it = COMMANDS[command].own if command in COMMANDS else ()
     own = (name.removeprefix("--").replace("-", "_") for name in words_of_it)
     return Arguments(
         command=command,

@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,8 +14,10 @@ from typing import Any, cast
 from mcp_browser.actions.code import secrets_named
 from mcp_browser.actions.registry import RegisteredAction, Registry, is_typed_in
 from mcp_browser.actions.schema import Schema, tool_schema
-from mcp_browser.cli.arguments import Parser, settings_length, wide
+from mcp_browser.cli.arguments import Arguments, Parser, settings_length, whole_parser, wide
+from mcp_browser.cli.sources import LoadedSettings, with_all_tools
 from mcp_browser.errors import SettingsError
+from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings.options import did_you_mean
 
 STDIN = "stdin"
@@ -91,6 +94,15 @@ class Commands:
             parser_of(action, make=partial(parsers.add_parser, action.name, help=about))
         for name, about in (("status", "list the sessions"), ("stop", "end the session; --all ends all")):
             parsers.add_parser(name, help=about)
+
+
+def completion(loaded: LoadedSettings, asked: Arguments) -> int:
+    """Print the script by which a shell completes commands and settings; the exit code."""
+    import shtab  # noqa: PLC0415 - not for `do`
+
+    commands = Commands(load_actions(with_all_tools(loaded).settings.tools))
+    sys.stdout.write(shtab.complete(whole_parser(commands.add_to), shell=asked.given["shell"]) + "\n")
+    return 0
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

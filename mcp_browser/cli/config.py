@@ -12,8 +12,10 @@ from urllib.parse import urlsplit
 import tomlkit
 
 from mcp_browser.browser.files.filenames import write_whole
+from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.client_files import nested, parsed, with_entry
 from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Launch, Transport
+from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import Settings, all_options
 from mcp_browser.settings.options import did_you_mean
@@ -25,18 +27,17 @@ _OURS = ("mcp-browser", "mcp_browser")  # Of which the command of an entry of ou
 _FOR_A_WHILE = {"archive-v0", "environments-v2"}  # Folders of uv's cache that hold environments
 
 
-def config(
-    settings: Settings, given: Mapping[str, Any], *, flags: Mapping[str, Any], file: Path | None
-) -> int:
+def config(loaded: LoadedSettings, asked: Arguments) -> int:
     """Show the entry for a client, or write it into the client's file; the exit code.
 
-    `flags` are the settings that the entry is to start the server with, `file` its configuration file.
+    The entry starts the server with the flags and the configuration file that were given.
 
     Raises:
         SettingsError: there is no such client or transport, or the file cannot be read or written.
     """
+    given = asked.given
     client = _client(given.get("client"))
-    launch = _launch(settings, given, _words(flags, file))
+    launch = _launch(loaded.settings, given, _words(asked.flags, asked.config))
     entry = client.entry(launch)
     if entry is None:
         raise SettingsError(

@@ -33,6 +33,7 @@ from mcp_browser.browser.process.launch import (
 from mcp_browser.browser.process.launcher import address_and_headers
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
 from mcp_browser.browser.site_data import check
+from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.install import show, start_problem
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
@@ -58,7 +59,7 @@ class Finding:
     broken: bool = False
 
 
-def doctor(loaded: LoadedSettings) -> int:
+def doctor(loaded: LoadedSettings, _asked: Arguments) -> int:
     """Print the report; the exit code, 1 where something is broken. Raises SettingsError."""
     console = Console(soft_wrap=True, highlight=False)
     findings = list(_findings(loaded.settings))

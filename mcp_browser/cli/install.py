@@ -13,8 +13,10 @@ from rich.console import Console
 
 from mcp_browser.browser.process.installing import Installer
 from mcp_browser.browser.process.launch import BrowserChoice, browser_version, launch_options
+from mcp_browser.cli.arguments import Arguments
+from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import BrowserUnavailable
-from mcp_browser.settings import BrowserSettings, Settings
+from mcp_browser.settings import BrowserSettings
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -23,23 +25,20 @@ _PLAIN_SECONDS = 10.0  # Between lines about long work where there is no termina
 _START_SECONDS = 30.0
 
 
-def install(settings: Settings, *, with_deps: bool) -> int:
+def install(loaded: LoadedSettings, asked: Arguments) -> int:
     """Find a browser or get one, showing each step, and open a page with it; the exit code.
-
-    Args:
-        settings: the settings in force.
-        with_deps: the system's packages may be changed; otherwise a person at a terminal is asked.
 
     Raises:
         BrowserUnavailable: there is none and none could be had, or it does not start, or Playwright's driver
             does not.
     """
-    with installing(with_deps=with_deps) as (installer, progress):
-        choice = installer.install_browser(settings.browser)
-        problem = start_problem(choice, settings.browser)
+    browser = loaded.settings.browser
+    with installing(with_deps="with_deps" in asked.given) as (installer, progress):
+        choice = installer.install_browser(browser)
+        problem = start_problem(choice, browser)
         lacks = problem is not None and choice.origin == "playwright" and "shared libraries" in problem
         if lacks and installer.install_libraries():
-            problem = start_problem(choice, settings.browser)
+            problem = start_problem(choice, browser)
         if problem is not None:
             hint = "Its libraries can be installed with: mcp-browser install --with-deps."
             other = "Name another one with --executable PATH, or leave that setting out."
@@ -50,7 +49,10 @@ def install(settings: Settings, *, with_deps: bool) -> int:
 
 @contextlib.contextmanager
 def installing(*, with_deps: bool) -> Generator[tuple[Installer, "StatusLine"]]:
-    """Yield an installer, with Playwright's driver mended, and the line on which it shows its work."""
+    """Yield an installer, with Playwright's driver mended, and the line on which it shows its work.
+
+    With `with_deps` the system's packages may be changed; otherwise a person at a terminal is asked.
+    """
     progress = StatusLine()
     try:
         allowed = asking(progress, with_deps=with_deps)

@@ -16,6 +16,7 @@ from mcp_browser.agent.recorder import PersonRecorder
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.process.launch import runs_headless
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.progress import read_line
 from mcp_browser.cli.run import viewed_session
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
@@ -29,16 +30,16 @@ HOW = (
 )
 
 
-def record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
+def record(loaded: LoadedSettings, asked: Arguments) -> int:
     """Record until the person ends it, and write what they did; the exit code. Raises ActionError."""
-    return asyncio.run(_record(loaded, given))
+    return asyncio.run(_record(loaded, asked.given))
 
 
 async def _record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
     settings = loaded.settings
     console = Console(stderr=True, highlight=False)
     # A test begins with a clean browser, unless a profile is asked for.
-    isolated = True if loaded.origins["profile"] == DEFAULT else None
+    isolated = loaded.origins["profile"] == DEFAULT
     # Without a window, the person works in the live view.
     viewed = runs_headless(settings.browser)
     async with viewed_session(settings, viewed=viewed, isolated=isolated) as (session, _):

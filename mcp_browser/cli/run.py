@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -24,16 +24,16 @@ from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
 from mcp_browser.api import Agent
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.progress import TerminalWatcher, show_outcome
+from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NoModel, SettingsError
 from mcp_browser.server.principals import ANONYMOUS
-from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, RunRecord, SavedRuns, owner_of
+from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, SavedRuns
 from mcp_browser.server.tool_groups import load_actions
+from mcp_browser.server.view.card import TaskCard
 from mcp_browser.settings import Settings
-
-if TYPE_CHECKING:
-    from mcp_browser.server.view.card import TaskCard
 
 LAST_LOOK_SECONDS = 2.0  # How long the view stays after a run
 
@@ -56,8 +56,9 @@ HOW_TO_NAME_ONE = (
 _Begun = tuple[Coroutine[Any, Any, TaskOutcome], Control]
 
 
-def run(settings: Settings, given: Mapping[str, Any]) -> int:
+def run(loaded: LoadedSettings, asked: Arguments) -> int:
     """Do a task, or one again; the exit code. Raises SettingsError, ModelError, ActionError."""
+    settings, given = loaded.settings, asked.given
     if ("task" in given) == ("replay" in given):
         raise SettingsError('say what is to be done: mcp-browser run "…", or --replay FOLDER.')
     identifier = new_task_id()
@@ -191,28 +192,20 @@ async def _carry_out(
 
 @contextlib.asynccontextmanager
 async def viewed_session(
-    settings: Settings, *, viewed: bool, isolated: bool | None = None
-) -> "AsyncGenerator[tuple[BrowserSession, TaskCard | None]]":
+    settings: Settings, *, viewed: bool, isolated: bool = False
+) -> AsyncGenerator[tuple[BrowserSession, TaskCard | None]]:
     """Yield a session for one command; where it is `viewed`, open its live view and yield its card, too."""
-    browser = settings.browser
-    isolated = browser.isolated if isolated is None else isolated
-    isolated = isolated or browser.browser_endpoint is not None
-    if not viewed:
-        async with BrowserSession(settings, isolated=isolated) as session:
-            yield session, None
-        return
-    # Imported late: most runs have no view.
-    from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
-    from mcp_browser.server.view.card import TaskCard  # noqa: PLC0415
-
     manager = BrowserManager(settings)
-    try:
-        async with viewed_on_loopback(settings, manager, None, opens=True):
-            session = await manager.open_session(isolated=isolated)
-            await session.ensure_open()
-            yield session, await session.plugin(TaskCard)
-    finally:
-        await manager.close()
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(manager.close)
+        if viewed:
+            # Imported late: most runs have no view.
+            from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
+
+            await stack.enter_async_context(viewed_on_loopback(settings, manager, None, opens=True))
+        session = await (manager.open_session() if isolated else manager.default_session())
+        await session.ensure_open()
+        yield session, await session.plugin(TaskCard) if viewed else None
 
 
 def _variables(given: Sequence[str]) -> dict[str, str]:
@@ -227,10 +220,9 @@ def _variables(given: Sequence[str]) -> dict[str, str]:
 
 def _claim(folder: Path, history: AgentHistory) -> FolderLock:
     """Lock the run's folder; a server over stdio may read it."""
-    kept = TaskFolder(folder)
     if not (folder / RECORD_FILE).exists():
-        kept.write(RECORD_FILE, RunRecord(owner=owner_of(ANONYMOUS)).model_dump_json().encode())
-        kept.save_history(history)
+        SavedRuns(folder.parent).write_record(folder.name, ANONYMOUS)
+        TaskFolder(folder).save_history(history)
     claim = FolderLock(folder)
     claim.take()
     return claim

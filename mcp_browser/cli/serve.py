@@ -8,6 +8,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from mcp_browser.cli.arguments import Arguments
+from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import SettingsError
 from mcp_browser.privacy.hiding import LogFormatter
 from mcp_browser.server.http.quiet_logs import quiet_logs
@@ -15,8 +17,9 @@ from mcp_browser.server.stdio import open_wire
 from mcp_browser.settings import Settings
 
 
-def serve(settings: Settings) -> NoReturn:
+def serve(loaded: LoadedSettings, _asked: Arguments) -> NoReturn:
     """Serve until the client has gone or a signal comes, then end the process; raises SettingsError."""
+    settings = loaded.settings
     begin(settings)
     over_http = settings.server.http or settings.server.sse
     # The client is answered while the rest is imported.
@@ -54,10 +57,7 @@ def wrong_settings() -> Generator[None]:
     try:
         yield
     except ExceptionGroup as group:
-        wrong = group.subgroup(SettingsError)
-        raise group if wrong is None else _first(wrong) from None
-
-
-def _first(group: ExceptionGroup[SettingsError]) -> SettingsError:
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error
+        wrong: Exception | None = group.subgroup(SettingsError)
+        while isinstance(wrong, ExceptionGroup):
+            wrong = wrong.exceptions[0]
+        raise wrong or group from None

@@ -3,29 +3,29 @@
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
 from mcp_browser.actions.registry import RegisteredAction, Registry
+from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.commands import usage
 from mcp_browser.cli.config import changed, program
+from mcp_browser.cli.sources import LoadedSettings, with_all_tools
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.tool_groups import load_actions
-from mcp_browser.settings import Settings
 from mcp_browser.settings.options import did_you_mean
 
 NAME = "mcp-browser"
 
 
-def skill(settings: Settings, given: Mapping[str, Any]) -> int:
+def skill(loaded: LoadedSettings, asked: Arguments) -> int:
     """Print the skill, or write it to where a client looks for one; the exit code. Raises SettingsError."""
+    given = asked.given
     command = "mcp-browser" if shutil.which("mcp-browser") else shlex.join(program())
-    text = skill_text(load_actions(settings.tools), command)
+    text = skill_text(load_actions(with_all_tools(loaded).settings.tools), command)
     if "write" not in given:
         sys.stdout.write(text)
         return 0

@@ -19,13 +19,7 @@ from mcp_browser.settings import (
     all_options,
     by_group,
 )
-from mcp_browser.settings.options import (
-    VARIABLE_PREFIX,
-    Option,
-    did_you_mean,
-    what_is_allowed,
-    without_secrets,
-)
+from mcp_browser.settings.options import VARIABLE_PREFIX, did_you_mean, what_is_allowed, without_secrets
 
 CONFIG_VARIABLE = "MCP_BROWSER_CONFIG"
 DEFAULT = "default"
@@ -62,7 +56,6 @@ def load_settings(
     Raises:
         SettingsError: a value is wrong or a name unknown, in one line.
     """
-    options = all_options()
     given: dict[str, _Given] = {}
     if config is None and environment.get(CONFIG_VARIABLE):
         config = Path(environment[CONFIG_VARIABLE])
@@ -70,31 +63,23 @@ def load_settings(
     if config is not None:
         config = config.expanduser()
         content = dict(_read(config))
-        principals = _principals(config, content.pop(PRINCIPALS, {}), options)
-        given |= _from_table(config, content, options)
-    given |= _from_environment(environment, options)
-    given |= _from_flags(flags, options)
-    settings = _settings(given, options).model_copy(update={"principals": principals})
-    loaded = LoadedSettings(
-        settings, {name: given[name].origin if name in given else DEFAULT for name in options}
-    )
+        principals = _principals(config, content.pop(PRINCIPALS, {}))
+        given |= _from_table(config, content)
+    given |= _from_environment(environment)
+    for name, value in flags.items():
+        option = all_options()[name]
+        given[name] = _Given(value, option.off_flag if value is False and option.off_flag else option.flag)
+    settings = _settings(given).model_copy(update={"principals": principals})
+    origins = {name: given[name].origin if name in given else DEFAULT for name in all_options()}
+    loaded = LoadedSettings(settings, origins)
     _check_together(loaded)
     return loaded
 
 
-def _from_flags(flags: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, _Given]:
-    given: dict[str, _Given] = {}
-    for name, value in flags.items():
-        option = options[name]
-        flag = option.off_flag if value is False and option.off_flag else option.flag
-        given[name] = _Given(value, flag)
-    return given
-
-
-def _from_environment(environment: Mapping[str, str], options: Mapping[str, Option]) -> dict[str, _Given]:
+def _from_environment(environment: Mapping[str, str]) -> dict[str, _Given]:
     by_variable = {
         variable: option
-        for option in options.values()
+        for option in all_options().values()
         for variable in (option.variable, VARIABLE_PREFIX + option.flag[2:].replace("-", "_").upper())
     }
     given: dict[str, _Given] = {}
@@ -108,38 +93,38 @@ def _from_environment(environment: Mapping[str, str], options: Mapping[str, Opti
     return given
 
 
-def _settings(given: Mapping[str, _Given], options: Mapping[str, Option]) -> Settings:
+def _settings(given: Mapping[str, _Given]) -> Settings:
     try:
         return Settings.model_validate(by_group({name: found.value for name, found in given.items()}))
     except ValidationError as error:
-        raise SettingsError(_explain(error, options, given)) from None
+        raise SettingsError(_explain(error, given)) from None
 
 
-def _principals(path: Path, tables: object, options: Mapping[str, Option]) -> tuple[PrincipalSettings, ...]:
+def _principals(path: Path, tables: object) -> tuple[PrincipalSettings, ...]:
     """What the table `principals` of a configuration file says: for each glob of names, settings by key."""
     if not isinstance(tables, dict):
         raise SettingsError(f"{PRINCIPALS} in {path} must be a table of tables, one for each name.")
+    options = all_options()
     found: list[PrincipalSettings] = []
     for pattern, table in cast("dict[str, Any]", tables).items():
         where = f"{path}, {PRINCIPALS}.{pattern}"
         if not isinstance(table, dict):
             raise SettingsError(f"{where} must be a table of settings.")
-        given = _from_table(path, cast("dict[str, Any]", table), options, where=where)
+        given = _from_table(path, cast("dict[str, Any]", table), where=where)
         for name in given:
             if name not in PER_PRINCIPAL:
                 allowed = ", ".join(sorted(options[one].key for one in PER_PRINCIPAL))
                 key = options[name].key
                 raise SettingsError(f"{key} in {where} is one for all; for each there are: {allowed}.")
-        settings = _settings(given, options)
+        settings = _settings(given)
         values = {name: getattr(getattr(settings, options[name].group), name) for name in given}
         found.append(PrincipalSettings(pattern=pattern, values=by_group(values)))
     return tuple(found)
 
 
-def _from_table(
-    path: Path, table: Mapping[str, Any], options: Mapping[str, Option], *, where: str = ""
-) -> dict[str, _Given]:
+def _from_table(path: Path, table: Mapping[str, Any], *, where: str = "") -> dict[str, _Given]:
     where = where or str(path)
+    options = all_options()
     by_key = {
         key: option
         for option in options.values()
@@ -187,8 +172,8 @@ def _beside(config: Path, value: Any) -> Any:
             return value
 
 
-def _explain(error: ValidationError, options: Mapping[str, Option], given: Mapping[str, _Given]) -> str:
-    option, allowed = what_is_allowed(error, options)
+def _explain(error: ValidationError, given: Mapping[str, _Given]) -> str:
+    option, allowed = what_is_allowed(error, all_options())
     value, origin = given[option.name].value, given[option.name].origin
     as_written = origin in (option.flag, option.off_flag, option.variable)
     got = "" if option.may_be_secret else f", not {_shown(value)}"

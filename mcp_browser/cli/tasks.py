@@ -2,9 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -13,19 +11,21 @@ from rich.text import Text
 from mcp_browser.agent.record.history import TaskFolder
 from mcp_browser.agent.record.report import export_script, render_report
 from mcp_browser.agent.task import TaskOutcome
+from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.progress import show_end, show_goal, show_outcome
+from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.runs.saved import FolderLock, SavedRuns, outcome_of
 from mcp_browser.server.tool_groups import load_actions
-from mcp_browser.settings import Settings
 from mcp_browser.text import clean_text, one_line
 
 LONGEST_TASK = 60
 WIDE = 140  # Characters of a line where there is no terminal
 
 
-def tasks(settings: Settings, given: Mapping[str, Any]) -> int:
+def tasks(loaded: LoadedSettings, asked: Arguments) -> int:
     """Do what is asked for with saved runs; the exit code. Raises SettingsError, NotFound, NotActionable."""
+    settings, given = loaded.settings, asked.given
     runs = SavedRuns.of(settings.agent)
     do, names = given.get("do", "list"), given.get("names", [])
     if do == "list":

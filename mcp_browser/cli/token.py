@@ -2,11 +2,12 @@
 
 import sys
 
+from mcp_browser.cli.arguments import Arguments
+from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.server.http.auth.tokens import DEFAULT_NAME, add_token, new_token
-from mcp_browser.settings import AccessSettings
 
 
-def token(settings: AccessSettings, name: str | None) -> int:
+def token(loaded: LoadedSettings, asked: Arguments) -> int:
     """Make a token and print it, and nothing else, to standard output; the exit code.
 
     With a file of tokens in the settings its hash is added there, and counts at once where a server reads the
@@ -15,13 +16,13 @@ def token(settings: AccessSettings, name: str | None) -> int:
     Raises:
         SettingsError: the name or the file cannot be used.
     """
-    name = name or DEFAULT_NAME
-    if settings.tokens is None:
+    name, tokens = str(asked.given.get("name") or DEFAULT_NAME), loaded.settings.access.tokens
+    if tokens is None:
         made = new_token()
         how = f"Start the server with MCP_BROWSER_TOKEN={name}:TOKEN in its environment."
     else:
-        made = add_token(settings.tokens, name)
-        how = f"Its hash is in {settings.tokens}, and counts for servers with --tokens {settings.tokens}."
+        made = add_token(tokens, name)
+        how = f"Its hash is in {tokens}, and counts for servers with --tokens {tokens}."
     sys.stdout.write(f"{made}\n")
     sys.stdout.flush()
     sys.stderr.write(

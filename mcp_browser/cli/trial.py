@@ -11,6 +11,7 @@ from rich.console import Console
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
 from mcp_browser.browser.process.launch import find_browser
+from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.install import installing, show
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import BlockedUrl, BrowserNotFound, NotFound
@@ -18,12 +19,11 @@ from mcp_browser.rendering import render_snapshot
 from mcp_browser.settings import Settings
 
 
-def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int:
+def try_page(loaded: LoadedSettings, asked: Arguments) -> int:
     """Open a page, print its snapshot and save a screenshot; the exit code. Raises ActionError."""
     settings = loaded.settings
-    if url is not None:
-        url = _address(url, settings)
-    with installing(with_deps=with_deps) as (installer, progress):
+    url = _address(asked.given["url"], settings) if "url" in asked.given else None
+    with installing(with_deps="with_deps" in asked.given) as (installer, progress):
         if settings.browser.starts_browser:
             try:
                 find_browser(settings.browser)

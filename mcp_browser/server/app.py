@@ -99,10 +99,6 @@ class Offers:
         settings = self._settings_of(principal)
         return self._made.get(id(settings)) or self._of(settings)
 
-    def names(self, principal: Principal) -> frozenset[str]:
-        """The names of a caller's tools."""
-        return self(principal).tools.names
-
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
         """The schema of a tool's arguments, the same for every caller; None if no caller has the tool."""
         return next((found for one in self._made.values() if (found := one.tools.schema_of(name))), None)
@@ -161,7 +157,7 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
         call = Call(request=ctx, params=params, arguments=arguments, principal=caller)
         return await offers(caller).tools.call(call)
 
-    prompts = Prompts(offers.names, has_sessions=sessions.has_handles).handlers
+    prompts = Prompts(lambda caller: offers(caller).tools.names, has_sessions=sessions.has_handles).handlers
     server = BrowserServer(
         Resources(offers.resources),
         instructions=INSTRUCTIONS,

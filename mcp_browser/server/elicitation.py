@@ -9,8 +9,8 @@ import asyncio
 import itertools
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -338,7 +338,7 @@ class SecretForm:
     site: str
     task: str
     token: str
-    url: str = ""
+    url: str
     expires: float = field(default_factory=lambda: time.monotonic() + FORM_SECONDS)
     answer: asyncio.Future[SecretStr] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
@@ -352,16 +352,16 @@ class SecretForms:
         self._replica = f"{replica}." if replica else ""
         self._forms: dict[str, SecretForm] = {}
 
-    def open(self, question: str, site: str, task: str) -> SecretForm:
-        """A new form."""
-        form = SecretForm(question, site, task, token=self._replica + secrets.token_urlsafe(TOKEN_BYTES))
-        self._forms[form.token] = form
-        return form
-
-    def close(self, form: SecretForm) -> None:
-        """Forget a form; its address leads nowhere from now on."""
-        self._forms.pop(form.token, None)
-        form.answer.cancel()
+    @asynccontextmanager
+    async def asking(self, base: str, question: str, site: str, task: str) -> AsyncGenerator[SecretForm]:
+        """A form as long as its question stands; `base` is what its address begins with."""
+        token = self._replica + secrets.token_urlsafe(TOKEN_BYTES)
+        form = self._forms[token] = SecretForm(question, site, task, token, f"{base}{PATH}{token}")
+        try:
+            yield form
+        finally:
+            del self._forms[token]
+            form.answer.cancel()
 
     def find(self, token: str) -> SecretForm | None:
         """The form of an address, as long as it can be used."""

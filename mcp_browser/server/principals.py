@@ -43,7 +43,7 @@ class SettingsOf:
         fitting = self.default.fitting(principal.label)
         key = tuple(own.pattern for own in fitting)
         if key not in self._known:
-            self._known[key] = self.default.of_principal(principal.label)
+            self._known[key] = self.default.with_tables(fitting)
         return self._known[key]
 
 

@@ -111,24 +111,8 @@ class StdioWire:
 
     # -- the methods of a file that the SDK's transport calls
 
-    def __aiter__(self) -> AsyncGenerator[str]:
+    async def __aiter__(self) -> AsyncGenerator[str]:
         """The lines for the SDK, from the first one; to be read once."""
-        return self._lines()
-
-    async def write(self, text: str) -> None:
-        """Send a line, unless it answers what has been answered already."""
-        from anyio import to_thread  # noqa: PLC0415 - after the first answers
-
-        if not text.startswith(_head(_REPLAYED).removesuffix(_RESULT)):
-            self._keep(text)
-            await to_thread.run_sync(self._send, text)
-
-    async def flush(self) -> None:
-        """Nothing is held back."""
-
-    # -- reading
-
-    async def _lines(self) -> AsyncGenerator[str]:
         import asyncio  # noqa: PLC0415 - after the first answers
 
         import anyio  # noqa: PLC0415
@@ -146,6 +130,19 @@ class StdioWire:
             if line is None:
                 return
             yield line
+
+    async def write(self, text: str) -> None:
+        """Send a line, unless it answers what has been answered already."""
+        from anyio import to_thread  # noqa: PLC0415 - after the first answers
+
+        if not text.startswith(_head(_REPLAYED).removesuffix(_RESULT)):
+            self._keep(text)
+            await to_thread.run_sync(self._send, text)
+
+    async def flush(self) -> None:
+        """Nothing is held back."""
+
+    # -- reading
 
     def _read(self) -> None:
         """Read to the end, in a thread."""

@@ -124,16 +124,13 @@ class Settings(SettingsGroup):
             wrong, allowed = what_is_allowed(error, options)
             raise SettingsError(f"{wrong.name} must be {allowed}.") from None
 
-    def of_principal(self, name: str) -> "Settings":
-        """The settings that hold for a principal; of several that fit its name, a later one wins."""
-        return self._with(self.fitting(name))
-
     @property
     def variants(self) -> tuple["Settings", ...]:
         """These, and those that each table for principals makes of them."""
-        return (self, *(self._with((own,)) for own in self.principals))
+        return (self, *(self.with_tables((own,)) for own in self.principals))
 
-    def _with(self, tables: tuple[PrincipalSettings, ...]) -> "Settings":
+    def with_tables(self, tables: tuple[PrincipalSettings, ...]) -> "Settings":
+        """The settings that hold with these tables for principals; of several, a later one wins."""
         changed: dict[str, Any] = {}
         for own in tables:
             for group, values in own.values.items():

@@ -19,6 +19,7 @@ import pytest
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import early_driver as early
+from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.doctor import doctor
 from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import BrowserUnavailable
@@ -247,7 +248,8 @@ def test_the_doctor_asks_whether_it_is_ready(
     site: Site, grid: Grid, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def told(address: str) -> tuple[int, str]:
-        code = doctor(LoadedSettings(settings_for(address), dict.fromkeys(all_options(), "default")))
+        loaded = LoadedSettings(settings_for(address), dict.fromkeys(all_options(), "default"))
+        code = doctor(loaded, parse_arguments(["doctor"]))
         return code, capsys.readouterr().out
 
     code, text = told(grid.address)

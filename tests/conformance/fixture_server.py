@@ -25,7 +25,7 @@ from mcp_browser.server.elicitation import Context, NeedInput
 from mcp_browser.server.http.middleware.stack import middleware_stack
 from mcp_browser.server.http.serving import http_app, listen
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.catalog import Changed, Contents
+from mcp_browser.server.resources.catalog import Contents, ResourceProvider
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tasks import LongCall, require_tasks, takes_tasks
@@ -395,7 +395,7 @@ FIXED: dict[str, Contents] = {
 }
 
 
-class FixtureResources:
+class FixtureResources(ResourceProvider):
     """The suite's resources."""
 
     templates = (
@@ -418,10 +418,6 @@ class FixtureResources:
             data = {"id": number, "templateTest": True, "data": f"Data for ID: {number}"}
             return types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(data))
         return FIXED.get(uri)
-
-    def listen(self, caller: Context, changed: Changed) -> Callable[[], None]:
-        """Nothing ever changes."""
-        return lambda: None
 
 
 def refused(_reason: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.support.process import own_environment
 from tests.support.site import Site
 
 NOW = 30.0
@@ -33,9 +34,8 @@ class Shell:
         self.folder = folder / "here"
         for made in (self.runtime, self.folder):
             made.mkdir()
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
         own = {"XDG_RUNTIME_DIR": str(self.runtime), "MCP_BROWSER_HEADLESS": "1", "MCP_BROWSER_ISOLATED": "1"}
-        self.environment = {**kept, **own}
+        self.environment = own_environment() | own
         self.start = ["-m", "mcp_browser"]
 
     def begin(self, *words: str, **more: str) -> subprocess.Popen[str]:

@@ -11,7 +11,6 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import FrameLocator, expect
 
 from tests.support.agents import COUNTER, FIND, WAIT, Desk, done, output
 from tests.support.app_host import MIME_TYPE, Chat, bridge_script, shows_apps
@@ -19,8 +18,8 @@ from tests.support.client import ERAS, Browser, Era, browsing
 from tests.support.principals import ALICE, BEARERS, BOB, bearer, tokens_in
 from tests.support.remote import RemoteBrowser, client_of, reached, serving
 from tests.support.site import Site
+from tests.support.view import click_in, expect, first_frame, take_over
 
-SECONDS = 60_000
 URI = "ui://mcp-browser/view"
 FLAGS = ("--view", "--tools", "core,person", "--takeover-wait", "120")
 
@@ -56,21 +55,6 @@ def handle_of(browser: Browser) -> dict[str, Any]:
     """The argument that names the session, where there are several."""
     session = browser.session if isinstance(browser, RemoteBrowser) else None
     return {} if session is None else {"session": session}
-
-
-async def frames(view: FrameLocator, number: int) -> None:
-    async with asyncio.timeout(SECONDS / 1000):
-        while int(await view.locator("#live").get_attribute("data-frames") or 0) < number:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-
-
-async def click_in(chat: Chat, view: FrameLocator, x: float, y: float) -> None:
-    """Click in the picture, at a point of the page that it shows."""
-    box = await view.locator("#live").bounding_box()
-    assert box is not None
-    scale = min(box["width"] / 1280, box["height"] / 720)
-    left, top = box["x"] + (box["width"] - 1280 * scale) / 2, box["y"] + (box["height"] - 720 * scale) / 2
-    await chat.page.mouse.click(left + x * scale, top + y * scale)
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -120,27 +104,26 @@ async def test_a_person_watches_takes_over_and_hands_back_in_the_chat(
         assert "take" in str(shown.content)
         view = await chat.show("show_browser", named)
         await chat.tell_result(shown)
-        await frames(view, 1)
+        await first_frame(view)
         await expect(view.locator("#live")).to_have_attribute("aria-label", "Live picture of Greengrocer")
         await browser.fill("textbox", "Name", "Ada")
         calls = view.locator("#calls > li")
-        await expect(calls).to_have_count(2, timeout=SECONDS)
+        await expect(calls).to_have_count(2)
         # Step back, then to what is there now.
-        await expect(view.locator("#line")).to_be_enabled(timeout=SECONDS)
+        await expect(view.locator("#line")).to_be_enabled()
         await view.locator("#line").focus()
         await chat.page.keyboard.press("Home")
-        await expect(view.locator("#past")).to_have_js_property("naturalWidth", 1280, timeout=SECONDS)
+        await expect(view.locator("#past")).to_have_js_property("naturalWidth", 1280)
         await view.get_by_role("button", name="Live").click()
-        await view.get_by_role("button", name="Take over").click()
-        await expect(view.get_by_role("button", name="Hand back")).to_be_visible(timeout=SECONDS)
+        await take_over(view)
         waiting = asyncio.create_task(browser.call("get_state", screenshot=False))
-        await click_in(chat, view, 100, 10)
+        await click_in(view, 100, 10)
         await chat.page.keyboard.press("End")
         await chat.page.keyboard.type(" Lovelace")
         await chat.page.keyboard.press("Tab")
         await chat.page.keyboard.type("hunter2hunter2")
-        await click_in(chat, view, 700, 350)
-        await expect(view.get_by_role("button", name="Paid by Ada Lovelace")).to_be_visible(timeout=SECONDS)
+        await click_in(view, 700, 350)
+        await expect(view.get_by_role("button", name="Paid by Ada Lovelace")).to_be_visible()
         assert not waiting.done()
         # The whole window, and back.
         await view.get_by_role("button", name="Enlarge").click()
@@ -169,11 +152,10 @@ async def test_a_person_is_asked_in_the_chat_by_a_client_without_forms(
         await browser.open(site.page(SHOP, title="Checkout"))
         asking = asyncio.create_task(browser.call("ask_person", reason="Please pay."))
         view = await chat.show("ask_person", {"reason": "Please pay."}, theme="dark")
-        await expect(view.get_by_role("status")).to_contain_text("Please pay.", timeout=SECONDS)
+        await expect(view.get_by_role("status")).to_contain_text("Please pay.")
         assert await view.locator("html").evaluate("(root) => getComputedStyle(root).colorScheme") == "dark"
-        await view.get_by_role("button", name="Take over").click()
-        await expect(view.get_by_role("button", name="Hand back")).to_be_visible(timeout=SECONDS)
-        await click_in(chat, view, 700, 350)
+        await take_over(view)
+        await click_in(view, 700, 350)
         await view.get_by_label("Note to the model").fill("Paid in cash.")
         await view.get_by_role("button", name="Hand back").click()
         told = await asking
@@ -245,21 +227,21 @@ async def test_the_card_of_a_task_shows_its_steps_asks_and_is_steered(
         async with chatting(chromium, client, bridge) as chat:
             given = {"task": "Order a drink.", "start_url": site.page(COUNTER)}
             view = await chat.show("run_task", given)
-            await expect(view.locator("#state")).to_have_text("Connected.", timeout=SECONDS)
+            await expect(view.locator("#state")).to_have_text("Connected.")
             running = asyncio.create_task(client.call_tool("run_task", given))
             card = view.locator("#task")
-            await expect(card.get_by_role("heading")).to_contain_text("Order a drink.", timeout=SECONDS)
-            await expect(card.locator("#question-text")).to_have_text("Tea or coffee?", timeout=SECONDS)
+            await expect(card.get_by_role("heading")).to_contain_text("Order a drink.")
+            await expect(card.locator("#question-text")).to_have_text("Tea or coffee?")
             await expect(card.locator("#steps > li").first).to_contain_text("find the button")
             await card.get_by_role("button", name="Tea", exact=True).click()
-            await expect(card.locator("#doing")).to_contain_text("wait_for", timeout=SECONDS)
+            await expect(card.locator("#doing")).to_contain_text("wait_for")
             await card.get_by_label("Instruction").fill("With milk.")
             await chat.page.keyboard.press("Enter")
             await card.get_by_role("button", name="Pause").click()
             await card.get_by_role("button", name="Stop").click()
             ended = await asyncio.wait_for(running, 60)
             assert isinstance(ended, types.CallToolResult)
-            await expect(card.locator("#task-status")).to_have_text("stopped", timeout=SECONDS)
+            await expect(card.locator("#task-status")).to_have_text("stopped")
             await expect(card.get_by_role("button", name="Stop")).to_be_hidden()
     ((history,),) = [list(desk.tasks.glob("*/history.json"))]
     assert '"Tea"' in history.read_text()
@@ -278,13 +260,13 @@ async def test_a_task_that_ended_with_a_question_goes_on_from_its_card(
         assert "What is the code?" in str(ended.content)
         async with chatting(chromium, client, bridge) as chat:
             card = (await chat.show("show_browser", {})).locator("#task")
-            await expect(card.locator("#task-status")).to_have_text("needs person", timeout=SECONDS)
+            await expect(card.locator("#task-status")).to_have_text("needs person")
             await expect(card.locator("#obstacle")).to_contain_text("What is the code?")
             if how == "an answer":
                 await card.get_by_label("Answer").fill("It is 1234.")
                 await chat.page.keyboard.press("Enter")
             else:
                 await card.get_by_role("button", name="Done, go on").click()
-            await expect(card.locator("#task-answer")).to_have_text("In.", timeout=SECONDS)
+            await expect(card.locator("#task-answer")).to_have_text("In.")
     kept = "".join(path.read_text() for path in desk.tasks.glob("*/*.json"))
     assert ("It is 1234." if how == "an answer" else "It is done: go on.") in kept

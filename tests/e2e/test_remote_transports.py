@@ -77,16 +77,6 @@ def _run(*flags: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.slow
-async def test_both_transports_stand_under_a_prefix(site: Site) -> None:
-    async with serving("--path-prefix", "/browser/") as server:
-        assert server.url.endswith("/browser/mcp")
-        assert (await asyncio.to_thread(server.get, "/healthz"))[0] == 200
-        for url in (server.url, server.sse_url):
-            async with connected(url) as browser:
-                assert "Press" in await browser.open(site.page(BUTTON))
-
-
 @pytest.mark.parametrize(
     ("flags", "waits", "ended"),
     [((), {"seconds": 2}, True), (("--shutdown-timeout", "1"), {"text": "never", "timeout": 50}, False)],

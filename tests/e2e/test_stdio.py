@@ -27,7 +27,9 @@ async def test_a_client_of_either_era_works_in_a_page(site: Site, era: Era) -> N
         await browser.fill("textbox", "Name", "Ada")
         assert "Hello Ada" in await browser.click("button", "Greet")
         assert (await browser.call("click_element", index=4711)).is_error
-        assert (await browser.call("screenshot")).images
+        assert "Hello Ada" in await browser.snapshot()
+        (picture,) = (await browser.call("screenshot")).images
+        assert picture.startswith(b"\xff\xd8")
 
 
 ENDS = {

@@ -18,8 +18,6 @@ from tests.support.principals import BEARERS, TOKENS, bearer
 from tests.support.remote import RemoteBrowser, client_of, connected, files_in, serving
 from tests.support.site import Site
 
-WINDOWS = load(40, full=200)
-
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
@@ -154,26 +152,6 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
             for name in ("bob", "carol")
         }
         assert statuses == {"bob": {404}, "carol": {404, 429}}
-
-
-async def test_a_page_that_opens_windows_without_end_spoils_no_look(site: Site) -> None:
-    flood = (
-        f"<button onclick=\"for (let i = 0; i < {WINDOWS}; i++) window.open('about:blank')\">Flood</button>"
-    )
-    async with (
-        serving("--http", "--max-tabs", "5", environment=BEARERS) as server,
-        connected(server.url, headers=bearer("alice")) as browser,
-    ):
-        await browser.open(site.page(f"<h1>Base</h1>{flood}"))
-        told = (await browser.call("click_element", index=browser.find("button", "Flood"))).text
-        for _ in range(6):
-            look = await browser.call("get_state")
-            told += look.text
-            if "its script is busy" not in look.text:
-                assert not look.is_error, look.text
-        assert "a session may have 5 tabs" in told
-        sessions = await browser.call("list_sessions")
-        assert (sessions.structured or {})["sessions"][0]["tabs"] <= 5
 
 
 MINE = """<h1>Mine</h1><textarea aria-label=Text>{name}</textarea>

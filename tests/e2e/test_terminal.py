@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.support.agents import Desk, done, output
+from tests.support.process import own_environment
 from tests.support.site import Site
 
 LONGEST = 120  # Seconds that a command may show nothing, on the busiest machine
@@ -59,8 +60,7 @@ class Terminal:
     def __init__(self, folder: Path) -> None:
         self.desk = Desk(folder)
         self.flags = self.desk.flags
-        own = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
-        self._environment = own | {"COLUMNS": "200", "TERM": "xterm"}
+        self._environment = own_environment() | {"COLUMNS": "200", "TERM": "xterm"}
 
     async def begin(self, *words: str, **options: Any) -> asyncio.subprocess.Process:
         command = (sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated")
@@ -148,6 +148,19 @@ async def test_how_a_task_ends_is_the_exit_code(site: Site, tmp_path: Path) -> N
     assert code == 5
     assert "Which tea?" in told
     assert "mcp-browser tasks resume" in told
+
+
+async def test_a_task_starts_with_the_logins_of_a_file(site: Site, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    kept = {"name": "login", "value": "ada", "domain": "127.0.0.1", "path": "/", "expires": -1}
+    kept |= {"httpOnly": False, "secure": False, "sameSite": "Lax"}
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"cookies": [kept], "origins": []}))
+    terminal.desk.follow(done("Looked."))
+    page = site.page("<script>fetch('/had/' + document.cookie)</script>")
+    code, _, told = await terminal.run("run", "Look", "--start-url", page, "--storage-state", str(state))
+    assert code == 0, told
+    assert "GET /had/login=ada" in site.requests
 
 
 async def test_ctrl_c_saves_the_task_and_it_is_resumed(site: Site, tmp_path: Path) -> None:

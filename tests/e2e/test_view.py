@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Page, WebSocketRoute, expect
+from playwright.async_api import Browser, ConsoleMessage, Page, WebSocketRoute
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
@@ -23,8 +23,7 @@ from tests.support.principals import ALICE, BOB, bearer, tokens_in
 from tests.support.process import RawServer, browser_of
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
 from tests.support.site import Site
-
-SECONDS = 60_000  # A busy machine takes its time, milliseconds
+from tests.support.view import SECONDS, click_in, expect, first_frame, take_over
 
 SHOP = """
 <style>body {{ margin: 0; background: {colour} }}</style>
@@ -108,11 +107,6 @@ async def frames_of(view: Page) -> int:
     return int(await view.locator("#live").get_attribute("data-frames") or 0)
 
 
-async def first_frame(view: Page) -> None:
-    """Wait until there is a picture: of a page that does not change, there is no other one."""
-    await expect(view.locator("#live")).to_have_attribute("data-frames", re.compile("."), timeout=SECONDS)
-
-
 async def more_frames(view: Page, number: int = 3) -> None:
     """Wait until as many frames more were drawn."""
     before = await frames_of(view)
@@ -123,18 +117,6 @@ async def more_frames(view: Page, number: int = 3) -> None:
 
 async def open_shop(browser: RemoteBrowser, site: Site, title: str, *, colour: str = "#00ff00") -> None:
     await browser.open(site.page(SHOP.format(colour=colour), title=title))
-
-
-async def click_in(view: Page, x: float, y: float) -> None:
-    """Click in the picture, at a point of the page that it shows."""
-    box = await view.locator("#live").bounding_box()
-    assert box is not None
-    await view.mouse.click(box["x"] + x * box["width"] / 1280, box["y"] + y * box["height"] / 720)
-
-
-async def take_over(view: Page) -> None:
-    await view.get_by_role("button", name="Take over").click()
-    await expect(view.get_by_role("button", name="Hand back")).to_be_visible(timeout=SECONDS)
 
 
 async def violations(view: Page) -> str:
@@ -165,8 +147,8 @@ async def test_over_stdio_a_link_shows_the_session_and_its_calls(
                 await asyncio.sleep(0.02)
         async with viewing(chromium, link_in(lines)) as view:
             await more_frames(view)
-            await expect(view.get_by_label("Address")).to_have_value(page, timeout=SECONDS)
-            await expect(view.locator("#calls summary")).to_contain_text("go_to_url", timeout=SECONDS)
+            await expect(view.get_by_label("Address")).to_have_value(page)
+            await expect(view.locator("#calls summary")).to_contain_text("go_to_url")
 
 
 async def test_the_session_is_shown_live_with_its_calls_and_a_picture_after_each(
@@ -176,15 +158,13 @@ async def test_the_session_is_shown_live_with_its_calls_and_a_picture_after_each
         await open_shop(browser, site, "Greengrocer")
         async with viewed(server, chromium) as view:
             await more_frames(view, 5)
-            await expect(view.locator("#live")).to_have_attribute(
-                "aria-label", "Live picture of Greengrocer", timeout=SECONDS
-            )
+            await expect(view.locator("#live")).to_have_attribute("aria-label", "Live picture of Greengrocer")
             await browser.fill("textbox", "Name", "Ada's favourite")
             failed = await browser.call("click_element", index=9999)
             assert failed.is_error
             calls = view.locator("#calls > li")
-            await expect(calls).to_have_count(3, timeout=SECONDS)
-            await expect(calls.nth(0).get_by_label("failed")).to_be_visible(timeout=SECONDS)
+            await expect(calls).to_have_count(3)
+            await expect(calls.nth(0).get_by_label("failed")).to_be_visible()
             await calls.nth(1).locator("summary").click()
             # What is typed may be a password: its length is told.
             await expect(calls.nth(1)).to_contain_text("(15 characters)")
@@ -192,11 +172,11 @@ async def test_the_session_is_shown_live_with_its_calls_and_a_picture_after_each
             await calls.nth(0).locator("summary").click()
             await expect(calls.nth(0).get_by_role("region")).to_contain_text("9999")
             # Step back, then to what is there now.
-            await expect(view.locator("#line")).to_be_enabled(timeout=SECONDS)
+            await expect(view.locator("#line")).to_be_enabled()
             await view.locator("#line").focus()
             await view.keyboard.press("Home")
             await expect(view.locator("#past")).to_have_attribute("alt", "The page after go_to_url")
-            await expect(view.locator("#past")).to_have_js_property("naturalWidth", 1280, timeout=SECONDS)
+            await expect(view.locator("#past")).to_have_js_property("naturalWidth", 1280)
             await view.get_by_role("button", name="Live").click()
             await expect(view.locator("#live")).to_be_visible()
 
@@ -256,11 +236,11 @@ async def test_a_person_takes_over_types_and_hands_back(
             await view.keyboard.press("Tab")
             await view.keyboard.type("hunter2hunter2")
             await click_in(view, 700, 350)
-            await expect(view.get_by_role("button", name="Paid by Ada é")).to_be_visible(timeout=SECONDS)
+            await expect(view.get_by_role("button", name="Paid by Ada é")).to_be_visible()
             # The page's own address goes through the same rules as the model's.
             await view.get_by_label("Address").fill("file:///etc/passwd")
             await view.keyboard.press("Enter")
-            await expect(view.get_by_role("status")).to_contain_text("file:", timeout=SECONDS)
+            await expect(view.get_by_role("status")).to_contain_text("file:")
             assert not waiting.done()
             await view.get_by_label("Note to the model").fill("I have paid.")
             await view.get_by_role("button", name="Hand back").click()
@@ -270,7 +250,7 @@ async def test_a_person_takes_over_types_and_hands_back(
             assert "hunter2" not in told
             assert "hunter2" not in await view.content()
             assert "Paid by Ada é" in await browser.snapshot()
-            await expect(view.get_by_role("button", name="Take over")).to_be_visible(timeout=SECONDS)
+            await expect(view.get_by_role("button", name="Take over")).to_be_visible()
     assert "hunter2" not in "".join(server.stderr)
 
 
@@ -294,14 +274,14 @@ async def test_a_person_records_what_they_do_in_the_picture(
             await view.keyboard.type("hunter2hunter2")
             await click_in(view, 700, 350)
             steps = view.locator("#recorded-steps li")
-            await expect(steps.filter(has_text="Pay")).to_be_visible(timeout=SECONDS)
+            await expect(steps.filter(has_text="Pay")).to_be_visible()
             await view.get_by_role("button", name="Check text").click()
-            await expect(view.locator("#check-hint")).to_be_visible(timeout=SECONDS)
+            await expect(view.locator("#check-hint")).to_be_visible()
             await click_in(view, 700, 350)
-            await expect(view.locator("#check-hint")).to_be_hidden(timeout=SECONDS)
+            await expect(view.locator("#check-hint")).to_be_hidden()
             await view.get_by_role("button", name="Stop").click()
             recorded = view.locator("#recorded details")
-            await expect(recorded).to_have_count(3, timeout=SECONDS)
+            await expect(recorded).to_have_count(3)
             assert await violations(view) == ""
             written = {
                 await one.locator("b").text_content() or "": await one.locator("pre").text_content() or ""
@@ -341,13 +321,13 @@ async def test_one_viewer_takes_over_and_the_other_sees_it(
                 await asyncio.gather(more_frames(first), more_frames(second))
                 await take_over(first)
                 button = second.get_by_role("button", name="Take over")
-                await expect(button).to_be_disabled(timeout=SECONDS)
+                await expect(button).to_be_disabled()
                 await expect(second.get_by_role("status")).to_contain_text("has taken over")
                 # A reload keeps what was taken over.
                 await first.reload()
-                await expect(first.get_by_role("button", name="Hand back")).to_be_visible(timeout=SECONDS)
+                await expect(first.get_by_role("button", name="Hand back")).to_be_visible()
                 await first.get_by_role("button", name="Hand back").click()
-                await expect(button).to_be_enabled(timeout=SECONDS)
+                await expect(button).to_be_enabled()
 
 
 DOOR = """<button style="position:absolute;left:0;top:0;width:200px;height:100px"
@@ -372,24 +352,22 @@ async def test_what_a_person_is_told_holds_and_is_for_people_and_what_a_page_ope
             await take_over(view)
             await expect(view.locator("#past")).to_be_hidden()
             await click_in(view, 100, 50)
-            await expect(view.get_by_role("textbox", name="Answer")).to_have_value("Nobody", timeout=SECONDS)
+            await expect(view.get_by_role("textbox", name="Answer")).to_have_value("Nobody")
             await click_in(view, 700, 300)
-            await expect(status).to_contain_text("prompt dialog is open", timeout=SECONDS)
+            await expect(status).to_contain_text("prompt dialog is open")
             assert "handle_dialog" not in await status.inner_text()
             await view.get_by_role("button", name="OK").click()
-            await expect(view.get_by_role("button", name="Said Nobody")).to_be_visible(timeout=SECONDS)
-            await expect(status).to_have_text(
-                "You have the browser; the model's calls wait.", timeout=SECONDS
-            )
+            await expect(view.get_by_role("button", name="Said Nobody")).to_be_visible()
+            await expect(status).to_have_text("You have the browser; the model's calls wait.")
             # The keys are the page's again.
             await view.keyboard.type("Ada")
-            await expect(view.get_by_role("button", name="Typed Ada")).to_be_visible(timeout=SECONDS)
+            await expect(view.get_by_role("button", name="Typed Ada")).to_be_visible()
             # What a page opens for a person comes to the front.
             await click_in(view, 400, 50)
-            await expect(view.get_by_label("Address")).to_have_value(re.compile("/hello$"), timeout=SECONDS)
+            await expect(view.get_by_label("Address")).to_have_value(re.compile("/hello$"))
             await view.get_by_role("button", name="Typed Ada").click()
             await expect(view.get_by_role("button", name="Typed Ada")).to_have_attribute(
-                "aria-current", "page", timeout=SECONDS
+                "aria-current", "page"
             )
             await view.get_by_role("button", name="Hand back").click()
 
@@ -406,15 +384,8 @@ async def test_a_click_in_the_picture_of_a_zoomed_page_is_at_its_place(chromium:
         async with viewed(server, chromium) as view:
             await first_frame(view)
             await take_over(view)
-            box = await view.locator("#live").bounding_box()
-            size = await view.evaluate("() => [live.width, live.height]")
-            assert box is not None
-            scale = min(box["width"] / size[0], box["height"] / size[1])
-            left = box["x"] + (box["width"] - size[0] * scale) / 2
-            top = box["y"] + (box["height"] - size[1] * scale) / 2
-            zoom = size[0] * scale / 1280
-            await view.mouse.click(left + 880 * zoom, top + 440 * zoom)
-            await expect(view.get_by_role("button", name="Hit")).to_be_visible(timeout=SECONDS)
+            await click_in(view, 880, 440)
+            await expect(view.get_by_role("button", name="Hit")).to_be_visible()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
@@ -426,17 +397,17 @@ async def test_a_person_goes_on_after_a_crash_of_the_browser(chromium: Browser, 
             await more_frames(view)
             await take_over(view)
             os.kill(browser_of(server.processes.living(server.process.pid)), signal.SIGKILL)
-            await expect(view.get_by_role("status")).to_contain_text("The browser has ended", timeout=SECONDS)
+            await expect(view.get_by_role("status")).to_contain_text("The browser has ended")
             # No picture passes for what is there now.
             assert await view.evaluate(
                 "() => !live.getContext('2d').getImageData(0, 0, 99, 99).data.some((one) => one)"
             )
             await view.get_by_label("Address").fill(page)
             await view.keyboard.press("Enter")
-            await expect(view.get_by_role("button", name="Here")).to_be_visible(timeout=SECONDS)
-            await expect(view.get_by_role("status")).to_contain_text("You have the browser", timeout=SECONDS)
+            await expect(view.get_by_role("button", name="Here")).to_be_visible()
+            await expect(view.get_by_role("status")).to_contain_text("You have the browser")
             await view.get_by_role("button", name="Hand back").click()
-            await expect(view.get_by_role("button", name="Take over")).to_be_visible(timeout=SECONDS)
+            await expect(view.get_by_role("button", name="Take over")).to_be_visible()
         assert "was started again" in (await browser.call("get_state", screenshot=False)).text
 
 
@@ -447,7 +418,7 @@ async def test_the_end_of_a_session_that_was_taken_over_is_told(chromium: Browse
             await open_shop(browser, site, "Short")
             await more_frames(view)
             await take_over(view)
-        await expect(view.get_by_role("status")).to_have_text("The session has ended.", timeout=SECONDS)
+        await expect(view.get_by_role("status")).to_have_text("The session has ended.")
 
 
 @asynccontextmanager
@@ -514,7 +485,7 @@ async def test_each_sees_the_own_sessions_until_the_token_counts_no_more(
             await view.get_by_role("button", name="Sign in").click()
             await more_frames(view)
             await expect(view.locator("#live")).to_have_attribute(
-                "aria-label", "Live picture of Alice's shop", timeout=SECONDS
+                "aria-label", "Live picture of Alice's shop"
             )
         name = ""
         async with socket_to(closed.base, headers=alice) as socket:

@@ -67,19 +67,6 @@ def test_the_order_of_the_tools_is_fixed() -> None:
 
 
 @both_eras
-async def test_both_eras_list_the_tools_and_browse(server: Server[Any], site: Site, era: Era) -> None:
-    url = site.page("<h1>Hello</h1><button onclick=\"this.textContent='Pressed'\">Press</button>")
-    async with Client(server, mode=era) as client:
-        listed = await client.list_tools()
-        assert {"go_to_url", "click_element", "get_state", "stumble"} <= {tool.name for tool in listed.tools}
-        opened = await client.call_tool("go_to_url", {"url": url})
-        assert not opened.is_error
-        assert '[1] button "Press"' in text(opened)
-        clicked = await client.call_tool("click_element", {"index": 1})
-        assert '~ [1] button "Pressed"' in text(clicked)
-
-
-@both_eras
 async def test_only_what_the_server_has_is_declared(server: Server[Any], era: Era) -> None:
     async with Client(server, mode=era) as client:
         declared = client.server_capabilities
@@ -125,19 +112,3 @@ async def test_an_action_for_other_sites_says_which(server: Server[Any], site: S
         assert not any("Refused" in told for name, told in listed.items() if name != "only_there")
         await client.call_tool("go_to_url", {"url": site.page("<p>Here</p>")})
         assert "*.example.com" in await refused(client, "only_there", {})
-
-
-async def test_an_error_result_leaves_the_session_as_it_was(server: Server[Any], site: Site) -> None:
-    async with Client(server) as client:
-        await client.call_tool("go_to_url", {"url": site.page("<button>Stay</button>")})
-        assert (await client.call_tool("click_element", {"index": 4711})).is_error
-        assert '[1] button "Stay"' in text(await client.call_tool("get_state", {}))
-
-
-async def test_a_picture_comes_as_image_content(server: Server[Any], site: Site) -> None:
-    async with Client(server) as client:
-        await client.call_tool("go_to_url", {"url": site.page("<h1>Picture</h1>")})
-        result = await client.call_tool("screenshot", {})
-        (picture,) = (part for part in result.content if isinstance(part, types.ImageContent))
-        assert picture.mime_type == "image/jpeg"
-        assert len(result.model_dump_json()) < 900_000

@@ -20,7 +20,6 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.limits import LONGEST_RESULT, fit
 from mcp_browser.server.resources.contents import SessionFiles
@@ -178,9 +177,8 @@ def many_pictures() -> ActionResult:
 class Monsters:
     """A server with the widest settings there are, and how long its longest result was."""
 
-    def __init__(self, server: Server[Any], session: BrowserSession) -> None:
+    def __init__(self, server: Server[Any]) -> None:
         self.server = server
-        self.session = session
 
     async def call(self, client: Client, tool: str, **arguments: Any) -> types.CallToolResult:
         result = await client.call_tool(tool, arguments)
@@ -199,11 +197,10 @@ async def monsters() -> AsyncIterator[Monsters]:
     manager = BrowserManager(wide)
     registry = default_registry()
     registry.include(gallery)
-    session = await manager.open_session(context_options={"device_scale_factor": 3})
-    manager.default = session
+    manager.default = await manager.open_session(context_options={"device_scale_factor": 3})
     source = Sessions(manager)
     server = server_of(Controller(registry, wide), source, resources=[SessionFiles(manager, source)])
-    yield Monsters(server, session)
+    yield Monsters(server)
     await manager.close()
 
 

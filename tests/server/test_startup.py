@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mcp_browser.server.startup import Traces, exporter_name
+from mcp_browser.server.startup import exporter_name
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,6 @@ def test_spans_are_sent_where_a_variable_asks_for_it(
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
     assert exporter_name() == name
-
-
-def test_without_an_exporter_there_is_nothing_to_start_or_to_finish(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
-    traces = Traces()
-    traces.start()
-    traces.finish()
-    assert exporter_name() is None
 
 
 _PROGRAM = """

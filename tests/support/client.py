@@ -9,7 +9,6 @@ async with browsing("auto") as browser:
 
 import asyncio
 import base64
-import os
 import re
 import sys
 from collections.abc import AsyncGenerator, Mapping
@@ -20,6 +19,8 @@ from typing import Any, Literal, TypeVar
 import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
+
+from tests.support.process import own_environment
 
 Era = Literal["auto", "legacy"]
 T = TypeVar("T")
@@ -209,8 +210,7 @@ def python_client(
     command: list[str], era: Era, *, seconds: float = 120, **options: Any
 ) -> AbstractAsyncContextManager[Client]:
     """A client of a Python process, which has no settings from the environment; it has a task of its own."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
-    server = StdioServerParameters(command=sys.executable, args=command, env=environment)
+    server = StdioServerParameters(command=sys.executable, args=command, env=own_environment())
     return held(Client(server, mode=era, read_timeout_seconds=seconds, **options))
 
 

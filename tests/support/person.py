@@ -1,7 +1,6 @@
 """A person at the browser of `mcp-browser record`: another process, whose mouse and keys come over CDP."""
 
 import asyncio
-import os
 import re
 import sys
 from collections.abc import AsyncGenerator
@@ -11,6 +10,7 @@ from pathlib import Path
 from playwright.async_api import Locator, Page, async_playwright
 
 from tests.support.apps import free_port
+from tests.support.process import own_environment
 
 SECONDS = 150
 
@@ -89,7 +89,7 @@ async def recorded(url: str, folder: Path, name: str) -> AsyncGenerator[Recorder
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env={name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")},
+        env=own_environment(),
     )
     try:
         assert process.stderr is not None

@@ -20,6 +20,11 @@ from tests.support.family import Process, family
 MARK = "BROWSER_TEST_RUN"
 
 
+def own_environment() -> dict[str, str]:
+    """The environment of the tests, without the settings that the tester may have there."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
+
+
 def warnings_aside(stderr: str) -> list[str]:
     """What a program says, without the warning that those get who run it as root."""
     return [line for line in stderr.splitlines() if "without its process sandbox" not in line]

@@ -8,7 +8,6 @@ async with serving("--http") as server:
 import asyncio
 import contextlib
 import json
-import os
 import queue
 import re
 import signal
@@ -29,7 +28,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from tests.support.client import Browser, Era, browsing, held
-from tests.support.process import MARK, MarkedProcesses
+from tests.support.process import MARK, MarkedProcesses, own_environment
 
 _LISTENING = re.compile(r"listening at (\S+)(?: and (\S+))?")
 STARTING_SECONDS = 60
@@ -58,13 +57,12 @@ class RemoteServer:
         self.stderr: list[str] = []
         self.url = ""
         self.sse_url = ""
-        own = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mcp_browser", *self.flags],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env={**own, **(environment or {}), MARK: self.processes.mark},
+            env={**own_environment(), **(environment or {}), MARK: self.processes.mark},
             text=True,
         )
         self._listening: queue.Queue[str] = queue.Queue()

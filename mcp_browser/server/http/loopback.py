@@ -46,17 +46,15 @@ async def _served(app: Starlette, **options: Any) -> AsyncGenerator[str]:
 
 
 @asynccontextmanager
-async def asking_on_loopback(
-    request: Context, question: str, site: str, task: str
-) -> AsyncGenerator[SecretForm]:
+async def asking_on_loopback(_request: Context, *asked: str) -> AsyncGenerator[SecretForm]:
     """Serve a form for a secret as long as its question stands."""
-    from mcp_browser.server.http.secrets.pages import asking, secret_route  # noqa: PLC0415 - no view's parts
+    from mcp_browser.server.http.secrets.pages import secret_route  # noqa: PLC0415 - no view's parts
 
     forms = SecretForms()
     app = Starlette(routes=[secret_route(forms)])
     async with (
         _served(app, log_config=None, access_log=False, server_header=False) as base,
-        asking(forms, lambda _: base, request, question, site, task) as form,
+        forms.asking(base, *asked) as form,
     ):
         yield form
 

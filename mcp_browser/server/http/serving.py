@@ -9,7 +9,6 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import anyio
@@ -39,7 +38,7 @@ from mcp_browser.server.http.metrics import Metrics
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.request_limits import MIB
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
-from mcp_browser.server.http.secrets.pages import asking, hosted_at, secret_route
+from mcp_browser.server.http.secrets.pages import hosted_at, secret_route
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of
 from mcp_browser.server.resources.contents import SessionFiles
 from mcp_browser.server.sessions.remote import RemoteSessions
@@ -162,7 +161,9 @@ class HttpServer:
                 manager,
                 self.sessions,
                 session_tools=session_tools(self.sessions),
-                open_form=partial(asking, forms, partial(hosted_at, settings)),
+                open_form=lambda request, question, site, task: forms.asking(
+                    hosted_at(settings, request), question, site, task
+                ),
                 view=(view.link_to, view.app) if view is not None else None,
                 on_call=metrics.called,
             )

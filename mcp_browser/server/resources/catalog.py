@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import anyio
 import mcp_types as types
@@ -32,16 +32,13 @@ Changed = Callable[[str, bool], None]  # Called with an address, and whether the
 
 
 class ResourceProvider(Protocol):
-    """A family of resources, such as the files of browser sessions."""
+    """A family of resources, such as the files of sessions; `templates` are the forms of its addresses."""
 
-    @property
-    def templates(self) -> Sequence[types.ResourceTemplate]:
-        """The forms that addresses of the family have."""
-        ...
+    templates: ClassVar[Sequence[types.ResourceTemplate]] = ()
 
-    def listed(self, caller: Context, /) -> list[types.Resource]:
-        """What there is for this caller, oldest first."""
-        ...
+    def listed(self, _caller: Context, /) -> list[types.Resource]:
+        """What there is for this caller, oldest first; by default nothing."""
+        return []
 
     async def read(self, caller: Context, uri: str) -> Contents | None:
         """The contents of a resource; None where the address is of another family.
@@ -52,9 +49,9 @@ class ResourceProvider(Protocol):
         """
         ...
 
-    def listen(self, caller: Context, changed: Changed, /) -> Callable[[], None]:
+    def listen(self, _caller: Context, _changed: Changed, /) -> Callable[[], None]:
         """Report changes of resources that the caller may read, until the function returned is called."""
-        ...
+        return lambda: None
 
 
 class Resources:

@@ -18,7 +18,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
 from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import principal_of_request
-from mcp_browser.server.resources.catalog import Changed, Contents
+from mcp_browser.server.resources.catalog import Changed, Contents, ResourceProvider
 from mcp_browser.server.sessions.sessions import Sessions
 
 LARGEST_PART = 640_000  # Bytes of a file in one answer: as base64 well below the megabyte
@@ -119,7 +119,7 @@ def _whole(file: ReadableFile, uri: str, content: bytes) -> Contents:
     return types.BlobResourceContents(uri=uri, blob=blob, mime_type=file.mime_type)
 
 
-class SessionFiles:
+class SessionFiles(ResourceProvider):
     """Lists and reads the files of the sessions that a caller may see."""
 
     templates = (

@@ -14,7 +14,7 @@ from mcp_browser.browser.concurrency import added
 from mcp_browser.errors import NotFound
 from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import ANONYMOUS, Principal, principal_of_request
-from mcp_browser.server.resources.catalog import Changed, Contents
+from mcp_browser.server.resources.catalog import Changed, Contents, ResourceProvider
 from mcp_browser.server.resources.contents import TaskFile, contents_of, resource_of
 from mcp_browser.server.sessions.sessions import Sessions
 
@@ -27,7 +27,7 @@ PRIVATE = frozenset({"run.json", "state.json"})
 """The server's own files in a task's folder: its owner, and the conversation with the model."""
 
 
-class TaskFiles:
+class TaskFiles(ResourceProvider):
     """Lists and reads the files of tasks, each only for the client that has started it.
 
     Only tasks of this server are listed; the same client can read those of earlier servers by their address.

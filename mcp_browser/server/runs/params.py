@@ -2,16 +2,12 @@
 
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from mcp_browser.actions.registry import ActionParams
 
 
-class Params(BaseModel):
-    """Base of the parameter models: unknown arguments are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class RunTaskParams(Params):
+class RunTaskParams(ActionParams):
     task: str = Field(min_length=1, repr=False, description="what to do and report")
     task_id: str | None = Field(None, description="continue this task with `task`")
     start_url: str | None = Field(None, description="opened first")
@@ -34,7 +30,7 @@ class RunTaskParams(Params):
     example: str | None = Field(None, repr=False, description="recording: path or URI")
 
 
-class TaskParams(Params):
+class TaskParams(ActionParams):
     """Arguments of tools about one task."""
 
     task_id: str = Field(description="from run_task")
@@ -50,7 +46,7 @@ class InstructParams(TaskParams):
     text: str = Field(min_length=1, repr=False, description="what to change, or the answer to its question")
 
 
-class ReplayTaskParams(Params):
+class ReplayTaskParams(ActionParams):
     task_id: str | None = Field(None, description="which to do again")
     history: str | None = Field(
         None, repr=False, description="or its history.json: path, browser:// or data: URI"

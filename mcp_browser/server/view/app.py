@@ -31,7 +31,7 @@ from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.server.calls import Call, ServerTool
 from mcp_browser.server.elicitation import APP_URI, Context, shows_apps
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
-from mcp_browser.server.resources.catalog import Changed
+from mcp_browser.server.resources.catalog import ResourceProvider
 from mcp_browser.server.tool_groups import SHOW_BROWSER, view_tools
 from mcp_browser.server.tools import call_result
 from mcp_browser.server.view.journal import Journal
@@ -151,10 +151,8 @@ class _Seat:
     pages: dict[str, _PolledTransport] = field(default_factory=dict[str, _PolledTransport])
 
 
-class ViewApp:
-    """The page as a resource, the tool that shows it, and the tool that the page calls."""
-
-    templates: Sequence[types.ResourceTemplate] = ()
+class ViewApp(ResourceProvider):
+    """The page as a resource that no list has, the tool that shows it, and the tool that the page calls."""
 
     def __init__(self, settings_of: SettingsOf, journal: Journal) -> None:
         self._settings_of = settings_of
@@ -262,22 +260,12 @@ class ViewApp:
         for key in [*self._seats]:
             self._leave(key)
 
-    # -- the page, as a resource that no list has
-
-    def listed(self, _caller: Context) -> list[types.Resource]:
-        """None: clients read what their tools name."""
-        return []
-
     async def read(self, caller: Context, uri: str) -> types.TextResourceContents | None:
         """The page."""
         if uri != APP_URI or not self._settings_of(principal_of_request(caller)).server.view:
             return None
         meta: dict[str, Any] = {"ui": {"prefersBorder": True}}
         return types.TextResourceContents(uri=APP_URI, mime_type=APP_MIME_TYPE, text=app_page(), _meta=meta)
-
-    def listen(self, _caller: Context, _changed: Changed) -> Callable[[], None]:
-        """It never changes."""
-        return lambda: None
 
 
 @cache

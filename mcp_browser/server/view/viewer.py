@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Protocol
 import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, TypeAdapter, ValidationError
+from starlette.websockets import WebSocketDisconnect as TransportClosed
 
 from mcp_browser.agent.recorder import PersonRecorder
 from mcp_browser.audit import name_of
@@ -19,11 +20,11 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import hide, hide_in
+from mcp_browser.server.elicitation import LONGEST_NOTE
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.view.card import Steering, TaskCard
 from mcp_browser.server.view.journal import Journal, SeenCall
 from mcp_browser.server.view.takeovers import (
-    LONGEST_NOTE,
     HandBack,
     Input,
     Mouse,
@@ -80,10 +81,6 @@ class Record(ViewMessage):
 
 Message = Watch | Drawn | Take | HandBack | Steer | Record | Input
 _MESSAGES: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
-
-
-class TransportClosed(Exception):
-    """The page has gone."""
 
 
 class ViewTransport(Protocol):

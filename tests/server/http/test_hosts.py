@@ -115,12 +115,6 @@ async def test_a_named_origin_may_ask_before_and_read_after(serve: Serve) -> Non
         assert "Origin" in answer.headers["vary"]
 
 
-async def test_the_servers_own_pages_are_let_in(serve: Serve) -> None:
-    async with serve(public_url="https://browser.example.com") as served:
-        headers = {"Host": "browser.example.com", "Origin": "https://browser.example.com"}
-        assert (await served.client.post("/mcp", headers=headers)).status_code == 200
-
-
 HTTPS = {"X-Forwarded-Proto": "https"}
 
 

@@ -9,7 +9,7 @@ import pytest_asyncio
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
-from mcp_browser.server.elicitation import SecretForms
+from mcp_browser.server.elicitation import SecretForm, SecretForms
 from mcp_browser.server.http.middleware.stack import middleware_stack
 from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, STYLE, secret_route
 from mcp_browser.server.principals import SettingsOf
@@ -22,14 +22,13 @@ OWN = {"Origin": BASE}
 class Place:
     """A server that asks everybody else for a token, and one form of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, forms: SecretForms, form: SecretForm) -> None:
         settings = Settings(
             server=ServerSettings(http=True, path_prefix="/browser"),
             access=AccessSettings(token=SecretStr("t" * 32)),
         )
-        self.forms = SecretForms()
-        self.form = self.forms.open('Your "password" for <shop>?', "shop.example", "Buy <tea>.")
-        self.path = f"/browser/ask/{self.form.token}"
+        self.forms, self.form = forms, form
+        self.path = form.url.removeprefix(BASE)
         self.refusals: list[str] = []
         app = Starlette(
             routes=[secret_route(self.forms, prefix="/browser")],
@@ -40,9 +39,12 @@ class Place:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def place() -> AsyncIterator[Place]:
-    place = Place()
-    async with place.client:
-        yield place
+    forms = SecretForms()
+    asked = ('Your "password" for <shop>?', "shop.example", "Buy <tea>.")
+    async with forms.asking(f"{BASE}/browser", *asked) as form:
+        place = Place(forms, form)
+        async with place.client:
+            yield place
 
 
 async def test_a_form_is_for_whoever_has_its_address_and_for_one_answer(place: Place) -> None:
@@ -86,18 +88,15 @@ async def test_another_site_cannot_fill_a_form_in(place: Place) -> None:
 async def test_a_form_ends_with_its_time_and_with_its_question(place: Place) -> None:
     place.form.expires = 0
     assert (await place.client.get(place.path)).status_code == 410
-    other = place.forms.open("Code?", "shop.example", "Buy tea.")
-    assert other.token != place.form.token
-    place.forms.close(other)
-    assert (await place.client.get(f"/browser/ask/{other.token}")).status_code == 410
+    async with place.forms.asking(f"{BASE}/browser", "Code?", "shop.example", "Buy tea.") as other:
+        assert other.token != place.form.token
+    assert (await place.client.get(other.url)).status_code == 410
     assert other.answer.cancelled()
 
 
 async def test_an_address_begins_with_the_name_of_its_replica() -> None:
     """A proxy before several servers routes by it."""
     forms = SecretForms("b")
-    form = forms.open("Code?", "shop.example", "Buy tea.")
-
-    assert form.token.startswith("b.")
-    assert forms.find(form.token) is form
-    forms.close(form)
+    async with forms.asking(BASE, "Code?", "shop.example", "Buy tea.") as form:
+        assert form.token.startswith("b.")
+        assert forms.find(form.token) is form

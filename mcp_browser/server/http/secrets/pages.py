@@ -3,8 +3,6 @@
 import base64
 import hashlib
 import html
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
 from importlib import resources
 from urllib.parse import parse_qs
 
@@ -14,7 +12,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from mcp_browser.errors import NotActionable
-from mcp_browser.server.elicitation import PATH, Context, SecretForm, SecretForms
+from mcp_browser.server.elicitation import PATH, Context, SecretForms
 from mcp_browser.server.http.auth.middleware import public_base
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut
@@ -88,20 +86,6 @@ def secret_route(forms: SecretForms, *, prefix: str = "") -> Route:
         return _page(THANKS, 200)
 
     return Route(f"{prefix}{PATH}{{token}}", serve, methods=["GET", "POST"])
-
-
-@asynccontextmanager
-async def asking(
-    forms: SecretForms, base: Callable[[Context], str], request: Context, *asked: str
-) -> AsyncGenerator[SecretForm]:
-    """A form as long as its question stands; `base` gives what its address begins with."""
-    begin = base(request)
-    form = forms.open(*asked)
-    form.url = f"{begin}{PATH}{form.token}"
-    try:
-        yield form
-    finally:
-        forms.close(form)
 
 
 def hosted_at(settings: Settings, request: Context) -> str:

@@ -10,8 +10,7 @@ import struct
 import sys
 import time
 import webbrowser
-from collections.abc import Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -21,7 +20,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from mcp_browser.audit import name_of
 from mcp_browser.browser.manager import BrowserManager
@@ -44,7 +43,6 @@ from mcp_browser.server.principals import (
 )
 from mcp_browser.server.view.app import PAGE, ViewApp
 from mcp_browser.server.view.journal import Journal
-from mcp_browser.server.view.viewer import TransportClosed
 from mcp_browser.settings import AccessSettings
 
 LINK = "/link/"  # Where links are, below the view
@@ -338,19 +336,16 @@ class _SocketTransport:
         self._socket = socket
 
     async def receive(self) -> str:
-        with _closes():
-            try:
-                return await self._socket.receive_text()
-            except KeyError:
-                return ""
+        try:
+            return await self._socket.receive_text()
+        except KeyError:
+            return ""
 
     async def send(self, message: dict[str, Any]) -> None:
-        with _closes():
-            await self._socket.send_json(message)
+        await self._socket.send_json(message)
 
     async def send_frame(self, frame: Frame) -> None:
-        with _closes():
-            await self._socket.send_bytes(struct.pack(">II", frame.width, frame.height) + frame.data)
+        await self._socket.send_bytes(struct.pack(">II", frame.width, frame.height) + frame.data)
 
     async def close(self, code: int, reason: str) -> None:
         await self._socket.close(code, reason)
@@ -358,11 +353,3 @@ class _SocketTransport:
     async def still_admitted(self) -> bool:
         check: Callable[[], Awaitable[bool]] | None = self._socket.scope.get(STILL_ADMITTED)
         return check is None or await check()
-
-
-@contextmanager
-def _closes() -> Generator[None]:
-    try:
-        yield
-    except WebSocketDisconnect as gone:
-        raise TransportClosed from gone
