@@ -85,12 +85,6 @@ async def test_a_page_nested_deeply_is_read(hand: Hand) -> None:
     assert text.index("Top") < text.index("Bottom")
 
 
-async def test_what_is_hidden_is_not_read(hand: Hand) -> None:
-    await hand.open("<p>Seen</p><p style='display:none'>Hidden</p><script>var secret = 1</script>")
-    await hand.do("extract_content")
-    assert hand.result.page_content == "Seen"
-
-
 async def test_a_long_page_is_read_in_parts(hand: Hand) -> None:
     await hand.open("".join(f"<p>Paragraph {n} with some more words in it.</p>" for n in range(2000)))
     text = await hand.do("extract_content")

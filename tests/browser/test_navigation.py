@@ -98,12 +98,6 @@ async def test_half_a_page_is_shown_while_the_rest_comes(hand: Hand, raw: str) -
     assert any("still loading" in notice.lower() for notice in told.notices)
 
 
-async def test_what_a_page_fetches_at_its_start_is_awaited_unlike_an_image(hand: Hand, site: Site) -> None:
-    assert "Readable" in shown(await hand.open(site.page("<img src=/hang><h1>Readable</h1>")))
-    script = "fetch('/slow?s=0.7&text=fetched').then(r => r.text()).then(t => document.body.append(t))"
-    assert "fetched" in shown(await hand.open(site.page(f"<script>{script}</script>")))
-
-
 async def test_going_back_and_forward_and_reloading(hand: Hand, site: Site) -> None:
     first, second = site.page("One<img src=/hang>"), site.page("Two<img src=/hang>")
     await hand.open(first)

@@ -74,15 +74,6 @@ async def test_an_element_that_is_ready_soon_is_waited_for(
     assert (await dom.ready(index, for_="click")).x > 0
 
 
-async def test_an_index_of_the_document_before_is_stale(show: Show) -> None:
-    dom = await show("<button>Old</button>")
-    old = index_of(await dom.snapshot(), "Old")
-    await show("<button>New</button>")
-
-    with pytest.raises(StaleElement, match="Old"):
-        await dom.describe(old)
-
-
 @pytest.mark.slow
 async def test_what_is_kept_of_pages_is_bounded_over_many_navigations(
     show: Show, page: Page, site: Site, monkeypatch: pytest.MonkeyPatch

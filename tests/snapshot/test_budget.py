@@ -125,22 +125,11 @@ async def test_find_elements_with_thousands_of_matches_is_bounded_and_counts_the
     assert re.search(r"15[,.]?001", text)
 
 
-async def test_a_region_is_told_alone(hand: Hand) -> None:
-    view = await hand.show(
-        "<nav aria-label=Main><a href=/a>Alpha</a></nav><section role=region aria-label=Results "
-        "tabindex=0><button>Beta</button></section>"
-    )
-
-    text = await state(hand, index=view.index("Results"))
-
-    assert "Beta" in text
-    assert "Alpha" not in text
-
-
 async def test_a_select_of_ten_thousand_options_is_one_line_and_its_options_can_be_listed(hand: Hand) -> None:
     options = "".join(f"<option>Place {n}</option>" for n in range(10_000))
     view = await hand.show(f"<select aria-label=Place>{options}</select>")
 
+    assert [node.role for node in view.elements] == ["combobox"]
     assert len(await state(hand)) < 1000
     listed = await hand.do("get_options", index=view.index("Place"))
     assert "Place 10" in (listed.page_content or "")

@@ -101,8 +101,9 @@ async def test_a_detached_element_is_never_acted_on(hand: Hand) -> None:
 async def test_an_index_never_given_is_told_as_that(hand: Hand) -> None:
     await hand.show(SAVE.format("Save"))
 
-    with pytest.raises(NotFound, match="99999"):
-        await hand.click(99999)
+    for index in (99_999, 0, -1):
+        with pytest.raises(NotFound, match=str(index)):
+            await hand.click(index)
 
 
 async def test_an_index_of_another_tab_is_not_taken_for_one_of_this(hand: Hand) -> None:
@@ -124,14 +125,6 @@ async def test_a_frame_that_went_takes_its_indexes_with_it(hand: Hand) -> None:
     await hand.script("f.remove()")
 
     with pytest.raises(StaleElement, match="Save"):
-        await hand.click(view.index("Save"))
-
-
-async def test_an_element_that_becomes_hidden_is_told_as_hidden(hand: Hand) -> None:
-    view = await hand.show(SAVE.format("Save"))
-    await hand.script("document.querySelector('button').hidden = true")
-
-    with pytest.raises(ActionError, match=r"(?i)hidden|visible|not shown"):
         await hand.click(view.index("Save"))
 
 
