@@ -1,6 +1,7 @@
 """A hand at a browser session: opens pages, looks, and acts through the controller as every client does."""
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,6 +130,19 @@ class Hand:
     async def log(self) -> list[Any]:
         """What the page's handlers have noted in `window.log`."""
         return await self.script("window.log ?? []")
+
+
+Act = Callable[[Hand, View], Awaitable[ActionResult]]
+
+
+def act(action: str, name: str, *, role: str | None = None, target: str | None = None, **more: Any) -> Act:
+    """An action on the element of that name, and on a second one, for tables of cases."""
+
+    def carry_out(hand: Hand, view: View) -> Awaitable[ActionResult]:
+        given = {**more, "target": view.index(target)} if target else more
+        return hand.do(action, index=view.index(name, role=role), **given)
+
+    return carry_out
 
 
 def changes_of(result: ActionResult) -> DomChanges:

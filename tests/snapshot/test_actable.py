@@ -5,7 +5,8 @@ import re
 import pytest
 
 from mcp_browser.errors import ActionError, NotActionable
-from tests.snapshot.hand import Hand, View, words_of
+from tests.snapshot.hand import Act, Hand, View, act, words_of
+from tests.snapshot.test_unseen_controls import CLIPPED
 
 LOG = "<script>window.log = []; const note = word => () => { window.log.push(word); };</script>"
 
@@ -161,15 +162,6 @@ async def test_what_is_shown_is_listed_once(hand: Hand, html: str, text: str) ->
     assert re.sub(r"\[\d+\] ", "", view.text).splitlines() == text.split(" / ")
 
 
-async def test_a_canvas_is_clicked_in_its_middle(hand: Hand) -> None:
-    view = await hand.show(
-        f"{LOG}<canvas id=c width=300 height=150 aria-label=Drawing></canvas>"
-        "<script>c.addEventListener('click', e => log.push([e.offsetX, e.offsetY]))</script>"
-    )
-
-    assert await clicks(hand, view, "Drawing") == [[150, 75]]
-
-
 @pytest.mark.parametrize("event", ["mousedown", "mouseup", "pointerdown", "dblclick", "contextmenu"])
 async def test_a_listener_for_another_mouse_event_counts_too(hand: Hand, event: str) -> None:
     view = await hand.show(f"<b id=b>Press</b><script>b.addEventListener('{event}', () => 0)</script>")
@@ -263,14 +255,6 @@ async def test_a_button_inside_a_card_with_a_pointer_is_offered_beside_the_card(
 
 
 # Fields -------------------------------------------------------------------------------------------------
-
-
-async def test_a_contenteditable_element_takes_text(hand: Hand) -> None:
-    view = await hand.show("<div contenteditable aria-label=Note>old</div>")
-
-    await hand.do("input_text", index=view.index("Note", role="textbox"), text="new words")
-
-    assert await hand.script("document.querySelector('[contenteditable]').innerText.trim()") == "new words"
 
 
 @pytest.mark.parametrize(
@@ -427,17 +411,6 @@ async def test_slotted_content_stands_where_the_slot_is(hand: Hand) -> None:
     assert lines == ["Card", "Body words", "Slotted", "Own"], view.text
 
 
-async def test_a_field_in_a_shadow_root_takes_text(hand: Hand) -> None:
-    view = await hand.show(
-        "<div id=h></div><script>h.attachShadow({mode:'open'}).innerHTML = '<label>Town <input>"
-        "</label>'</script>"
-    )
-
-    await hand.do("input_text", index=view.index("Town"), text="Gent")
-
-    assert await hand.script("h.shadowRoot.querySelector('input').value") == "Gent"
-
-
 # Frames -------------------------------------------------------------------------------------------------
 
 
@@ -514,16 +487,6 @@ async def test_frames_of_srcdoc_object_and_frameset_are_entered(hand: Hand) -> N
 # Graphics and media -------------------------------------------------------------------------------------
 
 
-async def test_a_link_in_a_drawing_is_clicked(hand: Hand) -> None:
-    view = await hand.show(
-        "<svg width=200 height=60><a href=#reached><text y=30>Vector link</text></a></svg>"
-    )
-
-    await hand.click(view.index("Vector link", role="link"))
-
-    assert await hand.script("location.hash") == "#reached"
-
-
 async def test_the_areas_of_an_image_map_are_clicked(hand: Hand) -> None:
     picture = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='200' height='100'/%3E"
     view = await hand.show(
@@ -539,17 +502,6 @@ async def test_the_areas_of_an_image_map_are_clicked(hand: Hand) -> None:
 
 
 # Where the click lands ----------------------------------------------------------------------------------
-
-
-async def test_a_link_broken_over_two_lines_is_hit(hand: Hand) -> None:
-    view = await hand.show(
-        "<div style='width:300px;font:20px monospace'>xxxxxxxxxxxxxxxxxx <a href=#hit>one two "
-        "three four</a> yyyyyyyyyyyy</div>"
-    )
-
-    await hand.click(view.index("one two three four"))
-
-    assert await hand.script("location.hash") == "#hit"
 
 
 async def test_a_rotated_button_and_a_round_one_are_hit(hand: Hand) -> None:
@@ -574,3 +526,133 @@ async def test_a_menu_that_opens_on_hover_is_worked_through(hand: Hand) -> None:
     await hand.do("hover_element", index=view.index("Products"))
 
     assert await clicks(hand, await hand.look(), "Shoes") == ["shoes"]
+
+
+DONE: dict[str, tuple[str, Act, str, object]] = {
+    "a click on a canvas, in its middle": (
+        f"{LOG}<canvas id=c width=300 height=150 aria-label=Drawing></canvas>"
+        "<script>c.addEventListener('click', e => log.push([e.offsetX, e.offsetY]))</script>",
+        act("click_element", "Drawing"),
+        "window.log",
+        [[150, 75]],
+    ),
+    "text into an editor": (
+        "<div contenteditable aria-label=Note>old</div>",
+        act("input_text", "Note", role="textbox", text="new words"),
+        "document.querySelector('[contenteditable]').innerText.trim()",
+        "new words",
+    ),
+    "text into a field in a shadow root": (
+        "<div id=h></div><script>h.attachShadow({mode:'open'}).innerHTML = '<label>Town <input>"
+        "</label>'</script>",
+        act("input_text", "Town", text="Gent"),
+        "h.shadowRoot.querySelector('input').value",
+        "Gent",
+    ),
+    "a click on a link in a drawing": (
+        "<svg width=200 height=60><a href=#reached><text y=30>Vector link</text></a></svg>",
+        act("click_element", "Vector link", role="link"),
+        "location.hash",
+        "#reached",
+    ),
+    "a click on a link broken over two lines": (
+        "<div style='width:300px;font:20px monospace'>xxxxxxxxxxxxxxxxxx <a href=#hit>one two "
+        "three four</a> yyyyyyyyyyyy</div>",
+        act("click_element", "one two three four"),
+        "location.hash",
+        "#hit",
+    ),
+    "text into a context that draws itself": (
+        "<div id=d tabindex=0 aria-label=Note style='width: 200px; height: 30px'>old</div><script>"
+        "const context = d.editContext = new EditContext({text: 'old'});"
+        "context.addEventListener('textupdate', () => d.textContent = context.text);"
+        "d.addEventListener('keydown', event => event.ctrlKey && context.updateSelection(0, 3))</script>",
+        act("input_text", "Note", role="textbox", text="new"),
+        "d.textContent",
+        "new",
+    ),
+    "a click on a text from right to left": (
+        "<div dir=rtl><button onclick=\"document.title = 'hit'\">שלום עולם</button> <a href=#>رابط</a></div>",
+        act("click_element", "שלום עולם"),
+        "document.title",
+        "hit",
+    ),
+    "scrolling what is named, by the box in it": (
+        "<div role=group aria-label=Tree style='height:200px'><div><div id=s"
+        " style='height:200px;overflow:auto'>"
+        "<div style='height:900px'>Rows</div></div></div></div><div style='height:3000px'></div>",
+        act("scroll", "Tree", direction="down"),
+        "[s.scrollTop > 0, scrollY]",
+        [True, 0],
+    ),
+    "a click, where nobody can scroll the page": (
+        "<style>body { margin: 0 }</style><div id=shell style='height:100vh;overflow:hidden'>"
+        "<div style='height:60px'>Bar</div><main style='height:600px;overflow:auto'><div"
+        " style='height:900px'>"
+        "</div><button>Below</button><div style='height:900px'></div></main><div"
+        " style='height:260px'></div></div>",
+        act("click_element", "Below"),
+        "shell.scrollTop",
+        0,
+    ),
+    "a drag to a point far down in its target": (
+        "<button id=b>Source</button><div id=g role=group aria-label=Grid"
+        " style='height:4000px;width:300px'></div>"
+        "<script>window.log = []; g.onpointerup = e => log.push(Math.round(e.offsetY))</script>",
+        act("drag_element", "Source", target="Grid", offset_x=50, offset_y=125),
+        "window.log",
+        [125],
+    ),
+    "text into a field that rewrites each key": (
+        "<input aria-label=Colour id=i><script>i.oninput = () => { if (/^#[0-9a-f]{3}$/.test(i.value))"
+        " i.value = '#' + [...i.value.slice(1)].map(one => one + one).join('') }</script>",
+        act("input_text", "Colour", text="#224488"),
+        "i.value",
+        "#224488",
+    ),
+    "a choice from a select that is clipped": (
+        f"<div style='{CLIPPED}'><select id=s aria-label=Fruit><option>Apple<option>Pear</select></div>",
+        act("select_option", "Fruit", options=["Pear"]),
+        "s.value",
+        "Pear",
+    ),
+    "text into a field of no opacity over drawn boxes": (
+        "<div style='position:relative;width:200px;height:40px'>_ _ _ _"
+        "<input id=i aria-label=Code style='position:absolute;inset:0;opacity:0'></div>",
+        act("input_text", "Code", text="1234"),
+        "i.value",
+        "1234",
+    ),
+    "a tick of an item by its icon that is a box": (
+        f"{LOG}<div id=t><div class=row>"
+        "<i class='x-checkbox icon' style='display:inline-block;width:16px;height:16px'></i>"
+        "<b>Valve</b></div></div>"
+        "<script>t.firstChild.onclick = ({target}) => log.push(target.tagName)</script>",
+        act("set_checked", "Valve", checked=True),
+        "window.log",
+        ["I"],
+    ),
+    "a click on a field without a width, at what is around it": (
+        f"{LOG}<div onclick='log.push(1)' style='width:200px;height:30px;border:1px solid'>"
+        "<input role=combobox aria-label=Crew readonly style='width:0.4px;border:0;padding:0'></div>",
+        act("click_element", "Crew", role="combobox"),
+        "window.log",
+        [1],
+    ),
+    "a click on an item of a list that something around listens for": (
+        f"{LOG}<main id=m><h1>Files</h1><ul><li>Lease</li><li>Plan</li></ul></main>"
+        "<script>m.oncontextmenu = m.onclick = ({target}) => log.push(target.innerText)</script>",
+        act("click_element", "Plan"),
+        "window.log",
+        ["Plan"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("html", "action", "expression", "value"), DONE.values(), ids=DONE.keys())
+async def test_what_is_done_comes_to_its_element(
+    hand: Hand, html: str, action: Act, expression: str, value: object
+) -> None:
+    await action(hand, await hand.show(html))
+
+    assert await hand.script(expression) == value

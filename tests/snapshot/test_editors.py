@@ -115,19 +115,6 @@ async def test_a_code_editor_is_typed_into_added_to_and_cleared(hand: Hand, edit
     assert await hand.script("content()") == ""
 
 
-async def test_an_element_with_a_context_that_draws_itself_is_typed_into(hand: Hand) -> None:
-    view = await hand.show(
-        "<div id=d tabindex=0 aria-label=Note style='width: 200px; height: 30px'>old</div><script>"
-        "const context = d.editContext = new EditContext({text: 'old'});"
-        "context.addEventListener('textupdate', () => d.textContent = context.text);"
-        "d.addEventListener('keydown', event => event.ctrlKey && context.updateSelection(0, 3))</script>"
-    )
-
-    await hand.do("input_text", index=view.index("Note", role="textbox"), text="new")
-
-    assert await hand.script("d.textContent") == "new"
-
-
 PASTED = """
 <div contenteditable role=textbox aria-label=Note><p>old</p></div><script>
   const note = document.querySelector('div');

@@ -197,16 +197,6 @@ async def test_text_of_the_page_cannot_pass_for_an_element(hand: Hand) -> None:
     assert len(indexed) == 1
 
 
-async def test_text_from_right_to_left_keeps_its_order_and_is_clicked(hand: Hand) -> None:
-    view = await hand.show(
-        "<div dir=rtl><button onclick=\"document.title = 'hit'\">שלום עולם</button> <a href=#>رابط</a></div>"
-    )
-
-    await hand.click(view.index("שלום עולם"))
-
-    assert await hand.script("document.title") == "hit"
-
-
 async def test_five_thousand_nested_elements_give_an_answer_or_a_clear_error(hand: Hand) -> None:
     # Chromium's own layout does not survive them everywhere.
     try:

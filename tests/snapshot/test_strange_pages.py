@@ -107,18 +107,6 @@ async def test_a_frame_is_looked_into_by_its_index(hand: Hand) -> None:
         assert "Outside" not in names
 
 
-async def test_what_is_named_is_scrolled_by_the_box_in_it(hand: Hand) -> None:
-    view = await hand.show(
-        "<div role=group aria-label=Tree style='height:200px'><div><div id=s"
-        " style='height:200px;overflow:auto'>"
-        "<div style='height:900px'>Rows</div></div></div></div><div style='height:3000px'></div>"
-    )
-
-    await hand.do("scroll", direction="down", index=view.index("Tree"))
-
-    assert await hand.script("[s.scrollTop > 0, scrollY]") == [True, 0]
-
-
 async def test_a_page_that_scrolls_by_little_is_scrolled_by_its_main_part(hand: Hand) -> None:
     await hand.show(
         "<style>body { margin: 0 } #s { height: calc(100vh - 50px); margin-top: 60px;"
@@ -130,20 +118,6 @@ async def test_a_page_that_scrolls_by_little_is_scrolled_by_its_main_part(hand: 
 
     assert "cannot be scrolled" not in (result.extracted_content or "")
     assert await hand.script("s.scrollTop > 2000")
-
-
-async def test_what_nobody_can_scroll_stays_where_it_is(hand: Hand) -> None:
-    view = await hand.show(
-        "<style>body { margin: 0 }</style><div id=shell style='height:100vh;overflow:hidden'>"
-        "<div style='height:60px'>Bar</div><main style='height:600px;overflow:auto'><div"
-        " style='height:900px'>"
-        "</div><button>Below</button><div style='height:900px'></div></main><div"
-        " style='height:260px'></div></div>"
-    )
-
-    await hand.click(view.index("Below"))
-
-    assert await hand.script("shell.scrollTop") == 0
 
 
 async def test_a_target_that_moves_away_from_a_drag_is_where_it_was(hand: Hand) -> None:
@@ -162,20 +136,6 @@ async def test_a_target_that_moves_away_from_a_drag_is_where_it_was(hand: Hand) 
     assert await hand.script("l.innerText.startsWith('B')")
     # What has moved is told with its new place.
     assert told(result) == "= moved: B before A"
-
-
-async def test_a_point_far_down_in_a_target_is_scrolled_to(hand: Hand) -> None:
-    view = await hand.show(
-        "<button id=b>Source</button><div id=g role=group aria-label=Grid"
-        " style='height:4000px;width:300px'></div>"
-        "<script>window.log = []; g.onpointerup = e => log.push(Math.round(e.offsetY))</script>"
-    )
-
-    await hand.do(
-        "drag_element", index=view.index("Source"), target=view.index("Grid"), offset_x=50, offset_y=125
-    )
-
-    assert await hand.log() == [125]
 
 
 async def test_a_menu_that_stands_in_the_page_is_not_in_the_way(hand: Hand) -> None:
@@ -346,17 +306,6 @@ async def test_a_native_picker_says_how_its_value_is_written(hand: Hand, kind: s
 
     with pytest.raises(ActionError, match=r"takes a (date as 2027-12-31|time as 23:59), not"):
         await hand.do("input_text", index=view.index("When"), text=text)
-
-
-async def test_a_field_that_rewrites_each_key_takes_its_text_at_once(hand: Hand) -> None:
-    view = await hand.show(
-        "<input aria-label=Colour id=i><script>i.oninput = () => { if (/^#[0-9a-f]{3}$/.test(i.value))"
-        " i.value = '#' + [...i.value.slice(1)].map(one => one + one).join('') }</script>"
-    )
-
-    await hand.do("input_text", index=view.index("Colour"), text="#224488")
-
-    assert await hand.script("i.value") == "#224488"
 
 
 async def test_an_example_in_a_field_does_not_hide_what_stands_beside_it(hand: Hand) -> None:

@@ -99,27 +99,6 @@ async def test_a_drawn_box_is_told_once_wherever_its_label_stands(hand: Hand) ->
         assert await hand.script(f"{box}.checked")
 
 
-async def test_a_select_that_is_clipped_is_chosen_from(hand: Hand) -> None:
-    view = await hand.show(
-        f"<div style='{CLIPPED}'><select id=s aria-label=Fruit><option>Apple<option>Pear</select></div>"
-    )
-
-    await hand.do("select_option", index=view.index("Fruit"), options=["Pear"])
-
-    assert await hand.script("s.value") == "Pear"
-
-
-async def test_a_field_of_no_opacity_over_drawn_boxes_takes_text(hand: Hand) -> None:
-    view = await hand.show(
-        "<div style='position:relative;width:200px;height:40px'>_ _ _ _"
-        "<input id=i aria-label=Code style='position:absolute;inset:0;opacity:0'></div>"
-    )
-
-    await hand.do("input_text", index=view.index("Code"), text="1234")
-
-    assert await hand.script("i.value") == "1234"
-
-
 @pytest.mark.parametrize(
     "hidden",
     [
@@ -291,30 +270,6 @@ async def test_a_range_that_only_keeps_the_value_of_a_handle_is_set_by_the_handl
     assert await hand.script("h.firstChild.value") == "35"
 
 
-async def test_an_icon_that_is_a_box_to_tick_is_what_an_item_is_ticked_by(hand: Hand) -> None:
-    view = await hand.show(
-        f"{LOG}<div id=t><div class=row>"
-        "<i class='x-checkbox icon' style='display:inline-block;width:16px;height:16px'></i>"
-        "<b>Valve</b></div></div>"
-        "<script>t.firstChild.onclick = ({target}) => log.push(target.tagName)</script>"
-    )
-
-    await hand.do("set_checked", index=view.index("Valve"), checked=True)
-
-    assert await hand.log() == ["I"]
-
-
-async def test_a_field_without_a_width_is_acted_on_at_what_is_around_it(hand: Hand) -> None:
-    view = await hand.show(
-        f"{LOG}<div onclick='log.push(1)' style='width:200px;height:30px;border:1px solid'>"
-        "<input role=combobox aria-label=Crew readonly style='width:0.4px;border:0;padding:0'></div>"
-    )
-
-    await hand.click(view.index("Crew", role="combobox"))
-
-    assert await hand.log() == [1]
-
-
 async def test_what_is_drawn_takes_a_value_by_keys_and_a_field_that_is_inert_keeps_that_to_itself(
     hand: Hand,
 ) -> None:
@@ -331,16 +286,3 @@ async def test_what_is_drawn_takes_a_value_by_keys_and_a_field_that_is_inert_kee
     await hand.do("input_text", index=knob.index, text="44")
 
     assert await hand.script("s.getAttribute('aria-valuenow')") == "44"
-
-
-async def test_the_items_of_a_list_that_something_around_listens_for_are_elements_beside_their_heading(
-    hand: Hand,
-) -> None:
-    view = await hand.show(
-        f"{LOG}<main id=m><h1>Files</h1><ul><li>Lease</li><li>Plan</li></ul></main>"
-        "<script>m.oncontextmenu = m.onclick = ({target}) => log.push(target.innerText)</script>"
-    )
-
-    await hand.click(view.index("Plan"))
-
-    assert await hand.log() == ["Plan"]
