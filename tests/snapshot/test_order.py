@@ -81,7 +81,6 @@ async def test_what_is_seen_of_a_box_is_told_before_what_is_near_it(hand: Hand) 
     assert lines.index(above) == 1
     assert "textbox" in lines[-1]
     index = re.search(r"scroll index=(\d+)", above)
-    assert index is not None
     await hand.do("scroll", index=int(index[1]), direction="up", pages=10)
     assert await hand.script("box.scrollTop") == 500 * 20 - 200 - 2000
 

@@ -26,7 +26,6 @@ class Person:
         what = what.first
         await what.scroll_into_view_if_needed()
         box = await what.bounding_box()
-        assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         await what.page.mouse.move(x, y, steps=3)
         await asyncio.sleep(0.2)
@@ -73,7 +72,6 @@ class Recorder:
         return "".join(path.read_text() for path in self.files)
 
     async def _enter(self, word: str) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(f"{word}\n".encode())
         await self.process.stdin.drain()
 
@@ -92,7 +90,6 @@ async def recorded(url: str, folder: Path, name: str) -> AsyncGenerator[Recorder
         env={name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")},
     )
     try:
-        assert process.stderr is not None
         async with asyncio.timeout(SECONDS), async_playwright() as playwright:
             while b"Recording" not in await process.stderr.readline():
                 assert process.returncode is None
