@@ -84,7 +84,6 @@ def test_each_client_gets_the_entry_that_it_reads(  # noqa: PLR0913, PLR0917 - a
     local = read(shown(capsys, client, "--isolated"))[keys]["browser"]
     monkeypatch.setenv("MCP_BROWSER_TOKEN", "me:t0ken,you:other")
     far = read(shown(capsys, client, "--url", URL))[keys]["browser"]
-
     assert local.get("type") == stdio_type
     assert local["args"][-2:] == ["--stdio", "--isolated"]
     assert Path(local["command"]).is_absolute()
@@ -121,7 +120,6 @@ def test_each_platform_has_its_place(
     platform: str, client: str, path: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
-
     assert CLIENTS[client].path(project=False) == home / path
 
 
@@ -132,11 +130,9 @@ def test_an_entry_is_written_among_others_and_the_file_kept(
     path.parent.mkdir()
     before = '{\n  // Mine\n  "mcpServers": {\n    "other": {"command": "x"}, // the other one\n  },\n}\n'
     path.write_text(before, "utf-8")
-
     told = shown(capsys, "cursor", "--write", "--headless")
     after = path.read_text("utf-8")
     again = shown(capsys, "cursor", "--write", "--headless")
-
     first, _, last = before.partition('    "other"')
     assert after.startswith(first)
     assert after.endswith(f'    "other"{last}')
@@ -151,9 +147,7 @@ def test_an_entry_that_others_would_suffer_from_is_shown_instead_of_written(
 ) -> None:
     path = home / "mcp.json"
     path.write_text('{"mcpServers": {"browser": {"command": "mcp-browser"}}} // Mine\n', "utf-8")
-
     code, printed, error = run_here(capsys, "config", "cursor", "--write", "--file", str(path))
-
     assert code == 1
     assert json.loads(printed)["mcpServers"]["browser"]["args"] == ["--stdio"]
     assert f"{path} is left as it is: the entry cannot be put there without" in error
@@ -165,10 +159,8 @@ def test_what_a_person_has_set_of_the_entry_stays(home: Path, capsys: pytest.Cap
     path = home / "settings.json"
     old = {"command": "/old/mcp-browser", "args": ["--stdio"], "env": {"A": "b"}, "disabled": True}
     path.write_text(json.dumps({"mcpServers": {"browser": old}}), "utf-8")
-
     told = shown(capsys, "cline", "--write", "--file", str(path), "--isolated")
     changed = shown(capsys, "cline", "--write", "--file", str(path), "--isolated", "--headless")
-
     assert f"{path}.bak\n" in told
     assert f"{path}.bak2\n" in changed
     entry = json.loads(path.read_text("utf-8"))["mcpServers"]["browser"]
@@ -182,9 +174,7 @@ def test_toml_keeps_its_comments(home: Path, capsys: pytest.CaptureFixture[str])
     path.parent.mkdir()
     before = '# Mine\nmodel = "m"  # a model\n\n[mcp_servers.other]\ncommand = "x"\n'
     path.write_text(before, "utf-8")
-
     shown(capsys, "codex", "--write")
-
     after = path.read_text("utf-8")
     assert after.startswith(before)
     assert tomllib.loads(after)["mcp_servers"].keys() == {"other", "browser"}
@@ -203,9 +193,7 @@ def test_toml_may_be_written_in_its_several_ways(
 ) -> None:
     path = home / "config.toml"
     path.write_text(before, "utf-8")
-
     shown(capsys, "codex", "--write", "--file", str(path))
-
     after = path.read_text("utf-8")
     assert kept in after
     assert tomllib.loads(after)["mcp_servers"]["browser"]["args"] == ["--stdio"]
@@ -234,9 +222,7 @@ def test_a_file_that_is_not_understood_or_not_ours_is_left(
 ) -> None:
     path = home / "mcp.json"
     path.write_text(content, "utf-8")
-
     assert told in refused(capsys, "cursor", "--write", "--file", str(path))
-
     assert path.read_text("utf-8") == content
     assert [each.name for each in home.iterdir()] == ["mcp.json"]
 
@@ -248,9 +234,7 @@ def test_a_linked_file_stays_a_link_with_its_mode(home: Path, capsys: pytest.Cap
     kept.chmod(0o640)
     link = home / "mcp.json"
     link.symlink_to(kept)
-
     shown(capsys, "cursor", "--write", "--file", str(link))
-
     assert link.is_symlink()
     assert kept.stat().st_mode & 0o777 == 0o640
     assert "browser" in json.loads(kept.read_text("utf-8"))["mcpServers"]
@@ -284,7 +268,6 @@ def test_paths_are_whole_and_an_environment_for_a_while_is_not_named(
     flags = ("--upload-dir", "a", "--upload-dir", "b")
     entry = json.loads(shown(capsys, "cursor", *flags))["mcpServers"]["browser"]
     assert entry["args"][-2:] == [f"--upload-dir={home / 'a'}", f"--upload-dir={home / 'b'}"]
-
     monkeypatch.setattr(sys, "prefix", "/home/me/.cache/uv/archive-v0/xyz")
     entry = json.loads(shown(capsys, "cursor"))["mcpServers"]["browser"]
     assert Path(entry["command"]).name == "uvx"
@@ -294,9 +277,7 @@ def test_paths_are_whole_and_an_environment_for_a_while_is_not_named(
 def test_lines_keep_their_ends_where_they_differ(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = home / "mcp.json"
     path.write_bytes(b'{\r\n  "a": 1,\n  "mcpServers": {\r\n    "b": {"command": "c"}\r\n  }\n}\r\n')
-
     shown(capsys, "cursor", "--write", "--file", str(path))
-
     lines = path.read_bytes().splitlines(keepends=True)
     assert [lines[at] for at in (0, 1, 2, -3, -2, -1)] == [
         *(
@@ -392,9 +373,7 @@ def test_json_changes_by_the_entry_alone_or_not_at_all(
         with pytest.raises(ValueError, match="is no object"):
             with_entry(text, ("mcpServers", "browser"), entry, toml=False)
         return
-
     after = with_entry(text, ("mcpServers", "browser"), entry, toml=False)
-
     servers["browser"] = entry
     assert after is not None or "/" in text, "only comments are a reason"
     if after is not None:
@@ -418,9 +397,7 @@ def test_toml_changes_by_the_entry_alone_or_not_at_all(
         with pytest.raises(ValueError, match="is no table"):
             with_entry(text, ("mcp_servers", "browser"), entry, toml=True)
         return
-
     after = with_entry(text, ("mcp_servers", "browser"), entry, toml=True)
-
     new = "browser" not in servers
     servers["browser"] = entry
     if after is not None:
@@ -434,7 +411,6 @@ def test_toml_changes_by_the_entry_alone_or_not_at_all(
 )
 def test_an_entry_comes_after_all_else_of_a_toml_file(text: str) -> None:
     after = with_entry(text, ("mcp_servers", "browser"), {"command": "x"}, toml=True)
-
     assert after == f'{text}\n[mcp_servers.browser]\ncommand = "x"\n'
 
 
@@ -465,7 +441,6 @@ def test_a_shell_completes_commands_and_settings(tmp_path: Path, capsys: pytest.
         text=True,
         check=True,
     )
-
     assert completed.stdout == "doctor\n--snapshot-budget\n", completed.stderr
     words = "COMP_WORDS=(mcp-browser do {0}); COMP_CWORD={1}; _shtab_mcp_browser; echo ${{COMPREPLY[@]}}"
     flags = words.format("click_element --dou", 3)
@@ -487,8 +462,6 @@ async def test_a_client_that_reads_what_was_written_reads_a_page(
     path = CLIENTS["vscode"].path(project=False)
     entry = json.loads(path.read_bytes())["servers"]["browser"]
     server = StdioServerParameters(command=entry["command"], args=entry["args"], env=dict(os.environ))
-
     async with Client(server, read_timeout_seconds=60) as client:
         told = str(await client.call_tool("go_to_url", {"url": url}))
-
     assert "# Harbour" in told

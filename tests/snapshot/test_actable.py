@@ -89,7 +89,6 @@ CLICKED = {
 @pytest.mark.parametrize(("html", "name"), CLICKED.values(), ids=CLICKED.keys())
 async def test_what_takes_clicks_is_offered_and_hit(hand: Hand, html: str, name: str) -> None:
     view = await hand.show(LOG + html)
-
     assert not view.one(name).states
     assert await clicks(hand, view, name) == ["hit"]
 
@@ -158,14 +157,12 @@ SHOWN = {
 @pytest.mark.parametrize(("html", "text"), SHOWN.values(), ids=SHOWN.keys())
 async def test_what_is_shown_is_listed_once(hand: Hand, html: str, text: str) -> None:
     view = await hand.show(html)
-
     assert re.sub(r"\[\d+\] ", "", view.text).splitlines() == text.split(" / ")
 
 
 @pytest.mark.parametrize("event", ["mousedown", "mouseup", "pointerdown", "dblclick", "contextmenu"])
 async def test_a_listener_for_another_mouse_event_counts_too(hand: Hand, event: str) -> None:
     view = await hand.show(f"<b id=b>Press</b><script>b.addEventListener('{event}', () => 0)</script>")
-
     assert view.offers("Press")
 
 
@@ -181,7 +178,6 @@ async def test_a_page_that_listens_for_the_release_a_frame_after_the_press_hears
     own, framed = (node.index for node in view.all("Day"))
     await hand.click(own)
     await hand.click(framed)
-
     for frame in hand.tab.page.frames:
         await frame.get_by_text("Chosen").wait_for(timeout=10_000)
     assert len((await hand.look()).all("Chosen")) == 2
@@ -191,10 +187,8 @@ async def test_a_button_of_which_the_press_opens_a_dialog_comes_up_when_that_is_
     view = await hand.show(
         """<button onmousedown="alert('Stop')" onclick="this.textContent = 'Gone'">Go</button>"""
     )
-
     await hand.click(view.index("Go"))
     await hand.do("handle_dialog", accept=True)
-
     await hand.tab.page.get_by_text("Gone").wait_for(timeout=10_000)
 
 
@@ -208,7 +202,6 @@ async def test_what_lets_the_mouse_through_says_so_unless_something_else_takes_i
         <label><input type=checkbox class=off onchange="log.push('box')">Box</label>
         <script>item.addEventListener('click', note('row'))</script>"""
     )
-
     marked = {node.name for node in view.elements if "unclickable" in node.states}
     assert marked == {"Next page", "Save", "Within"}
     found = await hand.do("find_elements", text="Next page")
@@ -225,9 +218,7 @@ async def test_a_listener_added_late_makes_the_element_appear(hand: Hand) -> Non
         "<p><b id=b>Press</b></p><button onclick=\"b.addEventListener('click', () => 0)\">Arm</button>"
     )
     assert not view.offers("Press")
-
     await hand.click(view.index("Arm"))
-
     assert (await hand.look()).offers("Press")
 
 
@@ -237,9 +228,7 @@ async def test_rows_of_a_delegating_table_can_be_clicked_one_by_one(hand: Hand) 
         "<style>tr { cursor: pointer }</style><script>"
         "t.addEventListener('click', e => log.push(e.target.closest('tr').cells[0].innerText))</script>"
     )
-
     await hand.click(next(node.index for node in view.elements if "Ben" in node.name))
-
     assert await hand.log() == ["Ben"]
 
 
@@ -248,7 +237,6 @@ async def test_a_button_inside_a_card_with_a_pointer_is_offered_beside_the_card(
         f"{LOG}<div style='cursor:pointer' onclick=\"log.push('card')\"><p>Holiday in Rome</p>"
         "<button onclick=\"event.stopPropagation(); log.push('like')\">Like</button></div>"
     )
-
     assert await clicks(hand, view, "Like") == ["like"]
     await hand.click(next(node.index for node in view.elements if "Holiday in Rome" in node.name))
     assert await hand.log() == ["like", "card"]
@@ -273,9 +261,7 @@ async def test_a_checkbox_hidden_behind_a_drawn_one_can_be_set(hand: Hand, hidin
         f"<label style='position:relative;display:block'><input type=checkbox id=c style='{hiding}'>"
         "<i style='display:inline-block;width:20px;height:20px;border:1px solid'></i> Remember me</label>"
     )
-
     await hand.do("set_checked", index=view.index("Remember me"), checked=True)
-
     assert await hand.script("c.checked")
     again = (await hand.look()).one("Remember me")
     assert "checked" in again.states
@@ -285,7 +271,6 @@ async def test_a_disabled_fieldset_disables_all_but_its_legend(hand: Hand) -> No
     view = await hand.show(
         "<fieldset disabled><legend><button>In legend</button></legend><button>Inside</button></fieldset>"
     )
-
     assert "disabled" in view.one("Inside").states
     assert "disabled" not in view.one("In legend", role="button").states
 
@@ -299,7 +284,6 @@ async def test_states_of_fields_are_told(hand: Hand) -> None:
         "<button aria-disabled=true>Later</button><input aria-label=Bad aria-invalid=true>"
         "<button aria-haspopup=menu>Menu</button>"
     )
-
     assert {node.name: " ".join(node.states) for node in view.elements} == {
         **{"Fixed": 'value="7" readonly', "Needed": "required", "Some": "checked=mixed", "Bold": "pressed"},
         **{"More": "expanded=false", "Tab": "selected", "Here": "current", "Later": "disabled"},
@@ -312,7 +296,6 @@ async def test_states_of_fields_are_told(hand: Hand) -> None:
 
 async def test_inert_content_is_told_as_inert(hand: Hand) -> None:
     view = await hand.show("<div inert><button>Asleep</button></div><button id=b>Awake</button>")
-
     assert view.one("Asleep").states == ("inert",)
     assert view.one("Awake").states == ()
     await hand.script("b.inert = true")
@@ -324,9 +307,7 @@ async def test_a_popover_is_offered_only_while_it_is_open(hand: Hand) -> None:
         "<button popovertarget=p>Menu</button><div id=p popover><button>Entry</button></div>"
     )
     assert not view.offers("Entry")
-
     await hand.click(view.index("Menu"))
-
     assert (await hand.look()).offers("Entry")
 
 
@@ -338,9 +319,7 @@ async def test_details_hide_their_body_until_they_are_opened(hand: Hand) -> None
     assert not view.says("In short")
     assert not view.offers("Track")
     assert "expanded=false" in view.one("Shipping").states
-
     result = await hand.click(view.index("Shipping"))
-
     assert "Two days" in words_of(result)
     assert "expanded=true" in (await hand.look()).one("Shipping").states
 
@@ -352,7 +331,6 @@ async def test_content_visibility_hidden_is_not_told_and_auto_is(hand: Hand) -> 
         f"{LOG}<div style='content-visibility:auto'><button onclick=\"log.push('far')\">Far "
         "below</button></div>"
     )
-
     assert not view.offers("Skipped")
     assert not view.says("Skipped words")
     assert await clicks(hand, view, "Far below") == ["far"]
@@ -363,7 +341,6 @@ async def test_display_contents_keeps_its_children_and_its_role(hand: Hand) -> N
         f"{LOG}<button style='display:contents' onclick=\"log.push('contents')\">Boxless</button>"
         "<div style='display:contents'><a href=#x>Inside</a> and words</div>"
     )
-
     assert view.offers("Inside")
     assert view.says("and words")
     assert await clicks(hand, view, "Boxless", role="button") == ["contents"]
@@ -375,7 +352,6 @@ async def test_a_tracking_frame_of_no_size_is_not_told(hand: Hand) -> None:
         f"<iframe src='{inner}' width=0 height=0 style='border:0'></iframe>"
         f"<iframe src='{inner}' hidden></iframe><p>x</p>"
     )
-
     assert not view.offers("Tracker")
 
 
@@ -391,7 +367,6 @@ async def test_an_element_under_a_sticky_header_is_scrolled_from_under_it(hand: 
     await hand.script(
         "scrollTo(0, document.querySelector('button').getBoundingClientRect().top + scrollY - 40)"
     )
-
     assert await clicks(hand, await hand.look(), "Under") == ["under"]
 
 
@@ -407,7 +382,6 @@ async def test_slotted_content_stands_where_the_slot_is(hand: Hand) -> None:
         "<button>Own</button></footer>'; } })</script>"
     )
     lines = [node.name for node in view.snapshot.nodes]
-
     assert lines == ["Card", "Body words", "Slotted", "Own"], view.text
 
 
@@ -430,9 +404,7 @@ async def test_cross_site_frames_three_deep_are_stitched_and_clicked(hand: Hand)
     )
     lines = [node.name for node in view.snapshot.nodes]
     assert [line for line in lines if line] == ["Top", "First", "Second", "Third", "After"]
-
     result = await hand.click(view.index("Third"))
-
     assert "Pressed" in words_of(result)
 
 
@@ -441,10 +413,8 @@ async def test_a_frame_that_is_reloaded_gets_new_indexes(hand: Hand, elsewhere: 
     publish = hand.elsewhere if elsewhere else hand.site.page
     view = await hand.show(f"<iframe src='{publish('<button>Inner</button>')}' id=f></iframe>")
     old = view.index("Inner")
-
     again = "f.src = f.src" if elsewhere else "f.contentWindow.location.reload()"
     await hand.script(f"new Promise(done => {{ f.onload = done; {again} }})")
-
     new = (await hand.look()).index("Inner")
     assert new != old
     with pytest.raises(ActionError, match=None if elsewhere else rf"\[{new}\] button \"Inner\""):
@@ -464,7 +434,6 @@ async def test_a_target_in_a_frame_is_clicked_in_its_place(hand: Hand, frame: st
     target = "<div style='height: 900px'></div><button onclick=\"this.textContent = 'Hit'\">Target</button>"
     for publish in (hand.site.page, hand.elsewhere):
         view = await hand.show(frame.format(publish(target)))
-
         assert "Hit" in words_of(await hand.click(view.index("Target")))
 
 
@@ -476,7 +445,6 @@ async def test_frames_of_srcdoc_object_and_frameset_are_entered(hand: Hand) -> N
     )
     assert view.offers("Within srcdoc")
     assert view.offers("Within object")
-
     frames = hand.site.publish(
         f"<!doctype html><frameset cols='50%,50%'><frame src='{inner}'><frame src='{inner}'>"
         "</frameset>".encode()
@@ -495,7 +463,6 @@ async def test_the_areas_of_an_image_map_are_clicked(hand: Hand) -> None:
         "<area shape=circle coords='150,50,40' href=#east alt=East>"
         "<area shape=poly coords='0,0,5,0,0,5' href=#corner alt=Corner></map>"
     )
-
     for name in ("East", "West"):
         await hand.click(view.index(name, role="link"))
         assert await hand.script("location.hash") == f"#{name.lower()}"
@@ -511,7 +478,6 @@ async def test_a_rotated_button_and_a_round_one_are_hit(hand: Hand) -> None:
         "<button style='border-radius:50%;width:80px;height:80px' "
         "onclick=\"log.push('round')\">Round</button>"
     )
-
     assert await clicks(hand, view, "Rotated") == ["rotated"]
     assert await clicks(hand, view, "Round") == ["rotated", "round"]
 
@@ -522,9 +488,7 @@ async def test_a_menu_that_opens_on_hover_is_worked_through(hand: Hand) -> None:
         "<nav><a href=#>Products</a><div><button onclick=\"log.push('shoes')\">Shoes</button></div></nav>"
     )
     assert not view.offers("Shoes")
-
     await hand.do("hover_element", index=view.index("Products"))
-
     assert await clicks(hand, await hand.look(), "Shoes") == ["shoes"]
 
 
@@ -654,5 +618,4 @@ async def test_what_is_done_comes_to_its_element(
     hand: Hand, html: str, action: Act, expression: str, value: object
 ) -> None:
     await action(hand, await hand.show(html))
-
     assert await hand.script(expression) == value

@@ -18,7 +18,6 @@ async def test_a_frame_without_scripts_is_read_and_worked(hand: Hand, sandbox: s
     names = [node.name for node in snapshot_of(opened).nodes]
     assert names == ["Inbox", "", "Dear Ann", "Agree", "Name", "More", "Answer"]
     assert opened.observation.notices == ()  # None about scripts of ours that were kept from running
-
     assert "checked" in words_of(await hand.do("set_checked", index='checkbox "Agree"', checked=True))
     assert 'value="Bob"' in words_of(await hand.do("input_text", index='textbox "Name"', text="Bob"))
     assert "+ Yours, Bob" in words_of(await hand.do("click_element", index='disclosure "More"'))

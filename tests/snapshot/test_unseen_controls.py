@@ -30,9 +30,7 @@ async def test_a_slider_that_a_component_draws_anew_is_told_and_set(hand: Hand, 
     )
     slider = view.one("Volume", role="slider")
     assert 'value="30"' in slider.states
-
     await hand.do("input_text", index=slider.index, text="70")
-
     assert await hand.script("r.value") == "70"
 
 
@@ -46,7 +44,6 @@ async def test_a_drawn_box_without_a_label_is_ticked(hand: Hand, role: str, hidi
         f"<input type=checkbox role={role} id=c aria-label=Dark style='{hiding}'></div>"
     )
     index = view.index("Dark", role=role)
-
     await hand.click(index)
     assert await hand.script("c.checked")
     await hand.do("set_checked", index=index, checked=False)
@@ -58,9 +55,7 @@ async def test_a_clipped_button_that_is_a_switch_is_told_and_turned_by_its_label
         f"{LOG}<button role=switch id=b style='{CLIPPED}' onclick='log.push(1)'></button>"
         "<label for=b>Power<i style='display:block;width:40px;height:20px;background:#ddd'></i></label>"
     )
-
     await hand.click(view.index("Power", role="switch"))
-
     assert [node.role for node in view.elements] == ["switch"]
     assert await hand.log() == [1]
 
@@ -70,7 +65,6 @@ async def test_a_field_stays_one_whatever_its_role_says_of_it(hand: Hand) -> Non
         "<label>Amount <input type=number role=alert value=2></label>"
         "<textarea role=note aria-label=Why></textarea>"
     )
-
     assert [(node.role, node.name) for node in view.elements] == [
         ("spinbutton", "Amount"),
         ("textbox", "Why"),
@@ -82,7 +76,6 @@ async def test_a_list_drawn_anew_has_one_value_not_that_of_the_native_one_too(ha
         f"<div role=combobox tabindex=0 aria-label=Area aria-expanded=false>"
         f"<select style='{CLIPPED}'><option>North<option>South</select><div>North</div></div>"
     )
-
     assert 'value="North"' in view.one("Area").states
 
 
@@ -92,7 +85,6 @@ async def test_a_drawn_box_is_told_once_wherever_its_label_stands(hand: Hand) ->
         f"<label for=b>After</label><div style='{CLIPPED}'><input type=checkbox id=b></div>"
         f"<label><span style='{CLIPPED}'><input type=checkbox id=c></span>Around</label>"
     )
-
     assert sorted(node.name for node in view.of_role("checkbox")) == ["After", "Around", "Before"]
     for name, box in (("Before", "a"), ("After", "b"), ("Around", "c")):
         await hand.do("set_checked", index=view.index(name), checked=True)
@@ -112,7 +104,6 @@ async def test_a_drawn_box_is_told_once_wherever_its_label_stands(hand: Hand) ->
 )
 async def test_what_nobody_uses_is_not_told(hand: Hand, hidden: str) -> None:
     view = await hand.show(f"<p>Words</p>{hidden}")
-
     assert not view.offers("Trap")
 
 
@@ -140,9 +131,7 @@ async def test_controls_that_the_mouse_over_a_row_shows_are_told_and_clicked(han
     )
     buttons = view.of_role("button")
     assert len(buttons) == 3
-
     await hand.click(buttons[1].index)
-
     assert await hand.log() == [1]
 
 
@@ -153,10 +142,8 @@ async def test_controls_that_are_not_there_until_the_mouse_comes_are_told_then(h
         "<button onclick=\"log.push('gone')\">Delete</button></span></li></ul>"
     )
     assert not view.offers("Delete")
-
     await hand.do("hover_element", index=view.index("Open"))
     await hand.click((await hand.look()).index("Delete"))
-
     assert await hand.log() == ["gone"]
 
 
@@ -186,10 +173,8 @@ async def test_what_shows_once_it_is_scrolled_to_is_told_and_clicked_when_it_sho
     assert view.offers("Size")
     assert not [name for name in ("Trap", *below) if view.offers(name)]
     assert "Offer" in str((await hand.do("extract_content")).page_content)
-
     await hand.do("find_elements", text="Take it")
     await hand.click(view.index("Take it"))
-
     assert await hand.log() == ["seen"]
     assert (await hand.look()).index("Take it") == view.index("Take it")
 
@@ -204,7 +189,6 @@ async def test_fields_without_names_are_known_by_what_stands_with_them(hand: Han
     assert [node.states[0] for node in view.of_role("textbox")] == ['hint="Town"']
     assert [node.states[0] for node in view.of_role("radio")] == ['hint="bus"', 'hint="train"']
     assert view.offers("Shade")
-
     await hand.do("hover_element", index=view.index("Blue"))
     told = await hand.do("get_state", index=view.index("Shade"))
     assert "Shade" in str(told.page_content) or "Shade" in str(told.observation)
@@ -223,7 +207,6 @@ async def test_a_field_that_a_component_shows_only_when_it_is_used_is_told_and_t
         "define('my-box', '<input type=checkbox>', true)</script>"
     )
     assert [(node.role, node.name) for node in view.elements] == [("textbox", "Name"), ("checkbox", "Gift")]
-
     await hand.do("input_text", index=view.index("Name"), text="Ann")
     assert (
         await hand.script("document.querySelector('my-field').shadowRoot.querySelector('input').value")
@@ -238,7 +221,6 @@ async def test_a_list_that_a_component_hides_from_readers_and_keys_is_not_told_f
         "<label for=city>City</label><select id=city tabindex=-1 aria-hidden=true style='position: absolute;"
         " width: 1px; height: 1px; opacity: 0'><option>Ulm</select><div role=combobox tabindex=0>Ulm</div>"
     )
-
     assert [node.role for node in view.elements] == ["combobox"]
 
 
@@ -249,7 +231,6 @@ async def test_what_opens_in_a_label_is_no_part_of_its_fields_name(hand: Hand) -
         + " ".join(f"<span>{day}</span>" for day in days)
         + "</div></label><style>span { cursor: pointer }</style>"
     )
-
     assert [node.name for node in view.elements] == ["Arrival", "Next", *days]
 
 
@@ -264,9 +245,7 @@ async def test_a_range_that_only_keeps_the_value_of_a_handle_is_set_by_the_handl
     )
     slider = view.one("", role="slider")
     assert slider.states == ('value="20"', 'hint="Budget"')
-
     await hand.do("input_text", index=slider.index, text="35")
-
     assert await hand.script("h.firstChild.value") == "35"
 
 
@@ -282,7 +261,5 @@ async def test_what_is_drawn_takes_a_value_by_keys_and_a_field_that_is_inert_kee
     )
     knob = view.one("Knob")
     assert "inert" not in str(knob)
-
     await hand.do("input_text", index=knob.index, text="44")
-
     assert await hand.script("s.getAttribute('aria-valuenow')") == "44"
