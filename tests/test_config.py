@@ -25,7 +25,6 @@ AUTHORIZATION = {"headers": {"Authorization": "Bearer t0ken"}}
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder of its own."""
     for variable in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(variable, str(tmp_path))
     for variable in ("XDG_CONFIG_HOME", "APPDATA", "CODEX_HOME", "MCP_BROWSER_TOKEN"):
@@ -34,7 +33,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What `config` prints."""
     code, printed, error = run_here(capsys, "config", *words)
     assert code == 0, error
     return printed

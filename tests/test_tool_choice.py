@@ -53,7 +53,6 @@ def test_the_first_argument_of_an_action_that_needs_none_stands_without_its_flag
 
 
 def written(call: Expected) -> list[str]:
-    """A call as the words of a command."""
     schema = {tool["name"]: tool["inputSchema"] for tool in lists.ours()}[call.tool]
     needed = [*schema.get("required", ())]
     words: list[str] = []

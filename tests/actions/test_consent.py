@@ -22,7 +22,6 @@ own = Registry()
 
 @own.action("Do something that only its author knows.")
 def own_action() -> str:
-    """Do nothing."""
     return "done"
 
 

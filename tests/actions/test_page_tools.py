@@ -51,7 +51,6 @@ async def page_manager() -> AsyncIterator[BrowserManager]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def worker(page_manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
-    """A hand in it."""
     async with hand_in(page_manager, site) as hand:
         yield hand
 

@@ -14,12 +14,10 @@ NUMBER = {"type": "number"}
 
 
 def listing(**properties: object) -> dict[str, Any]:
-    """A schema of a list of objects."""
     return {"type": "array", "items": {"type": "object", "properties": properties}}
 
 
 def record(**properties: object) -> dict[str, Any]:
-    """A schema of an object."""
     return {"type": "object", "properties": properties}
 
 

@@ -240,7 +240,6 @@ async def test_a_browser_that_the_user_quits_is_told_and_found_again(site: Site,
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home folder."""
     for name in ("HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(tmp_path))
     for name in ("XDG_CONFIG_HOME", "CHROME_CONFIG_HOME"):

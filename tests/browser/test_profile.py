@@ -33,8 +33,6 @@ DEAD = 4194999
 
 
 class ProfileHand(Hand):
-    """A hand in the default session of a manager of its own."""
-
     def __init__(self, manager: BrowserManager, session: BrowserSession) -> None:
         super().__init__(session)
         self.manager = manager

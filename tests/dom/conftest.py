@@ -27,7 +27,6 @@ async def page(chromium: Browser) -> AsyncIterator[Page]:
 
 @pytest.fixture
 def dom(page: Page) -> DomService:
-    """The service of that page."""
     return DomService(page, channel=CHANNEL, budget=6000, changes_budget=1500)
 
 

@@ -20,7 +20,6 @@ from tests.support.site import Site
 
 
 def named(snapshot: DomSnapshot, name: str) -> DomNode:
-    """The only line of that name."""
     (node,) = [node for node in snapshot.nodes if node.name == name]
     return node
 

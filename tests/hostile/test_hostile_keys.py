@@ -62,7 +62,6 @@ KEYS: list[Way] = [
 
 
 def named(value: object) -> str:
-    """The name of a case."""
     if not isinstance(value, tuple):
         return str(value)
     name, arguments = cast("Way", value)

@@ -45,7 +45,6 @@ class Wire:
         return await model.ask(**options)
 
     async def failure(self, name: str, answer: Answer | Callable[[], Answer], **more: Any) -> ModelError:
-        """What comes of asking it."""
         with pytest.raises(ModelError) as raised:
             await self.ask(name, answer, **more)
         return raised.value

@@ -36,7 +36,6 @@ async def shot(session: BrowserSession, **options: Any) -> Image.Image:
 
 
 def colours(image: Image.Image, box: tuple[float, float, float, float]) -> set[str]:
-    """The colours in a part of a picture."""
     part = image.crop(tuple(round(side) for side in box))  # type: ignore[arg-type]
     found = part.getcolors(maxcolors=part.width * part.height)
     assert found

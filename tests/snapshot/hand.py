@@ -30,7 +30,6 @@ class View:
 
     @property
     def text(self) -> str:
-        """The snapshot as a model reads it."""
         return render_snapshot(self.snapshot)
 
     @property
@@ -40,31 +39,25 @@ class View:
         return [node for node in told if node.index is not None]
 
     def all(self, name: str, *, role: str | None = None) -> list[DomNode]:
-        """Every element of that accessible name (and role)."""
         return [node for node in self.elements if node.name == name and role in (None, node.role)]
 
     def one(self, name: str, *, role: str | None = None) -> DomNode:
-        """The only element of that accessible name (and role)."""
         found = self.all(name, role=role)
         assert len(found) == 1, f"{len(found)} elements are called {role or ''} {name!r} in:\n{self.text}"
         return found[0]
 
     def index(self, name: str, *, role: str | None = None) -> int:
-        """The index of the only element of that name (and role)."""
         index = self.one(name, role=role).index
         assert index is not None
         return index
 
     def of_role(self, role: str) -> list[DomNode]:
-        """Every element of that role."""
         return [node for node in self.elements if node.role == role]
 
     def says(self, words: str) -> bool:
-        """Whether the words stand in the page part of the snapshot."""
         return any(words in str(node) for node in self.snapshot.nodes)
 
     def offers(self, name: str) -> bool:
-        """Whether an element of that name can be acted on."""
         return bool(self.all(name))
 
 
@@ -78,11 +71,9 @@ class Hand:
 
     @property
     def tab(self) -> Tab:
-        """The tab in use."""
         return self.session.current_tab
 
     async def do(self, action: str, **arguments: Any) -> ActionResult:
-        """Carry out an action."""
         return await self.controller.execute(action, arguments, self.session)
 
     async def visit(self, url: str) -> View:
@@ -107,7 +98,6 @@ class Hand:
         return self.site.page(body).replace(self.site.url, self.site.other)
 
     def serve_script(self, path: str, source: str) -> None:
-        """Publish a script of the site."""
         self.site.publish(source.encode(), path=path, content_type="text/javascript")
 
     async def show(self, body: str) -> View:
@@ -119,7 +109,6 @@ class Hand:
         return View(await self.tab.dom.snapshot(budget=WHOLE, folded=False))
 
     async def click(self, index: int | None) -> ActionResult:
-        """Click an element."""
         assert index is not None
         return await self.do("click_element", index=index)
 
@@ -146,13 +135,11 @@ def act(action: str, name: str, *, role: str | None = None, target: str | None =
 
 
 def changes_of(result: ActionResult) -> DomChanges:
-    """The changes that a result tells."""
     assert result.observation.changes is not None
     return result.observation.changes
 
 
 def snapshot_of(result: ActionResult) -> DomSnapshot:
-    """The snapshot that a result tells."""
     assert result.observation.snapshot is not None
     return result.observation.snapshot
 

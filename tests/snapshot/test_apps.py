@@ -57,7 +57,6 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterLab]:
 
 
 async def until(hand: Hand, words: str) -> View:
-    """Wait for words, then look."""
     await hand.do("wait_for", text=words, timeout=50)
     return await hand.look()
 

@@ -35,7 +35,6 @@ async def huge(site: Site) -> AsyncIterator[Hand]:
 
 
 async def state(hand: Hand, **arguments: object) -> str:
-    """What get_state shows, as text."""
     result = await hand.do("get_state", screenshot=False, **arguments)
     (text,) = [part.text for part in render_result(result, settings=SETTINGS) if isinstance(part, TextPart)]
     return text

@@ -45,7 +45,6 @@ async def stage(hand: Hand) -> list[DomNode]:
 
 
 async def mutate(hand: Hand, steps: list[Step]) -> None:
-    """Change the page as the numbers say."""
     await hand.script("steps => mutate(steps)", steps)
 
 

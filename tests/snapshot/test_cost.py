@@ -57,12 +57,10 @@ class Cost:
     asked: dict[str, int]
 
     def of(self, *names: str) -> float:
-        """Questions of these names for each element."""
         return sum(self.asked.get(name, 0) for name in names) / self.elements
 
     @property
     def all(self) -> float:
-        """Questions of every kind for each element."""
         return sum(self.asked.values()) / self.elements
 
 

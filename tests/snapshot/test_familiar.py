@@ -13,7 +13,6 @@ LINKS = "".join(f"<a href='/{name}'>{name.title()}</a>" for name in GOODS)
 
 
 def page(hand: Hand, title: str, *, nav: str = LINKS, to: str = "") -> str:
-    """A page of a site; the address of it."""
     menu = f"<nav aria-label=Main>{nav}<a href='{to}'>Next</a><button>Menu</button><a href=#top>Up</a></nav>"
     return hand.site.page(f"<title>{title}</title>{menu}<main><h1>{title}</h1><button>Order</button></main>")
 

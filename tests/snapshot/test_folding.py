@@ -24,13 +24,11 @@ TABLE = f"<script>log = []</script><table id=t>{HEADER}<tbody>{ROWS}</table>"
 
 
 async def told(hand: Hand, body: str) -> str:
-    """What a client is told of a page."""
     await hand.tab.goto(hand.site.page(body))
     return text_of(await hand.do("get_state"))
 
 
 def text_of(result: ActionResult) -> str:
-    """The snapshot of a result as a model reads it."""
     return render_snapshot(snapshot_of(result))
 
 

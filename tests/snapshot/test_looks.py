@@ -13,7 +13,6 @@ DRAWING = "<svg width=90 height=90 role=img aria-label=Plan><g id=g></g></svg>"
 
 
 async def told(hand: Hand, page: str, script: str) -> str:
-    """What is told of a click that runs a script."""
     view = await hand.show(f'{page}<button onclick="{script}">Do it</button>{FILLER}')
     return render_changes(changes_of(await hand.click(view.index("Do it"))))
 

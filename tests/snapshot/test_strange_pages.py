@@ -19,7 +19,6 @@ SINGLE = (
 
 
 def told(result: ActionResult) -> str:
-    """The changes of a result, as they are shown."""
     return render_changes(changes_of(result))
 
 

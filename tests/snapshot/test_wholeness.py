@@ -151,7 +151,6 @@ async def judged(hand: Hand, html: str, told: dict[str, Line]) -> Verdict:
 
 
 async def tree_of(hand: Hand) -> Tree:
-    """The accessibility tree of the page as it is."""
     tree = Tree(hand.tab.page)
     await tree.read()
     return tree
