@@ -166,10 +166,7 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            ["--browser", "opera"],
-            "--browser must be one of chromium, chrome, msedge, not 'opera'.",
-        ),
+        (["--browser", "opera"], "--browser must be one of chromium, chrome, msedge, not 'opera'."),
         (
             ["--action-timeout", "soon"],
             "--action-timeout must be a number above 0 and up to 3600, not 'soon'.",
@@ -191,10 +188,7 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
             ["--search-engine", "altavista"],
             "--search-engine must be duckduckgo, google, bing, or a URL with {query}",
         ),
-        (
-            ["--connect=opera"],
-            "--connect must be one of auto, chrome, chromium, edge, brave, or the path of",
-        ),
+        (["--connect=opera"], "--connect must be one of auto, chrome, chromium, edge, brave, or the path of"),
         (
             ["--connect", "--headless"],
             "headless (from --headless) is for a browser that is started here; connect (from",
@@ -264,19 +258,11 @@ def test_other_programs_variables_are_left_alone() -> None:
         ("a.json", "{", "cannot read the configuration file"),
         ("a.json", "[]", "must hold one object of settings"),
         ("a.yaml", "headless: true", "must end in .toml or .json"),
-        (
-            "a.toml",
-            "screenshot-quality = 200",
-            r"^screenshot-quality in .* from 1 to 100, not 200",
-        ),
+        ("a.toml", "screenshot-quality = 200", r"^screenshot-quality in .* from 1 to 100, not 200"),
         ("a.json", '{"vewport": "1x1"}', r"^unknown setting 'vewport' in .* \(did you mean viewport\?\)\.$"),
         ("a.toml", "[principals.a]\nport = 1\n", "port in .* is one for all"),
         ("a.toml", "[principals.a]\nmax-tab = 1\n", r"unknown setting 'max-tab' in .*principals.a \(did you"),
-        (
-            "a.toml",
-            "[principals.a]\nmax-tabs = 0\n",
-            r"max-tabs in .*\.a must be a whole number from 1",
-        ),
+        ("a.toml", "[principals.a]\nmax-tabs = 0\n", r"max-tabs in .*\.a must be a whole number from 1"),
         ("a.toml", "[principals]\na = 1\n", "must be a table of settings"),
         ("a.toml", "principals = 1\n", "must be a table of tables"),
     ],
@@ -316,11 +302,7 @@ def test_what_is_asked_of_a_cdp_endpoint_is_not_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "elsewhere",
-    [
-        {"cdp_endpoint": "http://127.0.0.1:9222"},
-        {"browser_endpoint": "ws://host:3000/"},
-    ],
+    "elsewhere", [{"cdp_endpoint": "http://127.0.0.1:9222"}, {"browser_endpoint": "ws://host:3000/"}]
 )
 def test_where_a_browser_connects_to_is_only_restricted_where_that_holds(elsewhere: dict[str, str]) -> None:
     for restriction in ({"allow_domains": "a.test"}, {"block_domains": "a.test"}, {"block_private": True}):

@@ -76,9 +76,8 @@ async def test_addresses_are_those_of_the_frame_that_they_are_in(hand: Hand) -> 
 async def test_a_page_nested_deeply_is_read(hand: Hand) -> None:
     await hand.open("<p>Top</p>")
     await hand.js(
-        "let at = document.body;"
-        "for (let n = 0; n < 1500; n++) at = at.appendChild(document.createElement('div'));"
-        "at.textContent = 'Bottom'"
+        "let at = document.body;for (let n = 0; n < 1500;"
+        " n++) at = at.appendChild(document.createElement('div'));at.textContent = 'Bottom'"
     )
     text = await hand.do("extract_content")
     assert "nested too deep" in text

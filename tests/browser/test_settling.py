@@ -206,8 +206,7 @@ async def test_what_timers_did_not_do_is_known_to_the_next_page_of_the_origin(ha
 
 
 @pytest.mark.parametrize(
-    "request_",
-    ["fetch('/slow?s=3', {keepalive: true})", "fetch('/slow?s=3', {mode: 'no-cors'})"],
+    "request_", ["fetch('/slow?s=3', {keepalive: true})", "fetch('/slow?s=3', {mode: 'no-cors'})"]
 )
 async def test_a_request_whose_answer_is_not_read_is_not_awaited(
     hand: Hand, site: Site, request_: str

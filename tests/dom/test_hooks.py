@@ -35,9 +35,8 @@ async def test_timers_of_the_input_are_awaited_and_others_are_not(show: Show, pa
 
 async def test_listeners_in_closed_roots_are_told(show: Show) -> None:
     dom = await show(
-        "<div id=h></div><script>const root = h.attachShadow({mode: 'closed'});"
-        "root.innerHTML = '<span>Deep</span>';"
-        "root.firstChild.addEventListener('mousedown', () => 0)</script>"
+        "<div id=h></div><script>const root = h.attachShadow({mode: 'closed'});root.innerHTML = '<span>Deep"
+        "</span>';root.firstChild.addEventListener('mousedown', () => 0)</script>"
     )
     assert [str(node) for node in (await dom.snapshot()).nodes] == ['[1] clickable "Deep"']
 

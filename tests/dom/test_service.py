@@ -106,10 +106,9 @@ async def test_what_is_kept_of_pages_is_bounded_over_many_navigations(
 
 async def test_handles_and_indexes_are_bridged_both_ways(show: Show, page: Page) -> None:
     dom = await show(
-        "<div id=h></div><svg width=50 height=50>"
-        "<a href=#x aria-label=Vector><rect width=9 height=9 /></a></svg>"
-        "<iframe srcdoc='<button>In frame</button>'></iframe>"
-        "<script>h.attachShadow({mode: 'closed'}).innerHTML = '<button>Closed</button>'</script>"
+        "<div id=h></div><svg width=50 height=50><a href=#x aria-label=Vector><rect width=9 height=9 /></a>"
+        "</svg><iframe srcdoc='<button>In frame</button>'></iframe><script>"
+        "h.attachShadow({mode: 'closed'}).innerHTML = '<button>Closed</button>'</script>"
     )
     snapshot = await dom.snapshot()
     for name in ("Closed", "Vector", "In frame"):

@@ -28,10 +28,7 @@ def test_an_empty_page_says_so() -> None:
 
 
 def test_what_the_budget_left_out_is_counted_with_its_distance() -> None:
-    gaps = (
-        Gap(at=0, lines=3, where="above", screens=0.5),
-        Gap(at=1, lines=1, where="below", screens=2.5),
-    )
+    gaps = (Gap(at=0, lines=3, where="above", screens=0.5), Gap(at=1, lines=1, where="below", screens=2.5))
     text = render_snapshot(snapshot(PRICE, y=250, page_height=2000, gaps=gaps))
     assert text.splitlines()[0] == "… 3 more lines above (0.5 screens)"
     assert text.splitlines()[-1].startswith("… 1 more line below (2.5 screens)")

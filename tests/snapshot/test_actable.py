@@ -35,9 +35,8 @@ CLICKED = {
         "Seen",
     ),
     "a popover above a modal dialog": (
-        "<dialog id=d><button>In dialog</button><div id=p popover>"
-        "<button onclick=\"log.push('hit')\">On top</button></div>"
-        "</dialog><script>d.showModal(); p.showPopover()</script>",
+        "<dialog id=d><button>In dialog</button><div id=p popover><button onclick=\"log.push('hit')\">On top"
+        "</button></div></dialog><script>d.showModal(); p.showPopover()</script>",
         "On top",
     ),
     "under what lets the mouse through": (
@@ -62,9 +61,8 @@ CLICKED = {
         "Item 17",
     ),
     "in a closed shadow root": (
-        "<div id=h></div><script>const r = h.attachShadow({mode: 'closed'});"
-        " r.innerHTML = '<button>Closed</button>';"
-        " r.querySelector('button').addEventListener('click', note('hit'))</script>",
+        "<div id=h></div><script>const r = h.attachShadow({mode: 'closed'}); r.innerHTML = '<button>Closed"
+        "</button>'; r.querySelector('button').addEventListener('click', note('hit'))</script>",
         "Closed",
     ),
     "in a closed declarative shadow root": (
@@ -377,9 +375,8 @@ async def test_slotted_content_stands_where_the_slot_is(hand: Hand) -> None:
     view = await hand.show(
         "<my-card><button slot=actions>Slotted</button>Body words</my-card><script>"
         "customElements.define('my-card', class extends HTMLElement { constructor() { super();"
-        "this.attachShadow({mode: 'open'}).innerHTML = '<h2>Card</h2><slot></slot><footer>"
-        "<slot name=actions></slot>"
-        "<button>Own</button></footer>'; } })</script>"
+        "this.attachShadow({mode: 'open'}).innerHTML = '<h2>Card</h2><slot></slot><footer><slot name=actions>"
+        "</slot><button>Own</button></footer>'; } })</script>"
     )
     lines = [node.name for node in view.snapshot.nodes]
     assert lines == ["Card", "Body words", "Slotted", "Own"], view.text
@@ -474,9 +471,8 @@ async def test_the_areas_of_an_image_map_are_clicked(hand: Hand) -> None:
 async def test_a_rotated_button_and_a_round_one_are_hit(hand: Hand) -> None:
     view = await hand.show(
         f"{LOG}<button style='position:absolute;left:200px;top:200px;transform:rotate(45deg)' "
-        "onclick=\"log.push('rotated')\">Rotated</button>"
-        "<button style='border-radius:50%;width:80px;height:80px' "
-        "onclick=\"log.push('round')\">Round</button>"
+        "onclick=\"log.push('rotated')\">Rotated</button><button style='border-radius:50%;width:80px;"
+        "height:80px' onclick=\"log.push('round')\">Round</button>"
     )
     assert await clicks(hand, view, "Rotated") == ["rotated"]
     assert await clicks(hand, view, "Round") == ["rotated", "round"]
@@ -551,18 +547,16 @@ DONE: dict[str, tuple[str, Act, str, object]] = {
     ),
     "a click, where nobody can scroll the page": (
         "<style>body { margin: 0 }</style><div id=shell style='height:100vh;overflow:hidden'>"
-        "<div style='height:60px'>Bar</div><main style='height:600px;overflow:auto'><div"
-        " style='height:900px'>"
-        "</div><button>Below</button><div style='height:900px'></div></main><div"
-        " style='height:260px'></div></div>",
+        "<div style='height:60px'>Bar</div><main style='height:600px;overflow:auto'>"
+        "<div style='height:900px'></div><button>Below</button><div style='height:900px'></div></main>"
+        "<div style='height:260px'></div></div>",
         act("click_element", "Below"),
         "shell.scrollTop",
         0,
     ),
     "a drag to a point far down in its target": (
-        "<button id=b>Source</button><div id=g role=group aria-label=Grid"
-        " style='height:4000px;width:300px'></div>"
-        "<script>window.log = []; g.onpointerup = e => log.push(Math.round(e.offsetY))</script>",
+        "<button id=b>Source</button><div id=g role=group aria-label=Grid style='height:4000px;width:300px'>"
+        "</div><script>window.log = []; g.onpointerup = e => log.push(Math.round(e.offsetY))</script>",
         act("drag_element", "Source", target="Grid", offset_x=50, offset_y=125),
         "window.log",
         [125],
@@ -589,9 +583,8 @@ DONE: dict[str, tuple[str, Act, str, object]] = {
     ),
     "a tick of an item by its icon that is a box": (
         f"{LOG}<div id=t><div class=row>"
-        "<i class='x-checkbox icon' style='display:inline-block;width:16px;height:16px'></i>"
-        "<b>Valve</b></div></div>"
-        "<script>t.firstChild.onclick = ({target}) => log.push(target.tagName)</script>",
+        "<i class='x-checkbox icon' style='display:inline-block;width:16px;height:16px'></i><b>Valve</b>"
+        "</div></div><script>t.firstChild.onclick = ({target}) => log.push(target.tagName)</script>",
         act("set_checked", "Valve", checked=True),
         "window.log",
         ["I"],

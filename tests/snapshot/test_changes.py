@@ -337,11 +337,10 @@ async def test_a_huge_change_stays_within_its_budget_and_says_what_is_left_out(h
 async def test_the_same_button_of_another_row_or_dialog_is_another_one(hand: Hand) -> None:
     view = await hand.show(
         f"<p>{'Words. ' * 90}</p><ul id=u></ul>"
-        "<div id=d role=dialog aria-label=Edit><button>Save</button></div>"
-        "<script>const draw = names => { u.innerHTML = names.map(name => "
-        "`<li>${name} <button onclick='next()'>delete</button></li>`).join('') }; draw(['Ann', 'Bob']);"
-        "const next = () => { draw(['Bob']); d.outerHTML = "
-        "'<div role=dialog aria-label=Add><button>Save</button></div>' }</script>"
+        "<div id=d role=dialog aria-label=Edit><button>Save</button></div><script>"
+        "const draw = names => { u.innerHTML = names.map(name => `<li>${name} <button onclick='next()'>delete"
+        "</button></li>`).join('') }; draw(['Ann', 'Bob']);const next = () => { draw(['Bob']);"
+        " d.outerHTML = '<div role=dialog aria-label=Add><button>Save</button></div>' }</script>"
     )
     first, second = (node.index for node in view.all("delete"))
     changes = changes_of(await hand.click(first)).changes

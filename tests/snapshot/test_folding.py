@@ -278,8 +278,7 @@ async def test_letters_laid_over_a_drawn_page_are_read_and_other_transparent_one
     view: View = await hand.show(
         "<div style='position: relative'><canvas width=300 height=100></canvas>"
         "<div style='position: absolute; inset: 0'><span style='color: transparent'>Drawn words</span></div>"
-        "</div>"
-        "<p style='color: transparent'>Hidden words</p>"
+        "</div><p style='color: transparent'>Hidden words</p>"
     )
     assert view.says("Drawn words")
     assert not view.says("Hidden words")

@@ -249,9 +249,8 @@ OVERRIDES = {
     "e.stopImmediatePropagation, true);"
     " addEventListener = undefined",
     "parts of a form": "1</script><form id=form><input name=parentNode><input name=nodeType>"
-    "<input name=childNodes><input name=tagName>"
-    "<input name=getAttribute><input name=children><input name=firstChild><input name=id>"
-    "<input name=style></form><script>1",
+    "<input name=childNodes><input name=tagName><input name=getAttribute><input name=children>"
+    "<input name=firstChild><input name=id><input name=style></form><script>1",
     "names in the document": "1</script><img name=body><form name=documentElement></form>"
     "<img name=querySelector><img name=elementFromPoint>"
     "<img name=createElement><img name=activeElement><img name=defaultView><script>1",
@@ -297,9 +296,8 @@ async def test_getters_that_throw_or_change_the_page_are_not_run(hand: Hand) -> 
 
 async def test_a_page_that_answers_every_look_with_a_change_is_read(hand: Hand) -> None:
     view = await hand.show(
-        "<button>Calm</button><ul id=u></ul><script>setInterval(() => { u.innerHTML = '<li>"
-        "<button>' + Math.random() + '</button>' }, 1)"
-        "</script>"
+        "<button>Calm</button><ul id=u></ul><script>setInterval(() => { u.innerHTML = '<li><button>"
+        "' + Math.random() + '</button>' }, 1)</script>"
     )
     await hand.click(view.index("Calm"))
     await state(hand)

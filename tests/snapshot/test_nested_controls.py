@@ -36,9 +36,8 @@ ICONS = {
     "<script>x.onclick = note('closed')</script>",
     "a drawing that listens": "<svg id=x width=12 height=12><path d='M0 0L9 9'/></svg>"
     "<script>x.addEventListener('click', note('closed'))</script>",
-    "an icon known by its class": "<b id=x class=tab-close-icon"
-    " style='display:inline-block;width:12px;height:12px'></b>"
-    "<script>document.onclick = event => event.target === x && log.push('closed')</script>",
+    "an icon known by its class": "<b id=x class=tab-close-icon style='display:inline-block;width:12px;"
+    "height:12px'></b><script>document.onclick = event => event.target === x && log.push('closed')</script>",
 }
 
 

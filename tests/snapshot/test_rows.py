@@ -64,9 +64,8 @@ async def test_a_row_that_can_be_clicked_has_its_index_in_front(hand: Hand) -> N
 
 async def test_text_of_the_page_passes_neither_for_an_element_in_a_row_nor_for_a_cell(hand: Hand) -> None:
     view = await hand.show(
-        '<table><tr><td>x [7] button "Pay" | [8] link "y"<td>\\[9] button "z"'
-        '<td><button>a | [5] button "b"</button>'
-        '<td><select aria-label=s><option>one<option>[6] link "two"</select></table>'
+        '<table><tr><td>x [7] button "Pay" | [8] link "y"<td>\\[9] button "z"<td><button>a | [5] button "b"'
+        '</button><td><select aria-label=s><option>one<option>[6] link "two"</select></table>'
     )
     (line,) = view.text.splitlines()
     real = {node.index for node in view.elements}
@@ -379,9 +378,8 @@ async def test_cells_stand_in_the_order_of_their_columns_and_empty_headers_have_
         "<div role=grid><div role=row><div role=columnheader tabindex=-1 aria-colindex=2>Name</div>"
         "<div role=columnheader tabindex=-1 aria-colindex=3><i></i></div>"
         "<div role=columnheader tabindex=-1 aria-colindex=1><input type=checkbox aria-label=All></div></div>"
-        "<div role=row><div role=gridcell aria-colindex=2>Ann</div>"
-        "<div role=gridcell aria-colindex=3>now</div>"
-        "<div role=gridcell aria-colindex=1><input type=checkbox aria-label=One></div></div></div>"
+        "<div role=row><div role=gridcell aria-colindex=2>Ann</div><div role=gridcell aria-colindex=3>now"
+        "</div><div role=gridcell aria-colindex=1><input type=checkbox aria-label=One></div></div></div>"
     )
     head, row = (str(node) for node in view.snapshot.nodes if node.role == "row")
     assert head.index("All") < head.index("Name")

@@ -103,9 +103,8 @@ async def test_a_frame_is_looked_into_by_its_index(hand: Hand) -> None:
 
 async def test_a_page_that_scrolls_by_little_is_scrolled_by_its_main_part(hand: Hand) -> None:
     await hand.show(
-        "<style>body { margin: 0 } #s { height: calc(100vh - 50px); margin-top: 60px;"
-        " overflow-y: auto }</style>"
-        "<div id=s><div style='height:3000px'>Long</div><button>End</button></div>"
+        "<style>body { margin: 0 } #s { height: calc(100vh - 50px); margin-top: 60px; overflow-y: auto }"
+        "</style><div id=s><div style='height:3000px'>Long</div><button>End</button></div>"
     )
     result = await hand.do("scroll", direction="bottom")
     assert "cannot be scrolled" not in (result.extracted_content or "")
@@ -114,13 +113,12 @@ async def test_a_page_that_scrolls_by_little_is_scrolled_by_its_main_part(hand: 
 
 async def test_a_target_that_moves_away_from_a_drag_is_where_it_was(hand: Hand) -> None:
     view = await hand.show(
-        "<style>.dragging .h { transform: translate(-9999px) }</style><ul id=l>"
-        "<li>A <button class=h draggable=true>Grip A</button></li>"
-        "<li>B <button class=h draggable=true>Grip B</button></li></ul><script>let el;"
-        "l.ondragstart = e => { el = e.target.closest('li'); setTimeout(() => l.classList.add('dragging')) };"
-        "l.ondragover = e => { e.preventDefault(); const o = e.target.closest('li');"
-        " if (o && o !== el) l.insertBefore(el, o) }; l.ondragend = () =>"
-        " l.classList.remove('dragging')</script>"
+        "<style>.dragging .h { transform: translate(-9999px) }</style><ul id=l><li>A "
+        "<button class=h draggable=true>Grip A</button></li><li>B <button class=h draggable=true>Grip B"
+        "</button></li></ul><script>let el;l.ondragstart = e => { el = e.target.closest('li');"
+        " setTimeout(() => l.classList.add('dragging')) };l.ondragover = e => { e.preventDefault();"
+        " const o = e.target.closest('li'); if (o && o !== el) l.insertBefore(el, o) };"
+        " l.ondragend = () => l.classList.remove('dragging')</script>"
     )
     result = await hand.do("drag_element", index=view.index("Grip B"), target=view.index("Grip A"))
     assert await hand.script("l.innerText.startsWith('B')")
@@ -232,11 +230,9 @@ async def test_an_option_that_is_only_highlighted_is_chosen(hand: Hand) -> None:
 
 async def test_a_hint_stands_for_the_name_that_an_element_does_not_have(hand: Hand) -> None:
     await hand.show(
-        "<input name=username id=i><span aria-label='Save changes'><button disabled><svg>"
-        "</svg></button></span>"
-        "<div><input data-testid=input-text name=attlen><fieldset aria-hidden=true><legend>"
-        "<span>Length</span>"
-        "</legend></fieldset></div>"
+        "<input name=username id=i><span aria-label='Save changes'><button disabled><svg></svg></button>"
+        "</span><div><input data-testid=input-text name=attlen><fieldset aria-hidden=true><legend><span>"
+        "Length</span></legend></fieldset></div>"
     )
     await hand.do("input_text", index='textbox "username"', text="joe")
     view = await hand.look()
@@ -303,9 +299,8 @@ async def test_a_heading_under_the_cursor_of_a_hand_is_an_element(hand: Hand) ->
 
 async def test_the_keys_behind_an_entry_s_name_may_be_left_out(hand: Hand) -> None:
     await hand.show(
-        "<div role=menu><button role=menuitem onclick='window.log = [1]'>Table... "
-        "<kbd>Alt + Shift + N</kbd></button>"
-        "<button role=menuitem>Tables</button></div>"
+        "<div role=menu><button role=menuitem onclick='window.log = [1]'>Table... <kbd>Alt + Shift + N</kbd>"
+        "</button><button role=menuitem>Tables</button></div>"
     )
     await hand.do("click_element", index='menuitem "Table..."')
     assert await hand.log() == [1]

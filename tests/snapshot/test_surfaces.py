@@ -165,9 +165,8 @@ async def test_a_canvas_is_one_whatever_its_role_and_a_frame_stays_in_what_liste
     hand: Hand,
 ) -> None:
     view = await hand.show(
-        "<div onclick='0' style='height:200px'>"
-        "<iframe srcdoc='<button>Inner</button>' width=300></iframe></div>"
-        "<canvas role=region aria-label=Map tabindex=0 width=200 height=100></canvas>"
+        "<div onclick='0' style='height:200px'><iframe srcdoc='<button>Inner</button>' width=300></iframe>"
+        "</div><canvas role=region aria-label=Map tabindex=0 width=200 height=100></canvas>"
     )
     assert view.one("Map").role == "canvas"
     assert view.offers("Inner")

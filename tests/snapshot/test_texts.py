@@ -134,9 +134,8 @@ async def test_what_a_control_says_beside_its_name_stands_with_it_and_is_found(h
         "<ul><li title='Item x' id=li><label><input type=checkbox></label><span>Item x</span></li></ul>"
         f"<div role=checkbox tabindex=0>{icon} Agree</div>"
         f"<p>{icon.replace('<i', '<span').replace('</i', '</span')}</p>"
-        "<button class=b>Plain</button><b class=c>Bold </b>"
-        "<div id=h><h3>Head</h3><button>Fold</button></div><p style='height: 900px'></p>"
-        "<script>for (const it of [li, h]) it.onclick = () => 0</script>"
+        "<button class=b>Plain</button><b class=c>Bold </b><div id=h><h3>Head</h3><button>Fold</button></div>"
+        "<p style='height: 900px'></p><script>for (const it of [li, h]) it.onclick = () => 0</script>"
     )
     assert view.one("Cart").states == ('text="3"',)
     assert view.one("Date").states == ('text="24 Nov"',)

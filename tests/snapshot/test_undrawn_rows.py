@@ -6,14 +6,12 @@ from mcp_browser.errors import NotFound
 from tests.snapshot.hand import Hand
 
 LIST = (
-    "<div id=list style='height:200px;overflow:auto'>"
-    "<div style='height:{height}px;position:relative'></div></div>"
-    "<p>End</p><script>const names = {names}; const draw = () => {{"
-    " const first = Math.floor(list.scrollTop / 25);"
-    " list.firstChild.innerHTML = names.slice(first, first + 9).map((name, i) => "
-    " `<label style='position:absolute;top:${{(first + i) * 25}}px'>"
-    "<input type=checkbox>${{name}}</label>`).join('') }};"
-    " list.onscroll = draw; draw()</script>"
+    "<div id=list style='height:200px;overflow:auto'><div style='height:{height}px;position:relative'></div>"
+    "</div><p>End</p><script>const names = {names};"
+    " const draw = () => {{ const first = Math.floor(list.scrollTop / 25);"
+    " list.firstChild.innerHTML = names.slice(first, first + 9).map((name, i) =>  `"
+    "<label style='position:absolute;top:${{(first + i) * 25}}px'><input type=checkbox>${{name}}</label>"
+    "`).join('') }}; list.onscroll = draw; draw()</script>"
 )
 ORDERED = LIST.format(height=25000, names="Array.from({length: 1000}, (_, i) => `Letter ${i + 1}`)")
 MIXED = LIST.format(height=2500, names="Array.from({length: 100}, (_, i) => `Letter ${(i * 37) % 100}`)")

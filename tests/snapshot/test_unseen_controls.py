@@ -238,9 +238,8 @@ async def test_a_range_that_only_keeps_the_value_of_a_handle_is_set_by_the_handl
     view = await hand.show(
         "<label for=s>Budget</label><div id=s style='position:relative;width:200px;height:8px'>"
         "<div id=h tabindex=0 style='position:absolute;left:20%'>"
-        "<input readonly type=range tabindex=-1 value=20 "
-        "style='position:absolute;width:100%;height:100%;clip:rect(0,0,0,0)'></div></div>"
-        "<script>h.onkeydown = ({key}) => { const r = h.firstChild;"
+        "<input readonly type=range tabindex=-1 value=20 style='position:absolute;width:100%;height:100%;"
+        "clip:rect(0,0,0,0)'></div></div><script>h.onkeydown = ({key}) => { const r = h.firstChild;"
         " r.value = +r.value + (key === 'ArrowRight') - (key === 'ArrowLeft') }</script>"
     )
     slider = view.one("", role="slider")
