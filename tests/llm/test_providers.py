@@ -23,11 +23,8 @@ from tests.support.aimock import KEY, OUTPUT, Aimock, calls, fails, usage
 
 pytestmark = pytest.mark.slow
 
-# The first of these shares OpenAI's package, which is asked enough; the other's takes long to import.
-CHAT = pytest.param("openai-chat:gpt-4.1-mini", marks=pytest.mark.slow)
-GOOGLE = pytest.param("google:gemini-2.5-flash", marks=pytest.mark.slow)
+CHAT, GOOGLE = "openai-chat:gpt-4.1-mini", "google:gemini-2.5-flash"
 WIRES = ("openai:gpt-5-mini", "anthropic:claude-sonnet-4-6", CHAT, GOOGLE)
-
 every_wire = pytest.mark.parametrize("name", WIRES)
 
 FORM = OutputForm(
@@ -181,7 +178,6 @@ async def test_a_server_that_is_not_there_cannot_be_reached(
     assert "cannot be reached" in str(error)
 
 
-@pytest.mark.slow
 async def test_a_streamed_answer_that_stalls_ends_with_the_deadline(aimock: Aimock) -> None:
     # Anthropic's answers are streamed; this one says nothing for a minute after its head.
     aimock.says({"content": "too late"}, latency=60_000)
@@ -220,9 +216,9 @@ async def test_no_key_is_told_even_where_a_server_repeats_it(
     [
         # US dollars for a million tokens, asked and answered.
         ("openai:gpt-5-mini", (Decimal("0.25"), Decimal(2))),
-        ("openai-chat:gpt-4.1-mini", (Decimal("0.4"), Decimal("1.6"))),
+        (CHAT, (Decimal("0.4"), Decimal("1.6"))),
         ("anthropic:claude-sonnet-4-6", (Decimal(3), Decimal(15))),
-        pytest.param(*GOOGLE.values, (Decimal("0.3"), Decimal("2.5")), marks=GOOGLE.marks),
+        (GOOGLE, (Decimal("0.3"), Decimal("2.5"))),
     ],
 )
 async def test_what_the_provider_has_counted_is_priced(
