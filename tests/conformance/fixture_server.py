@@ -96,9 +96,6 @@ async def custom_headers(_call: Call, params: Headers) -> Answer:
     return text(params.model_dump_json())
 
 
-# -- calls of several rounds
-
-
 def form(message: str, **properties: str) -> types.ElicitRequest:
     """A form with fields of these types."""
     schema = {
@@ -233,9 +230,6 @@ async def streaming_elicitation(call: Call, _params: Nothing) -> Answer:
     return text("Asked.")
 
 
-# -- calls that go on
-
-
 class Job(LongCall):
     """A long call of the suite's."""
 
@@ -367,9 +361,6 @@ def fixture_tools() -> list[ServerTool[Any]]:
         return ServerTool(handler, param_model=model, in_session=False)
 
     return [*(tool(handler, "test_") for handler in HANDLERS), *map(tool, JOB_HANDLERS)]
-
-
-# -- resources
 
 
 STATIC = "This is the content of the static text resource."

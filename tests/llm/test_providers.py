@@ -208,9 +208,6 @@ async def test_no_key_is_told_even_where_a_server_repeats_it(
     assert "Which?" not in caplog.text
 
 
-# -- what it costs
-
-
 @pytest.mark.parametrize(
     ("name", "price"),
     [
@@ -249,9 +246,6 @@ async def test_tokens_that_nobody_counted_are_estimated_and_have_no_price(aimock
     assert reply.usage.estimated
     assert reply.usage.input_tokens > 20
     assert reply.usage.cost is None
-
-
-# -- servers of one's own
 
 
 async def test_an_own_server_needs_no_provider_and_no_key(

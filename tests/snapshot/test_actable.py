@@ -17,9 +17,6 @@ async def clicks(hand: Hand, view: View, name: str, *, role: str | None = None) 
     return await hand.log()
 
 
-# Elements with no role of their own ---------------------------------------------------------------------
-
-
 ITEMS = "".join(f"<button onclick='log.push({n})'>Item {n}</button>" for n in range(200))
 CLICKED = {
     "a listener": ("<b id=s>Go on</b><script>s.addEventListener('click', note('hit'))</script>", "Go on"),
@@ -240,9 +237,6 @@ async def test_a_button_inside_a_card_with_a_pointer_is_offered_beside_the_card(
     assert await hand.log() == ["like", "card"]
 
 
-# Fields -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "hiding",
     [
@@ -287,9 +281,6 @@ async def test_states_of_fields_are_told(hand: Hand) -> None:
         **{"More": "expanded=false", "Tab": "selected", "Here": "current", "Later": "disabled"},
         **{"Bad": "invalid", "Menu": "haspopup=menu"},
     }
-
-
-# Hidden and shown ---------------------------------------------------------------------------------------
 
 
 async def test_inert_content_is_told_as_inert(hand: Hand) -> None:
@@ -353,9 +344,6 @@ async def test_a_tracking_frame_of_no_size_is_not_told(hand: Hand) -> None:
     assert not view.offers("Tracker")
 
 
-# Covered ------------------------------------------------------------------------------------------------
-
-
 async def test_an_element_under_a_sticky_header_is_scrolled_from_under_it(hand: Hand) -> None:
     await hand.show(
         f"{LOG}<header style='position:sticky;top:0;height:120px;background:silver;z-index:9'>Head</header>"
@@ -368,9 +356,6 @@ async def test_an_element_under_a_sticky_header_is_scrolled_from_under_it(hand: 
     assert await clicks(hand, await hand.look(), "Under") == ["under"]
 
 
-# Shadow trees -------------------------------------------------------------------------------------------
-
-
 async def test_slotted_content_stands_where_the_slot_is(hand: Hand) -> None:
     view = await hand.show(
         "<my-card><button slot=actions>Slotted</button>Body words</my-card><script>"
@@ -380,9 +365,6 @@ async def test_slotted_content_stands_where_the_slot_is(hand: Hand) -> None:
     )
     lines = [node.name for node in view.snapshot.nodes]
     assert lines == ["Card", "Body words", "Slotted", "Own"], view.text
-
-
-# Frames -------------------------------------------------------------------------------------------------
 
 
 async def test_cross_site_frames_three_deep_are_stitched_and_clicked(hand: Hand) -> None:
@@ -449,9 +431,6 @@ async def test_frames_of_srcdoc_object_and_frameset_are_entered(hand: Hand) -> N
     assert len((await hand.visit(frames)).all("Within object")) == 2
 
 
-# Graphics and media -------------------------------------------------------------------------------------
-
-
 async def test_the_areas_of_an_image_map_are_clicked(hand: Hand) -> None:
     picture = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='200' height='100'/%3E"
     view = await hand.show(
@@ -463,9 +442,6 @@ async def test_the_areas_of_an_image_map_are_clicked(hand: Hand) -> None:
     for name in ("East", "West"):
         await hand.click(view.index(name, role="link"))
         assert await hand.script("location.hash") == f"#{name.lower()}"
-
-
-# Where the click lands ----------------------------------------------------------------------------------
 
 
 async def test_a_rotated_button_and_a_round_one_are_hit(hand: Hand) -> None:

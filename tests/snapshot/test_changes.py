@@ -88,9 +88,6 @@ async def serial_of(hand: Hand, index: int) -> int:
     return await in_page(hand.tab.dom, index, "element => top.serialOf(element)")
 
 
-# What is told -------------------------------------------------------------------------------------------
-
-
 async def changes(hand: Hand, script: str) -> list[DomChange]:
     """What is told after a script has run in the page."""
     await hand.script(script)

@@ -39,9 +39,6 @@ def fold_in(text: str) -> tuple[int, str, int]:
     return int(found[1].replace(",", "")), found[2], int(found[3])
 
 
-# What is folded -------------------------------------------------------------------------------------------
-
-
 async def test_a_menu_of_300_links_is_folded_and_the_page_after_it_is_told(hand: Hand) -> None:
     text = await told(
         hand, f"<nav aria-label=Places><ul>{LINKS}</ul></nav><h2>After</h2><button>End</button>"
@@ -126,9 +123,6 @@ async def test_a_frame_in_a_long_list_is_told(hand: Hand) -> None:
     assert fold_in(text)[0] > 30
 
 
-# How it is opened -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(hand: Hand) -> None:
     _, _, index = fold_in(await told(hand, f"<h1>Shop</h1>{TABLE}<p>End</p>"))
@@ -160,9 +154,6 @@ async def test_what_is_scrolled_to_is_told(hand: Hand) -> None:
     result = await hand.do("scroll_to_text", text="Row 2500")
     assert "Row 2501" in words_of(result)
     assert "Row 2500" in text_of(await hand.do("get_state"))
-
-
-# Changes --------------------------------------------------------------------------------------------------
 
 
 async def test_a_row_that_comes_among_folded_ones_is_the_only_change(hand: Hand) -> None:
@@ -216,8 +207,6 @@ async def test_a_folded_snapshot_and_the_changes_since_hold_for_the_page_whereve
     agree(expanded((await hand.tab.dom.snapshot(budget=WHOLE)).nodes), page)
 
 
-# Grids ----------------------------------------------------------------------------------------------------
-
 GRID = """
 <script>log = []</script>
 <div role=grid aria-label=Stock>
@@ -242,8 +231,6 @@ async def test_a_row_of_a_grid_is_one_line_that_carries_the_indexes_of_its_cells
         await hand.click(int(index))
     assert await hand.log() == ["Tea", "12"]
 
-
-# Huge pages -----------------------------------------------------------------------------------------------
 
 LAZY = "".join(
     f"<section class=lazy><h2>Chapter {n}</h2>{f'<p>Words of chapter {n} <b>here</b></p>' * 60}</section>"

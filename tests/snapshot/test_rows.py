@@ -36,9 +36,6 @@ async def told_since(hand: Hand) -> str:
     return render_changes(changes)
 
 
-# Controls ---------------------------------------------------------------------------------------------------
-
-
 async def test_the_controls_of_a_row_stand_in_its_line(hand: Hand) -> None:
     view = await hand.show(people(2))
     assert re.sub(r"\[\d+\]", "[n]", view.text) == (
@@ -82,9 +79,6 @@ async def test_what_tells_more_than_its_name_keeps_a_line_of_its_own(hand: Hand)
     assert view.offers("Buy")
 
 
-# Searching --------------------------------------------------------------------------------------------------
-
-
 async def test_controls_of_rows_are_found_and_look_alikes_say_which_row_they_are_of(hand: Hand) -> None:
     await hand.show(people(3))
     lines = found_in(await hand.do("find_elements", role="button", text="Edit")).splitlines()
@@ -112,9 +106,6 @@ async def test_an_index_in_a_row_that_is_gone_names_its_nearest_match(hand: Hand
     with pytest.raises(Exception, match=rf'\[{gone}\] link "User 1" is gone') as raised:
         await hand.click(gone)
     assert re.search(r'nearest match now is \[\d+\] link "User 1"', str(raised.value.__dict__))
-
-
-# Changes ----------------------------------------------------------------------------------------------------
 
 
 async def test_of_a_row_only_the_control_that_changed_is_told(hand: Hand) -> None:
@@ -154,8 +145,6 @@ async def test_what_is_new_in_a_row_is_marked(hand: Hand) -> None:
     assert "*[" in (told := (await hand.look()).text)
     assert re.search(r'\| \*\[\d+\] button "Promote" \|', told)
 
-
-# Cells ------------------------------------------------------------------------------------------------------
 
 MONTH = "".join(
     f"<tr>{''.join(f'<td>{day}</td>' for day in range(week, week + 7))}</tr>" for week in range(1, 29, 7)
@@ -223,9 +212,6 @@ async def test_headers_that_sort_are_told_with_how_they_do(hand: Hand) -> None:
     assert await hand.log() == ["name"]
 
 
-# Cells that reach over several rows or columns --------------------------------------------------------------
-
-
 REACHING = {
     "down": (
         "<tr><th>R<th>Y<th>N<tr><td rowspan=2>North<td>2024<td>1<tr><td>2025<td>2",
@@ -291,9 +277,6 @@ async def test_cells_that_reach_over_thousands_of_columns_make_no_long_row(hand:
     cells = "<td colspan=1000>x" * 50
     view = await hand.show(f"<table><tr><th>A{f'<tr>{cells}' * 3}</table>")
     assert len(view.text) < 3000
-
-
-# Grids in several parts -------------------------------------------------------------------------------------
 
 
 def parts(head: str, body: str, *, rows: int = 3) -> str:

@@ -10,8 +10,6 @@ CLIPPED = (
 )
 LOG = "<script>window.log = []</script>"
 
-# Form controls ----------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     "hidden",
@@ -107,9 +105,6 @@ async def test_what_nobody_uses_is_not_told(hand: Hand, hidden: str) -> None:
     assert not view.offers("Trap")
 
 
-# Under the mouse --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "style",
     [
@@ -145,9 +140,6 @@ async def test_controls_that_are_not_there_until_the_mouse_comes_are_told_then(h
     await hand.do("hover_element", index=view.index("Open"))
     await hand.click((await hand.look()).index("Delete"))
     assert await hand.log() == ["gone"]
-
-
-# Where it is scrolled to ------------------------------------------------------------------------------------
 
 
 async def test_what_shows_once_it_is_scrolled_to_is_told_and_clicked_when_it_shows(hand: Hand) -> None:

@@ -169,9 +169,6 @@ async def test_a_name_is_looked_up_once_for_all_who_want_it() -> None:
     assert asked == ["a", "a"]
 
 
-# -- upstream proxies
-
-
 @asynccontextmanager
 async def upstream(handle: Handler) -> AsyncGenerator[int]:
     """A proxy of somebody else's; its port."""
