@@ -10,7 +10,6 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
 
-
 SLOW_SCRIPT = "/slow?s=0.5&type=text/javascript&text=out.textContent%3D5%2B5"
 AWAITED = {
     "a script": (

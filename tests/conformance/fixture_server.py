@@ -34,8 +34,6 @@ from mcp_browser.settings import ServerSettings, Settings
 from tests.support.servers import server_of
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
-
-
 Handler = Callable[[Call, Any], Awaitable[Answer]]
 
 

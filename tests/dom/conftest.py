@@ -11,7 +11,6 @@ from mcp_browser.dom.service import DomService
 from tests.support.site import Site
 
 CHANNEL = "test-channel"
-
 Show = Callable[[str], Awaitable[DomService]]
 """Shows an HTML body and gives the service of its page."""
 

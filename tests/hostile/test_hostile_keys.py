@@ -31,7 +31,6 @@ MOMENTS: dict[str, dict[str, Any]] = {
     },
 }
 
-
 moments = pytest.mark.parametrize("moment", few(MOMENTS, ("a question about a key", "keydown")))
 
 

@@ -21,7 +21,6 @@ from tests.support.site import Request, Site
 pytestmark = pytest.mark.slow
 
 CHAT, RESPONSES, ANTHROPIC = "openai-chat:gpt-4.1-mini", "openai:gpt-5-mini", "anthropic:claude-sonnet-4-6"
-
 FORM = OutputForm(name="AgentOutput", description="Act.", json_schema={"type": "object", "properties": {}})
 
 

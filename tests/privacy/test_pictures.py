@@ -18,7 +18,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 VALUE = "Correct horse 42"
 STYLE = "<style>body{margin:0;font:20px/30px monospace;background:#fff} .box{height:60px}</style>"
-
 WHERE = "element => { const b = element.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; }"
 
 

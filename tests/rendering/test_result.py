@@ -17,7 +17,6 @@ from mcp_browser.settings import ObservationSettings, Settings
 
 BUTTON = DomNode(kind="interactive", index=12, role="button", name="Buy now")
 SCROLL = Scroll(x=0, y=0, viewport_width=1280, viewport_height=720, page_width=1280, page_height=720)
-
 _FRAMES = re.compile(r"<\s*/?\s*page\b", re.IGNORECASE)
 _ELEMENT = re.compile(r'\s*(?:[-+~=]\s)?\s*\*?\s*\[\d+\]\s+\S+\s+"')
 

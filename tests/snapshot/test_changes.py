@@ -105,7 +105,6 @@ ROWS = "".join(
     f"<tr><td>Name {number}</td><td><button>Edit {number}</button></td></tr>" for number in range(200)
 )
 
-
 ITEMS = f"<ul id=u>{''.join(f'<li>Item {number}</li>' for number in range(300))}</ul>"
 TABLE = f"<table><tbody id=t>{ROWS}</tbody></table>"
 

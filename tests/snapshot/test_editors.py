@@ -75,7 +75,6 @@ EDITORS = {
     ),
 }
 
-
 _FIELD_LAST = EDITORS["a field without opacity"].replace(
     "<textarea", "<i class=slider style='position: absolute; right: 0; width: 9px; height: 9px'></i><textarea"
 )

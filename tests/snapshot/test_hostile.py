@@ -127,7 +127,6 @@ READ = {
     + "<iframe srcdoc='<button>Within</button>' width=9 height=9></iframe>" * 60,
 }
 
-
 SHOWN = {
     "a text of ten megabytes": "Start After",
     "a word of two megabytes in a button": "After button",

@@ -151,7 +151,6 @@ MONTH = "".join(
 )
 NOTE = "log.push(event.target.textContent)"
 
-
 CALENDARS = {
     "the table listens": f"<table onclick='{NOTE}'>{MONTH}</table>",
     "its body listens": f"<table><tbody id=b>{MONTH}</table>"

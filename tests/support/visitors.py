@@ -20,7 +20,6 @@ from tests.support.replicas import Replicas, replicated
 from tests.support.site import Site
 
 T = TypeVar("T")
-
 Behind = Callable[..., AbstractAsyncContextManager[Replicas]]
 """Takes a folder and flags of the replicas, and starts these and a proxy before them."""
 

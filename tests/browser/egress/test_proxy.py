@@ -20,7 +20,6 @@ from tests.support.gates import listening
 from tests.support.site import Site
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
 proxies: WeakKeyDictionary[ProxySession, EgressProxy] = WeakKeyDictionary()
 """The proxy that each pass is for."""
 
