@@ -55,20 +55,10 @@ def test_a_flag_wins_over_a_variable_and_a_variable_over_the_file(tmp_path: Path
     config = written(
         tmp_path, "browser.toml", "action-timeout = 1\nnavigation-timeout = 1\ncall-timeout = 1\n"
     )
-    loaded = load(
-        "--action-timeout",
-        "3",
-        config=config,
-        MCP_BROWSER_ACTION_TIMEOUT="2",
-        MCP_BROWSER_NAVIGATION_TIMEOUT="2",
-    )
-    limits = loaded.settings.limits
-    assert (limits.action_timeout, limits.navigation_timeout, limits.call_timeout, limits.settle_timeout) == (
-        3,
-        2,
-        1,
-        5,
-    )
+    variables = {"MCP_BROWSER_ACTION_TIMEOUT": "2", "MCP_BROWSER_NAVIGATION_TIMEOUT": "2"}
+    loaded = load("--action-timeout", "3", config=config, **variables)
+    timeouts = attrgetter("action_timeout", "navigation_timeout", "call_timeout", "settle_timeout")
+    assert timeouts(loaded.settings.limits) == (3, 2, 1, 5)
     assert loaded.origins["action_timeout"] == "--action-timeout"
     assert loaded.origins["navigation_timeout"] == "MCP_BROWSER_NAVIGATION_TIMEOUT"
     assert loaded.origins["call_timeout"] == str(config)
@@ -76,11 +66,8 @@ def test_a_flag_wins_over_a_variable_and_a_variable_over_the_file(tmp_path: Path
 
 
 def test_settings_may_stand_before_or_after_the_command() -> None:
-    before, after = (
-        parse_arguments(["--headless", "try", "x.org"]),
-        parse_arguments(["try", "--headless", "x.org"]),
-    )
-    assert before == after
+    before = parse_arguments(["--headless", "try", "x.org"])
+    assert parse_arguments(["try", "--headless", "x.org"]) == before
     assert before.flags == {"headless": True}
     assert before.given == {"url": "x.org"}
 
@@ -348,22 +335,13 @@ def test_a_table_says_what_is_different_for_some_principals(tmp_path: Path) -> N
     )
     settings = load(config=config).settings
     team, a, bob = map(settings.of_principal, ("team-b", "team-a", "bob"))
-    assert (team.tools.tools, team.agent.secrets, team.sessions.max_tabs) == (
-        ("core", "storage"),
-        tmp_path / "s.toml",
-        7,
-    )
-    assert (a.tools.tools, a.agent.secrets, a.sessions.max_tabs) == (
-        ("core", "storage"),
-        tmp_path / "a.toml",
-        2,
-    )
+    differing = attrgetter("tools.tools", "agent.secrets", "sessions.max_tabs")
+    assert differing(team) == (("core", "storage"), tmp_path / "s.toml", 7)
+    assert differing(a) == (("core", "storage"), tmp_path / "a.toml", 2)
     assert bob == settings
 
 
 def test_who_works_by_pictures_reads_the_whole_console_unless_it_is_set() -> None:
-    assert [load(*words).settings.console_shown for words in ([], ["--tools", "core,mouse"])] == [
-        "errors",
-        "all",
-    ]
+    assert load().settings.console_shown == "errors"
+    assert load("--tools", "core,mouse").settings.console_shown == "all"
     assert load("--tools", "core,mouse", "--console", "errors").settings.console_shown == "errors"

@@ -9,8 +9,9 @@ import pytest_asyncio
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotFound, ScriptFailed
-from mcp_browser.settings import BrowserSettings, Settings, ToolSettings
+from mcp_browser.settings import ToolSettings
 from tests.actions.hand import Hand, hand_in
+from tests.browser.conftest import managing
 from tests.support.agents import until
 from tests.support.site import Site
 
@@ -40,13 +41,8 @@ offer('ask', () => {
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def page_manager() -> AsyncIterator[BrowserManager]:
     """A browser that knows WebMCP."""
-    settings = Settings(
-        browser=BrowserSettings(headless=True, isolated=True),
-        tools=ToolSettings(tools=("core", "page_tools")),
-    )
-    manager = BrowserManager(settings)
-    yield manager
-    await manager.close()
+    async with managing(tools=ToolSettings(tools=("core", "page_tools"))) as manager:
+        yield manager
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -1,7 +1,5 @@
 """What a person could operate on pages of packages is told, and nothing else is; and the measure of it."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from benchmarks.wholeness.first import FIRST
@@ -11,7 +9,6 @@ from benchmarks.wholeness.run import Bench
 from benchmarks.wholeness.stage import Stage
 from benchmarks.wholeness.tree import Key, Tree
 from tests.snapshot.hand import Hand
-from tests.support.site import Site
 
 PAGES = (
     "Bootstrap, dialog",
@@ -37,12 +34,6 @@ UNSEEN = HIDDEN | {
     "no height": "<div style='height: 0; overflow: hidden'>{}</div>",
     "before what scrolls": "<div style='overflow: auto'><p style='margin-left: -900px'>{}</p></div>",
 }
-
-
-@pytest.fixture(scope="module")
-def stage(site: Site) -> Iterator[Stage]:
-    with Stage(site) as pages:
-        yield pages
 
 
 @pytest.mark.apps
