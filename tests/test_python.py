@@ -64,6 +64,7 @@ async def test_what_an_action_could_not_do_is_a_result(session: BrowserSession, 
     unknown = await controller.act({"click": {"index": 1}}, session)
     several = await controller.act({"go_back": {}, "reload": {}}, session)
     wrong = await controller.act({"click_element": {"number": 1}}, session)
+    assert stale.error is not None
     assert "[999]" in stale.error
     assert stale.error in str(render_result(stale)[0])
     assert "There is no action 'click'" in str(unknown.error)
@@ -96,7 +97,7 @@ async def test_an_agent_in_a_lent_session_leaves_it_open_and_goes_on(
         "Choose", model=ScriptedModel([done("Red tea.")]), judge=ScriptedModel([CONFIRMED]), session=session
     )
     assert first.status is TaskStatus.NEEDS_PERSON
-    assert "Which tea?" in first.obstacle
+    assert "Which tea?" in str(first.obstacle)
     assert (second.status, second.answer) == (TaskStatus.UNCONFIRMED, "Red tea.")
     assert (await by_judge.run()).succeeded
     assert "The red one." in "\n".join(message.text for message in model.requests[1])

@@ -69,6 +69,7 @@ class Person:
 
     async def click(self, what: Locator, **how: Any) -> None:
         box = await what.bounding_box()
+        assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         await what.page.mouse.click(x, y, **how)
 
@@ -145,6 +146,7 @@ async def test_a_form_is_recorded_and_done_again_and_its_secrets_have_names(
         await person.click(page.get_by_text("Tea"))
         await person.click(page.get_by_label("Two"))
         slider = await page.get_by_label("Volume").bounding_box()
+        assert slider is not None
         await page.mouse.click(slider["x"] + slider["width"] - 2, slider["y"] + slider["height"] / 2)
         await person.fill("Notes", "a")
         await person.press("Enter", "b")
@@ -202,9 +204,11 @@ async def test_a_menu_that_opens_by_hovering_is_hovered_again(hand: Hand, way: s
     person, page = Person(hand.session), hand.session.current_tab.page
     async with recording(hand) as recorded:
         box = await page.get_by_text("Goods").bounding_box()
+        assert box is not None
         await page.mouse.move(box["x"] + 5, box["y"] + 5, steps=3)
         await page.get_by_role("button", name="Tea").wait_for()
         tea = await page.get_by_role("button", name="Tea").bounding_box()
+        assert tea is not None
         await page.mouse.move(tea["x"] + 9, tea["y"] + 9, steps=5)
         await page.mouse.click(tea["x"] + 9, tea["y"] + 9)
         await asyncio.sleep(0.5)
@@ -236,6 +240,7 @@ async def test_clicks_drags_frames_shadow_trees_and_dialogs(hand: Hand, site: Si
         await person.click(page.get_by_text("Nothing yet").or_(page.get_by_text("twice")))
         await page.keyboard.up("Shift")
         box = await page.locator("#sealed").bounding_box()
+        assert box is not None
         await page.mouse.click(box["x"] + 15, box["y"] + box["height"] / 2)
         await page.get_by_text("Apple").hover()
         await page.mouse.down()

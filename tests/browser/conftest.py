@@ -59,6 +59,7 @@ class Hand:
     async def click(self, text: str) -> Observation:
         """Click what has this text, by a real mouse."""
         box = await self.tab.page.get_by_text(text, exact=True).first.bounding_box()
+        assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         return await self.do(lambda tab: tab.act(tab.page.mouse.click(x, y)))
 

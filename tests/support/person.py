@@ -26,6 +26,7 @@ class Person:
         what = what.first
         await what.scroll_into_view_if_needed()
         box = await what.bounding_box()
+        assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         await what.page.mouse.move(x, y, steps=3)
         await asyncio.sleep(0.2)
