@@ -414,23 +414,11 @@ def test_a_shell_completes_commands_and_settings(tmp_path: Path, capsys: pytest.
         assert "mcp-browser" in run_here(capsys, "completion", shell)[1]
     script = tmp_path / "completion.bash"
     script.write_text(run_here(capsys, "completion", "bash")[1], "utf-8")
-    words = "COMP_WORDS=(mcp-browser {0}); COMP_CWORD=1; _shtab_mcp_browser; echo ${{COMPREPLY[@]}}"
-    completed = subprocess.run(
-        ["bash", "-c", f"source {script}; {words.format('doc')}; {words.format('--snapshot-b')}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert completed.stdout == "doctor\n--snapshot-budget\n", completed.stderr
-    words = "COMP_WORDS=(mcp-browser do {0}); COMP_CWORD={1}; _shtab_mcp_browser; echo ${{COMPREPLY[@]}}"
-    flags = words.format("click_element --dou", 3)
-    completed = subprocess.run(
-        ["bash", "-c", f"source {script}; {words.format('go_to_u', 2)}; {flags}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert completed.stdout == "go_to_url\n--double\n", completed.stderr
+    begun = ("doc", "--snapshot-b", "do go_to_u", "do click_element --dou")
+    asked = "COMP_WORDS=(mcp-browser {}); COMP_CWORD={}; _shtab_mcp_browser; echo ${{COMPREPLY[@]}}"
+    lines = [f"source {script}", *(asked.format(words, len(words.split())) for words in begun)]
+    done = subprocess.run(["bash", "-c", "; ".join(lines)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["doctor", "--snapshot-budget", "go_to_url", "--double"], done.stderr
 
 
 @pytest.mark.slow

@@ -335,9 +335,16 @@ def test_a_table_says_what_is_different_for_some_principals(tmp_path: Path) -> N
     )
     settings = load(config=config).settings
     team, a, bob = map(settings.of_principal, ("team-b", "team-a", "bob"))
-    differing = attrgetter("tools.tools", "agent.secrets", "sessions.max_tabs")
-    assert differing(team) == (("core", "storage"), tmp_path / "s.toml", 7)
-    assert differing(a) == (("core", "storage"), tmp_path / "a.toml", 2)
+    assert (team.tools.tools, team.agent.secrets, team.sessions.max_tabs) == (
+        ("core", "storage"),
+        tmp_path / "s.toml",
+        7,
+    )
+    assert (a.tools.tools, a.agent.secrets, a.sessions.max_tabs) == (
+        ("core", "storage"),
+        tmp_path / "a.toml",
+        2,
+    )
     assert bob == settings
 
 
