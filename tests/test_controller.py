@@ -11,13 +11,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.errors import (
-    ActionError,
-    DeadlineExceeded,
-    InvalidArguments,
-    NotActionable,
-    UnknownAction,
-)
+from mcp_browser.errors import ActionError, DeadlineExceeded, InvalidArguments, NotActionable, UnknownAction
 from mcp_browser.privacy.pictures import Shot
 from mcp_browser.settings import LimitSettings, Settings
 from tests.support.site import Site

@@ -345,7 +345,7 @@ async def test_the_console_repeats_no_secret_that_a_request_has_sent(listening: 
           console.error('GET /files/kirschbaum77/list failed');
           document.body.append('All done');
         });
-        </script>""",
+        </script>"""
     )
     seen += await listening.do("wait_for", text="All done")
     told = await listening.do("get_console_messages")
