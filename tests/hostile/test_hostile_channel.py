@@ -101,7 +101,7 @@ async def test_a_click_is_reported_once_whatever_the_page_says_of_what_it_reads(
 
 NODES = ["body", "html", "head", "#go", "#frame", "#card", "option", "x-card"]
 COMMANDS: list[Any] = [
-    *("input", "settled", "hold", "release", "timers", "frames", "readings", "nodes", "", "x", None, 1, {})
+    *("input", "settled", "hold", "release", "timers", "frames", "readings", "nodes", "", "x", None, 1, {}),
 ]
 
 
