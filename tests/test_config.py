@@ -23,28 +23,36 @@ URL = "https://browser.example.com/mcp"
 AUTHORIZATION = {"headers": {"Authorization": "Bearer t0ken"}}
 
 
+class Config:
+    """The command, as it is called in a home of its own."""
+
+    def __init__(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.home = home
+        self.file = home / "mcp.json"
+        self._capsys = capsys
+
+    def run(self, *words: str) -> tuple[int, str, str]:
+        return run_here(self._capsys, "config", *words)
+
+    def shown(self, *words: str) -> str:
+        code, printed, error = self.run(*words)
+        assert code == 0, error
+        return printed
+
+    def refused(self, *words: str) -> str:
+        """What it says where it does nothing."""
+        code, printed, error = self.run(*words)
+        assert (code, printed) == (2, "")
+        return error
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder of its own."""
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Config:
     for variable in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(variable, str(tmp_path))
     for variable in ("XDG_CONFIG_HOME", "APPDATA", "CODEX_HOME", "MCP_BROWSER_TOKEN"):
         monkeypatch.delenv(variable, raising=False)
-    return tmp_path
-
-
-def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What `config` prints."""
-    code, printed, error = run_here(capsys, "config", *words)
-    assert code == 0, error
-    return printed
-
-
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What `config` says where it does nothing."""
-    code, printed, error = run_here(capsys, "config", *words)
-    assert (code, printed) == (2, "")
-    return error
+    return Config(tmp_path, capsys)
 
 
 REMOTE = ["-y", "mcp-remote", URL, "--transport", "http-only", "--header", "Authorization:${AUTHORIZATION}"]
@@ -76,15 +84,13 @@ def test_each_client_gets_the_entry_that_it_reads(  # noqa: PLR0913, PLR0917 - a
     keys: str,
     stdio_type: str | None,
     remote: dict[str, Any],
-    home: Path,
+    config: Config,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     read = tomllib.loads if client == "codex" else json.loads
-    local = read(shown(capsys, client, "--isolated"))[keys]["browser"]
+    local = read(config.shown(client, "--isolated"))[keys]["browser"]
     monkeypatch.setenv("MCP_BROWSER_TOKEN", "me:t0ken,you:other")
-    far = read(shown(capsys, client, "--url", URL))[keys]["browser"]
-
+    far = read(config.shown(client, "--url", URL))[keys]["browser"]
     assert local.get("type") == stdio_type
     assert local["args"][-2:] == ["--stdio", "--isolated"]
     assert Path(local["command"]).is_absolute()
@@ -93,14 +99,12 @@ def test_each_client_gets_the_entry_that_it_reads(  # noqa: PLR0913, PLR0917 - a
 
 
 @pytest.mark.parametrize("client", ["claude-code", "cline", "gemini", "zed", "codex"])
-def test_sse_is_written_where_the_client_speaks_it(
-    client: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sse_is_written_where_the_client_speaks_it(client: str, config: Config) -> None:
     url = "https://browser.example.com/sse"
     if client in {"zed", "codex"}:
-        assert "does not speak sse" in refused(capsys, client, "--url", url)
+        assert "does not speak sse" in config.refused(client, "--url", url)
         return
-    entry = json.loads(shown(capsys, client, "--url", url))["mcpServers"]["browser"]
+    entry = json.loads(config.shown(client, "--url", url))["mcpServers"]["browser"]
     assert entry == ({"url": url} if client == "gemini" else {"type": "sse", "url": url})
 
 
@@ -118,25 +122,20 @@ def test_sse_is_written_where_the_client_speaks_it(
     ],
 )
 def test_each_platform_has_its_place(
-    platform: str, client: str, path: str, home: Path, monkeypatch: pytest.MonkeyPatch
+    platform: str, client: str, path: str, config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
+    assert CLIENTS[client].path(project=False) == config.home / path
 
-    assert CLIENTS[client].path(project=False) == home / path
 
-
-def test_an_entry_is_written_among_others_and_the_file_kept(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = home / ".cursor" / "mcp.json"
+def test_an_entry_is_written_among_others_and_the_file_kept(config: Config) -> None:
+    path = config.home / ".cursor" / "mcp.json"
     path.parent.mkdir()
     before = '{\n  // Mine\n  "mcpServers": {\n    "other": {"command": "x"}, // the other one\n  },\n}\n'
     path.write_text(before, "utf-8")
-
-    told = shown(capsys, "cursor", "--write", "--headless")
+    told = config.shown("cursor", "--write", "--headless")
     after = path.read_text("utf-8")
-    again = shown(capsys, "cursor", "--write", "--headless")
-
+    again = config.shown("cursor", "--write", "--headless")
     first, _, last = before.partition('    "other"')
     assert after.startswith(first)
     assert after.endswith(f'    "other"{last}')
@@ -146,45 +145,35 @@ def test_an_entry_is_written_among_others_and_the_file_kept(
     assert again == f"{path} has this entry already.\n"
 
 
-def test_an_entry_that_others_would_suffer_from_is_shown_instead_of_written(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = home / "mcp.json"
-    path.write_text('{"mcpServers": {"browser": {"command": "mcp-browser"}}} // Mine\n', "utf-8")
-
-    code, printed, error = run_here(capsys, "config", "cursor", "--write", "--file", str(path))
-
+def test_an_entry_that_others_would_suffer_from_is_shown_instead_of_written(config: Config) -> None:
+    config.file.write_text('{"mcpServers": {"browser": {"command": "mcp-browser"}}} // Mine\n', "utf-8")
+    code, printed, error = config.run("cursor", "--write", "--file", str(config.file))
     assert code == 1
     assert json.loads(printed)["mcpServers"]["browser"]["args"] == ["--stdio"]
-    assert f"{path} is left as it is: the entry cannot be put there without" in error
-    assert path.read_text("utf-8").endswith("// Mine\n")
-    assert [each.name for each in home.iterdir()] == ["mcp.json"]
+    assert f"{config.file} is left as it is: the entry cannot be put there without" in error
+    assert config.file.read_text("utf-8").endswith("// Mine\n")
+    assert [each.name for each in config.home.iterdir()] == ["mcp.json"]
 
 
-def test_what_a_person_has_set_of_the_entry_stays(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = home / "settings.json"
+def test_what_a_person_has_set_of_the_entry_stays(config: Config) -> None:
     old = {"command": "/old/mcp-browser", "args": ["--stdio"], "env": {"A": "b"}, "disabled": True}
-    path.write_text(json.dumps({"mcpServers": {"browser": old}}), "utf-8")
-
-    told = shown(capsys, "cline", "--write", "--file", str(path), "--isolated")
-    changed = shown(capsys, "cline", "--write", "--file", str(path), "--isolated", "--headless")
-
-    assert f"{path}.bak\n" in told
-    assert f"{path}.bak2\n" in changed
-    entry = json.loads(path.read_text("utf-8"))["mcpServers"]["browser"]
+    config.file.write_text(json.dumps({"mcpServers": {"browser": old}}), "utf-8")
+    told = config.shown("cline", "--write", "--file", str(config.file), "--isolated")
+    changed = config.shown("cline", "--write", "--file", str(config.file), "--isolated", "--headless")
+    assert f"{config.file}.bak\n" in told
+    assert f"{config.file}.bak2\n" in changed
+    entry = json.loads(config.file.read_text("utf-8"))["mcpServers"]["browser"]
     assert (entry["env"], entry["disabled"]) == ({"A": "b"}, True)
     assert "--headless" in entry["args"]
     assert entry["command"] != old["command"]
 
 
-def test_toml_keeps_its_comments(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = home / ".codex" / "config.toml"
+def test_toml_keeps_its_comments(config: Config) -> None:
+    path = config.home / ".codex" / "config.toml"
     path.parent.mkdir()
     before = '# Mine\nmodel = "m"  # a model\n\n[mcp_servers.other]\ncommand = "x"\n'
     path.write_text(before, "utf-8")
-
-    shown(capsys, "codex", "--write")
-
+    config.shown("codex", "--write")
     after = path.read_text("utf-8")
     assert after.startswith(before)
     assert tomllib.loads(after)["mcp_servers"].keys() == {"other", "browser"}
@@ -198,25 +187,19 @@ def test_toml_keeps_its_comments(home: Path, capsys: pytest.CaptureFixture[str])
         ('[mcp_servers.browser]\ncommand = "mcp-browser" # here\nwait = 20\n[b]\n', "# here\nwait = 20\n"),
     ],
 )
-def test_toml_may_be_written_in_its_several_ways(
-    before: str, kept: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = home / "config.toml"
-    path.write_text(before, "utf-8")
-
-    shown(capsys, "codex", "--write", "--file", str(path))
-
-    after = path.read_text("utf-8")
+def test_toml_may_be_written_in_its_several_ways(before: str, kept: str, config: Config) -> None:
+    config.file.write_text(before, "utf-8")
+    config.shown("codex", "--write", "--file", str(config.file))
+    after = config.file.read_text("utf-8")
     assert kept in after
     assert tomllib.loads(after)["mcp_servers"]["browser"]["args"] == ["--stdio"]
 
 
-def test_toml_that_is_no_table_is_left(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = home / "config.toml"
+def test_toml_that_is_no_table_is_left(config: Config) -> None:
     for content in ("mcp_servers = 3\n", "[[broken\n"):
-        path.write_text(content, "utf-8")
-        assert "is left as it is" in refused(capsys, "codex", "--write", "--file", str(path))
-        assert path.read_text("utf-8") == content
+        config.file.write_text(content, "utf-8")
+        assert "is left as it is" in config.refused("codex", "--write", "--file", str(config.file))
+        assert config.file.read_text("utf-8") == content
 
 
 @pytest.mark.parametrize(
@@ -229,29 +212,21 @@ def test_toml_that_is_no_table_is_left(home: Path, capsys: pytest.CaptureFixture
         ('{"mcpServers": {"browser": {"url": "https://other.example/mcp"}}}', "--name"),
     ],
 )
-def test_a_file_that_is_not_understood_or_not_ours_is_left(
-    content: str, told: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = home / "mcp.json"
-    path.write_text(content, "utf-8")
-
-    assert told in refused(capsys, "cursor", "--write", "--file", str(path))
-
-    assert path.read_text("utf-8") == content
-    assert [each.name for each in home.iterdir()] == ["mcp.json"]
+def test_a_file_that_is_not_understood_or_not_ours_is_left(content: str, told: str, config: Config) -> None:
+    config.file.write_text(content, "utf-8")
+    assert told in config.refused("cursor", "--write", "--file", str(config.file))
+    assert config.file.read_text("utf-8") == content
+    assert [each.name for each in config.home.iterdir()] == ["mcp.json"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and modes are of Unix")
-def test_a_linked_file_stays_a_link_with_its_mode(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = home / "dotfiles.json"
+def test_a_linked_file_stays_a_link_with_its_mode(config: Config) -> None:
+    kept = config.home / "dotfiles.json"
     kept.write_text("{}", "utf-8")
     kept.chmod(0o640)
-    link = home / "mcp.json"
-    link.symlink_to(kept)
-
-    shown(capsys, "cursor", "--write", "--file", str(link))
-
-    assert link.is_symlink()
+    config.file.symlink_to(kept)
+    config.shown("cursor", "--write", "--file", str(config.file))
+    assert config.file.is_symlink()
     assert kept.stat().st_mode & 0o777 == 0o640
     assert "browser" in json.loads(kept.read_text("utf-8"))["mcpServers"]
 
@@ -269,45 +244,31 @@ def test_a_linked_file_stays_a_link_with_its_mode(home: Path, capsys: pytest.Cap
     ],
     ids=" ".join,
 )
-def test_what_cannot_be_configured_is_told(
-    words: list[str], told: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert told in refused(capsys, *words)
+def test_what_cannot_be_configured_is_told(words: list[str], told: str, config: Config) -> None:
+    assert told in config.refused(*words)
 
 
 def test_paths_are_whole_and_an_environment_for_a_while_is_not_named(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(home)
+    monkeypatch.chdir(config.home)
     for name in "ab":
-        (home / name).mkdir()
+        (config.home / name).mkdir()
     flags = ("--upload-dir", "a", "--upload-dir", "b")
-    entry = json.loads(shown(capsys, "cursor", *flags))["mcpServers"]["browser"]
-    assert entry["args"][-2:] == [f"--upload-dir={home / 'a'}", f"--upload-dir={home / 'b'}"]
-
+    entry = json.loads(config.shown("cursor", *flags))["mcpServers"]["browser"]
+    assert entry["args"][-2:] == [f"--upload-dir={config.home / 'a'}", f"--upload-dir={config.home / 'b'}"]
     monkeypatch.setattr(sys, "prefix", "/home/me/.cache/uv/archive-v0/xyz")
-    entry = json.loads(shown(capsys, "cursor"))["mcpServers"]["browser"]
+    entry = json.loads(config.shown("cursor"))["mcpServers"]["browser"]
     assert Path(entry["command"]).name == "uvx"
     assert entry["args"] == [DISTRIBUTION, "--stdio"]
 
 
-def test_lines_keep_their_ends_where_they_differ(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = home / "mcp.json"
-    path.write_bytes(b'{\r\n  "a": 1,\n  "mcpServers": {\r\n    "b": {"command": "c"}\r\n  }\n}\r\n')
-
-    shown(capsys, "cursor", "--write", "--file", str(path))
-
-    lines = path.read_bytes().splitlines(keepends=True)
-    assert [lines[at] for at in (0, 1, 2, -3, -2, -1)] == [
-        *(
-            b"{\r\n",
-            b'  "a": 1,\n',
-            b'  "mcpServers": {\r\n',
-            b'    "b": {"command": "c"}\r\n',
-            b"  }\n",
-            b"}\r\n",
-        ),
-    ]
+def test_lines_keep_their_ends_where_they_differ(config: Config) -> None:
+    before = b'{\r\n  "a": 1,\n  "mcpServers": {\r\n    "b": {"command": "c"}\r\n  }\n}\r\n'
+    config.file.write_bytes(before)
+    config.shown("cursor", "--write", "--file", str(config.file))
+    lines = config.file.read_bytes().splitlines(keepends=True)
+    assert b"".join(lines[at] for at in (0, 1, 2, -3, -2, -1)) == before
     assert all(line.endswith(b"\r\n") for line in lines[3:-3])
 
 
@@ -392,9 +353,7 @@ def test_json_changes_by_the_entry_alone_or_not_at_all(
         with pytest.raises(ValueError, match="is no object"):
             with_entry(text, ("mcpServers", "browser"), entry, toml=False)
         return
-
     after = with_entry(text, ("mcpServers", "browser"), entry, toml=False)
-
     servers["browser"] = entry
     assert after is not None or "/" in text, "only comments are a reason"
     if after is not None:
@@ -418,9 +377,7 @@ def test_toml_changes_by_the_entry_alone_or_not_at_all(
         with pytest.raises(ValueError, match="is no table"):
             with_entry(text, ("mcp_servers", "browser"), entry, toml=True)
         return
-
     after = with_entry(text, ("mcp_servers", "browser"), entry, toml=True)
-
     new = "browser" not in servers
     servers["browser"] = entry
     if after is not None:
@@ -434,7 +391,6 @@ def test_toml_changes_by_the_entry_alone_or_not_at_all(
 )
 def test_an_entry_comes_after_all_else_of_a_toml_file(text: str) -> None:
     after = with_entry(text, ("mcp_servers", "browser"), {"command": "x"}, toml=True)
-
     assert after == f'{text}\n[mcp_servers.browser]\ncommand = "x"\n'
 
 
@@ -449,7 +405,6 @@ def test_an_empty_file_becomes_one_with_the_entry() -> None:
 def test_an_entry_says_nothing_of_a_token_where_there_is_none() -> None:
     for client in CLIENTS.values():
         entry = client.entry(Launch(transport="http", url=URL))
-        assert entry is not None
         assert not {"headers", "env", "bearer_token_env_var"} & entry.keys()
 
 
@@ -467,17 +422,12 @@ def test_a_shell_completes_commands_and_settings(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.slow
-async def test_a_client_that_reads_what_was_written_reads_a_page(
-    home: Path, site: Site, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_a_client_that_reads_what_was_written_reads_a_page(config: Config, site: Site) -> None:
     url = site.page("<h1>Harbour</h1>")
-    shown(capsys, "vscode", "--write", "--isolated", "--headless")
+    config.shown("vscode", "--write", "--isolated", "--headless")
     path = CLIENTS["vscode"].path(project=False)
-    assert path is not None
     entry = json.loads(path.read_bytes())["servers"]["browser"]
     server = StdioServerParameters(command=entry["command"], args=entry["args"], env=dict(os.environ))
-
     async with Client(server, read_timeout_seconds=60) as client:
         told = str(await client.call_tool("go_to_url", {"url": url}))
-
     assert "# Harbour" in told

@@ -11,14 +11,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.errors import (
-    ActionError,
-    DeadlineExceeded,
-    DialogOpen,
-    InvalidArguments,
-    NotActionable,
-    UnknownAction,
-)
+from mcp_browser.errors import ActionError, DeadlineExceeded, InvalidArguments, NotActionable, UnknownAction
 from mcp_browser.privacy.pictures import Shot
 from mcp_browser.settings import LimitSettings, Settings
 from tests.support.site import Site
@@ -37,16 +30,8 @@ async def test_an_action_model_is_carried_out(session: BrowserSession, site: Sit
     model = working.registry.create_action_model()
     action = model.model_validate({"go_to_url": {"url": site.page("<h1>Here</h1>")}})
     result = await working.act(action, session)
-    assert result.extracted_content is not None
     assert result.extracted_content.startswith("Opened")
-    assert result.observation is not None
     assert result.observation.snapshot is not None
-
-
-async def test_an_empty_action_model_is_refused(session: BrowserSession) -> None:
-    working = controller()
-    result = await working.act(working.registry.create_action_model()(), session)
-    assert "names none" in str(result.error)
 
 
 async def test_arguments_are_checked_before_the_browser_starts(manager: BrowserManager) -> None:
@@ -73,7 +58,6 @@ async def test_an_own_action_sees_the_page_and_tells_what_it_changed(
     await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
     result = await working.execute("write", {"word": "Hello"}, session)
     assert result.extracted_content == "wrote Hello"
-    assert result.observation is not None
     assert "Hello" in str(result.observation.changes or result.observation.snapshot)
 
 
@@ -137,16 +121,6 @@ async def test_time_that_the_caller_asked_to_wait_comes_on_top(session: BrowserS
     assert result.extracted_content == "done"
 
 
-async def test_calls_of_one_session_come_one_after_the_other(session: BrowserSession, site: Site) -> None:
-    registry, steps = slow_registry()
-    working = controller(registry)
-    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
-    async with anyio.create_task_group() as tasks:
-        for _ in range(3):
-            tasks.start_soon(working.execute, "dawdle", {"seconds": 0.05}, session)
-    assert steps == ["begin", "end"] * 3
-
-
 async def test_a_call_that_waits_for_another_one_says_so(session: BrowserSession, site: Site) -> None:
     registry, _ = slow_registry()
     await controller().execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
@@ -167,7 +141,6 @@ async def test_a_cancelled_call_leaves_the_session_usable(session: BrowserSessio
     with pytest.raises(asyncio.CancelledError):
         await call
     result = await working.execute("find_elements", {"role": "button"}, session)
-    assert result.data is not None
     assert result.data["total"] == 1
 
 
@@ -240,21 +213,6 @@ async def test_a_failed_action_tells_that_the_page_went_elsewhere_or_a_dialog_op
     with pytest.raises(NotActionable) as caught:
         await working.execute("ask", {}, session)
     assert 'confirm dialog is open: "Really?"' in caught.value.notices[0]
-    await working.execute("handle_dialog", {"accept": True}, session)
-
-
-async def test_an_open_dialog_is_named_with_its_answer(session: BrowserSession, site: Site) -> None:
-    working = controller()
-    page = site.page("<button onclick=\"confirm('Really?')\">Ask</button>")
-    result = await working.execute("go_to_url", {"url": page}, session)
-    assert result.observation is not None
-    assert result.observation.snapshot is not None
-    (button,) = [node for node in result.observation.snapshot.nodes if node.role == "button"]
-    result = await working.execute("click_element", {"index": button.index}, session)
-    assert result.observation is not None
-    assert result.observation.dialog is not None
-    with pytest.raises(DialogOpen, match=r'confirm dialog is open: "Really\?".*handle_dialog'):
-        await working.execute("reload", {}, session)
     await working.execute("handle_dialog", {"accept": True}, session)
 
 

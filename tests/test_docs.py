@@ -28,7 +28,6 @@ def block(marker: str, document: str = README) -> str:
 
 def test_every_tool_has_an_example() -> None:
     tools = {name for names in generate_docs.groups().values() for name in names}
-
     assert set(examples.all_arguments()) == tools
     assert {name: one["arguments"] for name, one in examples.kept().items()} == examples.all_arguments()
 
@@ -36,23 +35,19 @@ def test_every_tool_has_an_example() -> None:
 @pytest.mark.slow
 async def test_the_examples_of_the_tools_are_what_the_tools_really_tell() -> None:
     told = await examples.capture(list(examples.EXAMPLES)) | await server_examples.capture()
-
     assert told == examples.kept()
 
 
 @pytest.mark.slow
 def test_the_generated_documents_are_up_to_date() -> None:
     check = [sys.executable, "scripts/generate_docs.py", "--check"]
-
     done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, check=False)
-
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", ["try", "test"])
 def test_each_of_the_two_commands_is_one_line_that_does_its_own_set_up(name: str) -> None:
     command = block(f"command: {name}")
-
     assert "\n" not in command
     assert command.startswith("python3 -m venv .venv && .venv/bin/pip install")
     assert command.endswith(
@@ -62,7 +57,6 @@ def test_each_of_the_two_commands_is_one_line_that_does_its_own_set_up(name: str
 
 def test_the_ci_runs_the_two_commands_from_the_readme() -> None:
     script = (ROOT / ".ci" / "run").read_text("utf-8")
-
     for name in ("try", "test"):
         assert f'bash -euc "$(readme_command {name})"' in script
 
@@ -70,7 +64,6 @@ def test_the_ci_runs_the_two_commands_from_the_readme() -> None:
 @pytest.mark.parametrize("name", ["claude-desktop.json", "cursor.json", "vscode.json"])
 def test_the_readme_shows_the_client_configurations_as_they_are(name: str) -> None:
     shown = [json.loads(found) for found in re.findall(r"```json\n(.*?)```", README, re.DOTALL)]
-
     assert json.loads((ROOT / "manifests" / name).read_text("utf-8")) in shown
 
 
@@ -80,18 +73,15 @@ def test_the_start_names_the_files_that_config_writes(name: str, monkeypatch: py
     for variable in ("XDG_CONFIG_HOME", "CODEX_HOME"):
         monkeypatch.delenv(variable, raising=False)
     folders = generate_docs.SYSTEMS["macOS" if sys.platform == "darwin" else "Linux"]
-
     assert Path(CLIENTS[name].file.format(**folders)).expanduser() == CLIENTS[name].path(project=False)
 
 
 @pytest.mark.slow
 async def test_the_readme_shows_what_a_model_really_reads() -> None:
     shipped = (ROOT / "mcp_browser" / "assets" / "try.html").as_uri()
-
     async with browsing("auto", "--allow-file-urls") as browser:
         opened = await browser.do("go_to_url", url=shipped)
         clicked = await browser.do("click_element", index=browser.find("button", "Add The Tide Tables"))
-
     assert block("example: snapshot") in opened
     assert set(block("example: changes").splitlines()) < set(clicked.splitlines())
 
@@ -99,12 +89,10 @@ async def test_the_readme_shows_what_a_model_really_reads() -> None:
 @pytest.mark.slow
 async def test_the_description_of_the_snapshot_shows_what_is_really_told(site: Site) -> None:
     url = site.page(block("example: page", SNAPSHOT))
-
     async with browsing() as browser:
         await browser.open(url)
         told = await browser.snapshot()
         clicked = await browser.click("button", "Add")
-
     assert page_in(told) == block("example: snapshot", SNAPSHOT)
     assert page_in(clicked) == block("example: changes", SNAPSHOT)
 
@@ -121,13 +109,11 @@ async def test_the_readmes_action_works_as_a_tool(tmp_path: Path, site: Site) ->
     actions = tmp_path / "my_actions.py"
     actions.write_text(block("example: my_actions.py"), "utf-8")
     url = site.page('<a href="http://books.example/1">One</a> <a href="http://books.example/2">Two</a>')
-
     async with browsing("auto", "--actions", str(actions)) as browser:
         (tool,) = [tool for tool in (await browser.client.list_tools()).tools if tool.name == "count_links"]
         await browser.open(url)
         counted = await browser.call("count_links", host="books.example")
         refused = await browser.call("count_links", host="other.example")
-
     assert tool.description == "Count the links of the page that lead to a host."
     assert tool.input_schema["properties"] == {"host": {"type": "string"}}
     assert not counted.is_error

@@ -92,7 +92,6 @@ def commands_of_do() -> Commands:
 def test_every_command_is_one_that_the_program_takes() -> None:
     found = {tuple(words) for page in PAGES for words in commands(page)}
     parser = arguments.whole_parser()
-
     for words in sorted(found):
         if words[:1] == ("do",):
             takes_command(words[1:])
@@ -121,7 +120,6 @@ def test_every_flag_that_is_named_exists(page: Path) -> None:
     named = {
         flag for span in SPAN.findall(prose(page)) for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", span)
     }
-
     assert named - flags() - OF_OTHERS == set()
 
 
@@ -173,7 +171,6 @@ def test_the_site_s_navigation_leads_to_every_page_or_another_page_does() -> Non
         for page in LINKING
         for target, named in re.findall(r"\]\(([^)#\s]+\.md)|`(docs/[^`\s]+\.md)`", page.read_text("utf-8"))
     }
-
     assert [name for name in listed if not (docs / name).exists()] == []
     assert set(docs.rglob("*.md")) - {docs / name for name in listed} - linked == set()
 

@@ -90,18 +90,15 @@ async def test_a_client_configuration_starts_the_server(name: str) -> None:
     (entry,) = parsed(name)[CLIENTS[name]].values()
     assert [entry["command"], entry["args"][0]] == COMMAND
     assert entry.get("type", "stdio") == "stdio"
-
     # What uvx runs is the program of that name.
     program = Path(sys.executable).with_name(entry["args"][0])
     tools = await tools_of(str(program), entry["args"][1:])
-
     assert "go_to_url" in [tool.name for tool in tools]
 
 
 def test_every_manifest_names_this_version() -> None:
     server = parsed("server.json")
     by_name, bundle = server["packages"]
-
     assert {server["version"], by_name["version"], bundle["version"]} == {version()}
     assert by_name["identifier"] == project()["project"]["name"]
     assert version() in bundle["identifier"]
@@ -110,7 +107,6 @@ def test_every_manifest_names_this_version() -> None:
 
 def test_the_readme_carries_the_name_that_the_registry_looks_for() -> None:
     name = parsed("server.json")["name"]
-
     assert f"mcp-name: {name}" in (ROOT / "README.md").read_text("utf-8")
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", name)
 
@@ -119,7 +115,6 @@ def test_the_registrys_entry_names_settings_that_there_are() -> None:
     package, bundle = parsed("server.json")["packages"]
     assert package["environmentVariables"] == bundle["environmentVariables"]
     variables = {option.variable: option for option in all_options().values()}
-
     for given in package["environmentVariables"]:
         assert given["description"].startswith(variables[given["name"]].description.partition(".")[0])
         if "default" in given:
@@ -130,7 +125,6 @@ def test_the_registrys_entry_names_settings_that_there_are() -> None:
 def test_the_bundle_holds_the_package_and_its_description(tmp_path: Path) -> None:
     folder = bundle(tmp_path)
     manifest = parsed("mcpb/manifest.json")
-
     assert json.loads((folder / "manifest.json").read_text("utf-8")) == manifest
     assert (folder / manifest["server"]["entry_point"]).is_file()
     assert (folder / "mcp_browser" / "assets" / "try.html").is_file()
@@ -144,7 +138,6 @@ def test_the_bundle_holds_the_package_and_its_description(tmp_path: Path) -> Non
 def test_the_same_source_makes_the_same_bundle(tmp_path: Path) -> None:
     bundle(tmp_path / "one")
     bundle(tmp_path / "two")
-
     first, second = (next((tmp_path / name).glob("*.mcpb")).read_bytes() for name in ("one", "two"))
     assert first == second
 
@@ -155,9 +148,7 @@ async def test_the_bundles_entry_point_starts_the_server(tmp_path: Path) -> None
     manifest = parsed("mcpb/manifest.json")
     entry = folder / manifest["server"]["entry_point"]
     environment = filled_in(manifest, folder)["env"] | {"MCP_BROWSER_ISOLATED": "true"}
-
     tools = await tools_of(sys.executable, [str(entry), "--stdio"], PYTHONPATH=str(folder), **environment)
-
     assert "go_to_url" in [tool.name for tool in tools]
 
 
@@ -165,7 +156,6 @@ def test_the_bundles_configuration_is_valid_as_it_comes_and_its_first_start_not_
     tmp_path: Path,
 ) -> None:
     config = filled_in(parsed("mcpb/manifest.json"), tmp_path)
-
     assert load_settings({}, environment=config["env"]).settings.tools.tools == ("core",)
     # uv tells on standard error what it gets, which clients log.
     assert not {"--quiet", "-q", "--no-progress"} & set(config["args"])
@@ -175,7 +165,6 @@ def test_the_bundles_configuration_is_valid_as_it_comes_and_its_first_start_not_
 def test_the_bundles_manifest_passes_the_bundlers_own_check(tmp_path: Path) -> None:
     modules = npm_packages("mcpb", "@anthropic-ai/mcpb@2.1.2")
     folder = bundle(tmp_path)
-
     checked = subprocess.run(
         [modules / ".bin" / "mcpb", "validate", folder / "manifest.json"],
         capture_output=True,
@@ -183,7 +172,6 @@ def test_the_bundles_manifest_passes_the_bundlers_own_check(tmp_path: Path) -> N
         check=False,
         stdin=subprocess.DEVNULL,
     )
-
     assert checked.returncode == 0, checked.stdout + checked.stderr
     schema = modules / "@anthropic-ai" / "mcpb" / "schemas" / "mcpb-manifest-v0.4.schema.json"
     _validate(parsed("mcpb/manifest.json"), schema)
@@ -196,9 +184,7 @@ async def test_uv_starts_the_server_from_the_bundle(tmp_path: Path) -> None:
     config = filled_in(parsed("mcpb/manifest.json"), folder)
     assert config["command"] == "uv"
     environment = config["env"] | {"MCP_BROWSER_ISOLATED": "true", "UV_PYTHON": sys.executable}
-
     tools = await tools_of(str(uv), config["args"], **environment)
-
     assert "go_to_url" in [tool.name for tool in tools]
 
 
@@ -209,7 +195,6 @@ def test_the_registrys_entry_follows_the_registrys_schema(tmp_path: Path, built:
     (schema,) = environment.rglob("mcp_registry/v2025_12_11/server.schema.json")
     bundle(tmp_path)
     entry = tmp_path / "server.json" if built else MANIFESTS / "server.json"
-
     _validate(json.loads(entry.read_text("utf-8")), schema)
 
 

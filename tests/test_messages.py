@@ -30,9 +30,7 @@ def test_a_folder_that_cannot_be_used_is_refused_at_the_start(
 ) -> None:
     (tmp_path / "file").touch()
     folder = tmp_path / "file" / "below"
-
     code, printed, error = run_here(capsys, *command, flag, str(folder))
-
     assert (code, printed) == (2, "")
     assert error == (
         f"mcp-browser: {flag[2:]} (from {flag}): the folder {folder} cannot be written to: Not a directory.\n"
@@ -44,10 +42,8 @@ async def test_a_file_that_cannot_be_written_later_tells_of_its_folder(tmp_path:
     files = Artifacts(FileSettings(output_dir=folder), print)
     remote = Artifacts(FileSettings(output_dir=folder), print, remote=True)
     folder.touch()
-
     with pytest.raises(OSError, match="out") as failed:
         files.reserve("page.pdf")
-
     assert isinstance(files.not_written(failed.value), NotActionable)
     assert str(files.not_written(failed.value)).startswith(f"The file could not be written in {folder} (")
     assert "--output-dir" in str(files.not_written(failed.value))
@@ -59,10 +55,8 @@ def test_a_line_of_the_file_may_be_called_as_its_flag(tmp_path: Path, line: str)
     config = tmp_path / "settings.toml"
     (tmp_path / "here").mkdir()
     config.write_text(f'{line} = ["--a", "--b"]\nupload-dir = ["here"]\n', "utf-8")
-
     settings = load_settings({}, environment={}, config=config).settings
     by_variable = load_settings({}, environment={"MCP_BROWSER_BROWSER_ARG": "--a --b"}).settings
-
     assert settings.browser.browser_args == by_variable.browser.browser_args == ("--a", "--b")
     assert settings.files.upload_dirs == (tmp_path / "here",)
 
@@ -79,7 +73,6 @@ def test_a_line_of_the_file_may_be_called_as_its_flag(tmp_path: Path, line: str)
 def test_a_line_that_no_file_may_have_tells_which_one_may(tmp_path: Path, content: str, told: str) -> None:
     config = tmp_path / "settings.toml"
     config.write_text(content, "utf-8")
-
     with pytest.raises(SettingsError, match=told):
         load_settings({}, environment={}, config=config)
 
@@ -98,7 +91,6 @@ def test_what_no_browser_could_use_is_refused(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, error = run_here(capsys, "try", *words)
-
     assert code == 2
     assert told in error
 
@@ -113,10 +105,8 @@ def test_trying_a_file_tells_the_command_that_opens_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my page.html").touch()
-
     blocked = [run_here(capsys, "try", path)[2] for path in ("./my page.html", "my page.html")]
     code, _, missing = run_here(capsys, "try", "./other.html")
-
     assert blocked[0].endswith("mcp-browser try --allow-file-urls './my page.html'\n")
     assert blocked[1].endswith("mcp-browser try --allow-file-urls 'my page.html'\n")
     assert code == 1
@@ -132,10 +122,8 @@ async def test_a_missing_key_is_named_and_nothing_else(
 ) -> None:
     for each in ("ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(each, raising=False)
-
     with pytest.raises(Exception, match=variable) as refused:
         await provider_model(name)
-
     assert str(refused.value) == (
         f"The model {name} needs {variable}, which is not set. Set it where the server is started: in the "
         "shell, or under `env` in the client's configuration."
@@ -146,7 +134,6 @@ async def test_a_missing_key_is_named_and_nothing_else(
 async def test_a_name_that_is_no_model_tells_what_names_are_like(name: str) -> None:
     with pytest.raises(NoModel, match=r"cannot be used: .*[^.]\. --model takes provider:name") as refused:
         await provider_model(name)
-
     assert "Agent('test')" not in str(refused.value)
 
 
@@ -165,13 +152,11 @@ def test_the_documented_script_does_its_task(tmp_path: Path) -> None:
     command = block("command: scripted", document)
     assert json.loads(script.read_text("utf-8"))
     assert "--model scripted:answers.json" in command
-
     done = run(
         *("run", "Put The Tide Tables into the basket", "--headless", "--isolated", "--allow-file-urls"),
         *("--start-url", (ROOT / "mcp_browser" / "assets" / "try.html").as_uri(), "--no-judge"),
         *("--model", f"scripted:{script}", "--tasks-dir", str(tmp_path / "tasks")),
     )
-
     assert "The Tide Tables is in the basket." in done.stdout, done.stderr
 
 
@@ -202,7 +187,6 @@ def unsigned_site(tmp_path: Path) -> Iterator[str]:
 def test_a_self_signed_page_names_the_way_to_open_it(unsigned_site: str) -> None:
     refused = run("try", unsigned_site, "--headless")
     opened = run("try", unsigned_site, "--headless", "--ignore-https-errors")
-
     assert refused.returncode == 1
     assert "start the server with --ignore-https-errors" in refused.stderr
     assert opened.returncode == 0, opened.stderr
@@ -213,5 +197,4 @@ def test_a_self_signed_page_names_the_way_to_open_it(unsigned_site: str) -> None
 async def test_the_doctor_counts_the_tools_that_a_client_is_offered() -> None:
     async with browsing() as browser:
         offered = (await browser.client.list_tools()).tools
-
     assert f"  Tools       {len(offered)} (groups: core)\n" in run("doctor", "--headless").stdout

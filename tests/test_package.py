@@ -58,7 +58,6 @@ def test_both_hold_all_that_belongs_in_them(built: Built) -> None:
         programs = wheel.read(listed).decode("utf-8")
     with tarfile.open(built.sdist) as sdist:
         in_sdist = {name.partition("/")[2] for name in sdist.getnames()}
-
     assert metadata["Name"] == project()["project"]["name"] == "mcp-browser-server"
     assert {"agent", "traces", "dev"} <= set(metadata.get_all("Provides-Extra", []))
     for program in ("mcp-browser", "mcp-browser-server"):
@@ -81,7 +80,6 @@ def program(built: Built, tmp_path: Path) -> Path:
 
 async def test_the_wheel_runs_where_nothing_else_is(built: Built, program: Path) -> None:
     tools = await tools_of(str(program), ["--stdio"], PYTHONPATH="")
-
     assert "go_to_url" in [tool.name for tool in tools]
 
 
@@ -91,7 +89,6 @@ def test_the_sdist_can_test_itself(built: Built, tmp_path: Path) -> None:
     (folder,) = tmp_path.iterdir()
     where = "import mcp_browser, sys; sys.exit(not mcp_browser.__file__.startswith(sys.argv[1]))"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-
     for words in (["-c", where, str(folder)], ["-m", "pytest", "-q", "-n0", "tests/test_manifests.py"]):
         chosen = ["-m", "not slow and not apps", "-p", "no:cacheprovider"] if "pytest" in words else []
         done = subprocess.run(

@@ -34,7 +34,6 @@ class Hand:
         self.told = ""
 
     async def do(self, action: str, **arguments: Any) -> str:
-        """Carry out an action; the text of its result."""
         self.result = await self.controller.execute(action, arguments, self.session)
         first = render_result(self.result, settings=self.controller.settings)[0]
         assert isinstance(first, TextPart)
@@ -62,7 +61,6 @@ class Hand:
             self.controller = before
 
     async def open(self, body: str, *, title: str = "Test page") -> str:
-        """Open a page with this body."""
         return await self.do("go_to_url", url=self.site.page(body, title=title))
 
     def index(self, name: str, role: str | None = None) -> int:
@@ -77,21 +75,18 @@ class Hand:
         return found[-1]
 
     def picture(self) -> Image.Image:
-        """The picture of the last result."""
         (attachment,) = self.result.attachments
         assert attachment.data is not None
         return Image.open(io.BytesIO(attachment.data))
 
     @property
     def file(self) -> Path:
-        """The one file of the last result."""
         (attachment,) = self.result.attachments
         assert attachment.path is not None
         return Path(attachment.path)
 
     @property
     def data(self) -> dict[str, Any]:
-        """The data of the last result."""
         assert self.result.data is not None
         return self.result.data
 

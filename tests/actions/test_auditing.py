@@ -23,7 +23,6 @@ BAD = """<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" id=pic>
 
 
 def rules(hand: Hand) -> dict[str, Any]:
-    """What the last result says of each rule."""
     return {found["rule"]: found for found in hand.data["violations"]}
 
 

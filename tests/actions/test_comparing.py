@@ -63,7 +63,6 @@ async def test_a_file_can_be_compared_with(hand: Hand, upload_dir: Path) -> None
 
 
 def png(width: int, height: int, colour: tuple[int, int, int]) -> bytes:
-    """A picture of one colour."""
     written = io.BytesIO()
     Image.new("RGB", (width, height), colour).save(written, "PNG")
     return written.getvalue()

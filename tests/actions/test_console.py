@@ -7,13 +7,11 @@ from typing import Literal
 import pytest
 from playwright.async_api import Page
 
-from mcp_browser.actions import default_registry
 from mcp_browser.browser.collectors import KEPT, Console
-from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments, NotFound
-from mcp_browser.settings import BrowserSettings, ObservationSettings, Settings
-from tests.actions.hand import Hand
+from mcp_browser.settings import ObservationSettings
+from tests.actions.hand import Hand, hand_in
+from tests.browser.conftest import managing
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -130,11 +128,7 @@ async def test_a_setting_says_what_is_told_of_the_console(
 
 
 async def test_results_tell_all_messages_where_the_settings_say_so(site: Site) -> None:
-    browser, wanted = BrowserSettings(headless=True, isolated=True), ObservationSettings(console="all")
-    manager = BrowserManager(Settings(browser=browser, observation=wanted))
-    try:
-        hand = Hand(Controller(default_registry(), manager.settings), await manager.open_session(), site)
+    wanted = ObservationSettings(console="all")
+    async with managing(observation=wanted) as manager, hand_in(manager, site) as hand:
         seen = await hand.open(f"<h1>Shop</h1>{SPOKEN}")
-    finally:
-        await manager.close()
     assert "Note: Console: 6 messages: " in seen

@@ -9,7 +9,6 @@ from mcp_browser.dom.models import Size
 from mcp_browser.errors import InvalidArguments
 
 VIEW = Size(width=1280, height=720)
-
 sizes = st.builds(Size, width=st.integers(1, 8000), height=st.integers(1, 8000))
 
 

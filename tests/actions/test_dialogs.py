@@ -1,5 +1,7 @@
 """JavaScript dialogs."""
 
+import re
+
 import pytest
 
 from mcp_browser.errors import DialogOpen, NotFound
@@ -42,7 +44,8 @@ async def test_other_actions_wait_for_the_answer(hand: Hand) -> None:
         "scroll": {},
         "go_to_url": {"url": hand.site.url},
     }.items():
-        assert "handle_dialog" in await hand.fails(action, DialogOpen, **arguments)
+        error = await hand.fails(action, DialogOpen, **arguments)
+        assert re.search(r'confirm dialog is open: "Sure\?".*handle_dialog', error)
     await hand.do("handle_dialog", accept=True)
 
 

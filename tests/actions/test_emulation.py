@@ -7,8 +7,8 @@ import pytest
 from mcp_browser.browser.emulation import Emulation
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from mcp_browser.settings import BrowserSettings, Settings
 from tests.actions.hand import Hand, hand_in
+from tests.browser.conftest import managing
 from tests.support.site import Reply, Request, Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -86,20 +86,16 @@ async def test_new_tabs_have_the_settings_too(hand: Hand) -> None:
 
 
 async def test_the_settings_outlive_a_browser_that_dies(site: Site) -> None:
-    manager = BrowserManager(Settings(browser=BrowserSettings(headless=True, isolated=True)))
-    try:
+    async with managing() as manager:
         session = await manager.open_session()
         await session.ensure_open()
         emulation = await session.plugin(Emulation)
         await emulation.override({"cpu": 2.0, "locale": "fr-FR", "network": "offline", "scale": 2.0})
         browser = session.context.browser
-        assert browser is not None
         await browser.close()
         await session.ensure_open()
         page = session.current_tab.page
         seen = await page.evaluate("[navigator.language, devicePixelRatio, navigator.onLine]")
-    finally:
-        await manager.close()
     assert seen == ["fr-FR", 2, False]
 
 

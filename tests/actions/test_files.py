@@ -50,9 +50,6 @@ async def shown(hand: Hand, text: str) -> str:
     return str(await hand.js("out.textContent"))
 
 
-# -- to pages
-
-
 async def test_a_file_is_uploaded_by_its_content(hand: Hand) -> None:
     await hand.open(PICKER)
     text = await hand.do("upload_file", index=1, paths=[data_uri("täble.csv", b"a,b", "text/csv")])
@@ -162,9 +159,6 @@ async def test_nothing_is_dropped_on_what_is_covered_or_from_a_forbidden_folder(
     assert await hand.js("out.textContent") == ""
 
 
-# -- a client on another machine
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def remote_manager(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BrowserManager]:
     """A manager as a server for remote clients has it, with a folder to upload from."""
@@ -211,9 +205,6 @@ async def test_a_remote_client_names_files_of_the_shared_folder_only(remote: Han
             f"{path} is no file that may be uploaded: the browser is on another machine. "
             "Give the content, as data:text/csv;name=a.csv;base64,YSxi, or a browser:// address."
         )
-
-
-# -- from pages
 
 
 async def test_a_page_is_saved_as_a_pdf_with_options(hand: Hand) -> None:
@@ -280,9 +271,6 @@ async def test_a_picture_in_full_size_has_every_pixel(manager: BrowserManager, s
             assert picture.size == (2 * await hand.js("innerWidth"), 6000)
         await hand.open("<body style='margin:0'><div style='height:9000px'>Taller</div>")
         assert "The last 1,000 px of the page are not on it." in await hand.do("save_page", format="png")
-
-
-# -- listed, awaited, read
 
 
 async def test_files_and_downloads_are_listed_with_what_has_failed(hand: Hand, site: Site) -> None:

@@ -71,8 +71,7 @@ async def test_a_field_that_limits_its_text_is_told_of(hand: Hand) -> None:
 
 async def test_a_field_that_listens_to_keys_only_gets_keys(hand: Hand) -> None:
     await hand.open(
-        "<input id=f aria-label=Keys><script>"
-        "f.addEventListener('beforeinput', e => e.preventDefault());"
+        "<input id=f aria-label=Keys><script>f.addEventListener('beforeinput', e => e.preventDefault());"
         "f.addEventListener('keydown', e => { if (e.key.length === 1) f.value += e.key })</script>"
     )
     await hand.do("input_text", index=hand.index("Keys"), text="abc")
@@ -229,11 +228,10 @@ async def test_a_list_for_several_choices_is_closed_after_them(hand: Hand) -> No
 
 async def test_a_menu_is_walked_down(hand: Hand) -> None:
     await hand.open(
-        "<button id=b aria-haspopup=menu aria-controls=m>File</button>"
-        "<div id=m role=menu hidden><div role=menuitem id=e aria-haspopup=menu>Export</div>"
-        "<div id=s role=menu hidden><div role=menuitem id=p>As PDF</div></div></div>"
-        "<script>b.onclick = () => { m.hidden = false }; e.onclick = () => { s.hidden = false };"
-        "p.onclick = () => { document.title = 'exported' }</script>"
+        "<button id=b aria-haspopup=menu aria-controls=m>File</button><div id=m role=menu hidden>"
+        "<div role=menuitem id=e aria-haspopup=menu>Export</div><div id=s role=menu hidden>"
+        "<div role=menuitem id=p>As PDF</div></div></div><script>b.onclick = () => { m.hidden = false };"
+        " e.onclick = () => { s.hidden = false };p.onclick = () => { document.title = 'exported' }</script>"
     )
     await hand.do("select_option", index=hand.index("File"), options=["Export", "As PDF"])
     assert await hand.js("document.title") == "exported"
@@ -448,9 +446,8 @@ async def test_a_range_that_is_clipped_away_is_dragged_by_what_is_seen(hand: Han
         "<div style='position: relative; width: 200px; height: 40px'><div id=thumb style='position: absolute;"
         " left: 10px; top: 14px; width: 12px; height: 12px'><div style='position: absolute; width: 1px;"
         " height: 1px; overflow: hidden; clip-path: inset(50%)'><input type=range aria-label=Volume></div>"
-        "</div></div><button>Here</button>"
-        "<script>thumb.onpointerdown = () => { document.onpointerup = () => document.title = 'let go' }"
-        "</script>"
+        "</div></div><button>Here</button><script>"
+        "thumb.onpointerdown = () => { document.onpointerup = () => document.title = 'let go' }</script>"
     )
     await hand.do("drag_element", index=hand.index("Volume"), target=hand.index("Here"))
     assert await hand.js("document.title") == "let go"

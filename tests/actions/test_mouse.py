@@ -66,8 +66,7 @@ async def test_buttons_clicks_and_modifiers_reach_the_page_also_where_nothing_is
 async def test_a_button_can_be_held_down(hand: Hand) -> None:
     await hand.open(
         "<button id=b style='position:absolute;left:0;top:0;width:200px;height:100px'>Hold me</button>"
-        "<script>"
-        "b.onmousedown = e => b.since = e.timeStamp;"
+        "<script>b.onmousedown = e => b.since = e.timeStamp;"
         "b.onmouseup = e => b.textContent = e.timeStamp - b.since >= 300 ? 'Held' : 'Let go';</script>"
     )
     assert 'button "Held"' in await hand.do("mouse_click", at="50,50", hold=0.35)
@@ -153,9 +152,8 @@ async def test_a_drag_goes_through_the_points_between(hand: Hand) -> None:
 async def test_html5_drag_and_drop_follows_the_mouse(hand: Hand) -> None:
     await hand.open(
         "<style>div { position:absolute; width:100px; height:100px; top:0 }</style>"
-        "<div id=card draggable=true style='left:0'>Card</div>"
-        "<div id=done style='left:300px;width:200px;height:200px'>Done</div><script>"
-        "card.ondragstart = e => e.dataTransfer.setData('text', 'Card');"
+        "<div id=card draggable=true style='left:0'>Card</div><div id=done style='left:300px;width:200px;"
+        "height:200px'>Done</div><script>card.ondragstart = e => e.dataTransfer.setData('text', 'Card');"
         "done.ondragover = e => e.preventDefault();"
         "done.ondrop = e => { done.textContent = 'Took ' + e.dataTransfer.getData('text') };</script>"
     )

@@ -9,20 +9,6 @@ from mcp_browser.errors import ActionError, BlockedUrl, InvalidArguments, Naviga
 from tests.actions.hand import Hand
 
 
-async def test_an_opened_page_is_shown_whole(hand: Hand) -> None:
-    text = await hand.open("<h1>Welcome</h1><button>Go</button>", title="Start")
-    assert text.startswith("Opened http://127.0.0.1")
-    assert 'title="Start"' in text
-    assert "Welcome" in text
-    assert hand.index("Go", "button") > 0
-
-
-async def test_the_http_status_of_an_error_page_is_told(hand: Hand) -> None:
-    text = await hand.do("go_to_url", url=hand.site.url + "/status/404")
-    assert "status=404" in text
-    assert "Status 404" in text
-
-
 @pytest.mark.parametrize(
     ("url", "error"),
     [

@@ -10,14 +10,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from mcp_browser.actions import default_registry
 from mcp_browser.browser import page_activity
-from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.network.log import KEPT
-from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotFound
-from mcp_browser.settings import BrowserSettings, ObservationSettings, Settings, ToolSettings
-from tests.actions.hand import Hand
+from mcp_browser.settings import ObservationSettings, ToolSettings
+from tests.actions.hand import Hand, hand_in
+from tests.browser.conftest import managing
 from tests.support.site import Reply, Request, Site
 from tests.support.sockets import echo_server
 
@@ -347,7 +345,7 @@ async def test_the_console_repeats_no_secret_that_a_request_has_sent(listening: 
           console.error('GET /files/kirschbaum77/list failed');
           document.body.append('All done');
         });
-        </script>""",
+        </script>"""
     )
     seen += await listening.do("wait_for", text="All done")
     told = await listening.do("get_console_messages")
@@ -358,22 +356,15 @@ async def test_the_console_repeats_no_secret_that_a_request_has_sent(listening: 
 
 
 async def test_secrets_are_shown_where_the_settings_say_so(site: Site) -> None:
-    settings = Settings(
-        browser=BrowserSettings(headless=True, isolated=True),
-        observation=ObservationSettings(show_secrets=True),
-        tools=ToolSettings(tools=("core", "network")),
-    )
-    manager = BrowserManager(settings)
-    try:
-        hand = Hand(Controller(default_registry(), settings), await manager.open_session(), site)
+    shown, tools = ObservationSettings(show_secrets=True), ToolSettings(tools=("core", "network"))
+    async with managing(observation=shown, tools=tools) as manager, hand_in(manager, site) as hand:
         await hand.open(
             "<script>fetch('/echo?token=abcdef1', {headers: {Authorization: 'Bearer qwertz77'}})</script>"
         )
         told = await hand.do("get_network_requests")
-        shown = await hand.do("get_network_request", id=number_of(told, "/echo?token=abcdef1"))
-    finally:
-        await manager.close()
-    assert "Authorization: Bearer qwertz77" in shown
+        assert "Authorization: Bearer qwertz77" in await hand.do(
+            "get_network_request", id=number_of(told, "/echo?token=abcdef1")
+        )
     assert "Recorded since" not in told
 
 

@@ -44,16 +44,6 @@ async def test_an_index_of_0_is_none_where_none_need_be_given(hand: Hand, action
     assert await hand.do(action) == await hand.do(action, index=0)
 
 
-async def test_a_long_page_is_shown_in_parts(hand: Hand) -> None:
-    rows = "".join(f"<p>Row number {n} of a long list of rows to be read</p>" for n in range(2000))
-    first = await hand.open(rows)
-    assert "Row number 0 " in first
-    assert "Row number 1999 " not in first
-    second = await hand.do("get_state", part=2)
-    assert "Row number 0 " not in second
-    assert len(second) < 30_000
-
-
 async def test_the_state_can_be_asked_for_while_a_dialog_is_open(hand: Hand) -> None:
     await hand.open("<button onclick=\"confirm('Sure?')\">Ask</button>")
     await hand.do("click_element", index=hand.index("Ask"))

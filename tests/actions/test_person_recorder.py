@@ -111,7 +111,6 @@ class Recorded:
 
 @asynccontextmanager
 async def recording(hand: Hand) -> AsyncGenerator[Recorded]:
-    """Within it a person's actions are recorded."""
     recorded = Recorded(hand)
     await hand.do("start_recording", kind="actions", name="shop")
     yield recorded

@@ -28,7 +28,6 @@ def shout(ctx: ActionContext, word: str) -> ActionResult:
     return ActionResult(extracted_content=word.upper())
 """
 
-
 EMPTY = "from mcp_browser import Registry\nr = Registry()"
 
 

@@ -152,7 +152,6 @@ async def test_a_secret_that_the_page_shows_is_not_in_the_file(hand: Hand) -> No
 
 
 async def found(hand: Hand, role: str) -> list[dict[str, Any]]:
-    """The elements of a role."""
     await hand.do("find_elements", role=role)
     return hand.data["elements"]
 

@@ -14,12 +14,10 @@ NUMBER = {"type": "number"}
 
 
 def listing(**properties: object) -> dict[str, Any]:
-    """A schema of a list of objects."""
     return {"type": "array", "items": {"type": "object", "properties": properties}}
 
 
 def record(**properties: object) -> dict[str, Any]:
-    """A schema of an object."""
     return {"type": "object", "properties": properties}
 
 
@@ -102,14 +100,12 @@ async def test_the_one_row_of_a_table_fills_an_object(hand: Hand) -> None:
 
 async def test_labels_fill_an_object_and_what_is_not_there_is_left_out(hand: Hand) -> None:
     await hand.open(
-        "<h1>Lake Ontario</h1><table><tr><th colspan=2>Lake</tr>"
-        "<tr><th>Surface area<td>18,960</tr><tr><th>Max. depth<td>802 ft (244 m)</tr>"
-        "<tr><th>Visitors<td>2.5 million</tr><tr><th>Shores<td>4</tr><tr><th>Shores<td>5</tr>"
-        "<tr><th>Countries<td><ul><li>Canada<li>United States</ul></tr>"
-        "</table><dl><dt>Residence time<dt>Turnover<dd>6 years</dl><p><b>Founded:</b> 3 May 1820</p>"
-        "<label>Outflow</label><input value='the river'><p>Seen: <time datetime=2026-03-04>March</time></p>"
-        "<div><span>Web site</span><a href=/lake>here</a></div>"
-        "<p><label><input type=checkbox checked> Salty</label></p>"
+        "<h1>Lake Ontario</h1><table><tr><th colspan=2>Lake</tr><tr><th>Surface area<td>18,960</tr><tr><th>"
+        "Max. depth<td>802 ft (244 m)</tr><tr><th>Visitors<td>2.5 million</tr><tr><th>Shores<td>4</tr><tr>"
+        "<th>Shores<td>5</tr><tr><th>Countries<td><ul><li>Canada<li>United States</ul></tr></table><dl><dt>"
+        "Residence time<dt>Turnover<dd>6 years</dl><p><b>Founded:</b> 3 May 1820</p><label>Outflow</label>"
+        "<input value='the river'><p>Seen: <time datetime=2026-03-04>March</time></p><div><span>Web site"
+        "</span><a href=/lake>here</a></div><p><label><input type=checkbox checked> Salty</label></p>"
     )
     names = record(
         surface_area=NUMBER,
@@ -156,9 +152,8 @@ async def test_what_a_page_says_to_machines_fills_objects_in_objects(hand: Hand)
     site = {"@type": "WebSite", "name": "Seats", "url": "https://seats.example"}
     await hand.open(
         f"<script type='application/ld+json'>{json.dumps([site, said])}</script>"
-        "<meta name=csrf-token content=hush><h1>A chair</h1>"
-        "<div itemscope itemtype=https://schema.org/Thing><b itemprop=gtin13>12</b>"
-        "<p itemprop=weight itemscope><i itemprop=value>7</i></p>"
+        "<meta name=csrf-token content=hush><h1>A chair</h1><div itemscope itemtype=https://schema.org/Thing>"
+        "<b itemprop=gtin13>12</b><p itemprop=weight itemscope><i itemprop=value>7</i></p>"
         "<a itemprop=manual href=/manual>Read</a></div>"
     )
     got = await fill(
@@ -282,14 +277,12 @@ async def test_a_table_that_scrolls_is_one_with_its_headers_and_its_foot(hand: H
     await hand.open(
         "<div><div><table><thead><tr><th><th>Name<th>Cost</tr></thead></table></div>"
         f"<div><table><tr><td><td><td></tr>{rows}</table></div>"
-        "<div><table><tfoot><tr><td colspan=2>Total<td>6</tr></tfoot></table></div></div>"
-        "<div role=table><div role=none><table role=none><thead><tr><th>City<th>People</tr></thead></table>"
-        "</div>"
+        "<div><table><tfoot><tr><td colspan=2>Total<td>6</tr></tfoot></table></div></div><div role=table>"
+        "<div role=none><table role=none><thead><tr><th>City<th>People</tr></thead></table></div>"
         "<div role=none><table role=none><tfoot role=none><tr role=row><th role=columnheader>City"
         "<th role=columnheader></tr></tfoot><tbody role=rowgroup><tr role=row><td role=cell>Rome"
-        "<td role=cell>3</tr></tbody></table></div></div>"
-        "<table><tr><th>Loose</th><th>head</th></tr></table><p>Told between</p>"
-        "<table><tr><td>a<td>b</tr><tr><td>c<td>d</tr></table>"
+        "<td role=cell>3</tr></tbody></table></div></div><table><tr><th>Loose</th><th>head</th></tr></table>"
+        "<p>Told between</p><table><tr><td>a<td>b</tr><tr><td>c<td>d</tr></table>"
     )
     text = await hand.do("extract_tables")
     assert "Table 1, 4 rows, 3 columns:\ncolumn 1,Name,Cost\n+,Lamp 1,1\n" in text
@@ -302,11 +295,10 @@ async def test_a_table_that_scrolls_is_one_with_its_headers_and_its_foot(hand: H
 
 async def test_a_line_over_all_columns_is_told_once_and_is_no_record(hand: Hand) -> None:
     await hand.open(
-        "<table><thead><tr><td colspan=3>Sales</tr><tr><td colspan=3>by shop</tr>"
-        "<tr><th>Shop<th>Count<th>Cost</tr></thead><tfoot><tr><th>Shop<th><th>Cost</tr><tr><td>Sum<td>4<td>8.5</tr>"
-        "<tr><td colspan=3>Source: us</tr></tfoot>"
-        "<tr><th colspan=3>North</tr><tr><td>A<td>1<td>2.5e0</tr><tr><th>Shop<th>Count<th>Cost</tr>"
-        "<tr><th colspan=3>South</tr><tr><td>B<td>3<td>6.0e+00</tr></table>"
+        "<table><thead><tr><td colspan=3>Sales</tr><tr><td colspan=3>by shop</tr><tr><th>Shop<th>Count<th>"
+        "Cost</tr></thead><tfoot><tr><th>Shop<th><th>Cost</tr><tr><td>Sum<td>4<td>8.5</tr><tr><td colspan=3>"
+        "Source: us</tr></tfoot><tr><th colspan=3>North</tr><tr><td>A<td>1<td>2.5e0</tr><tr><th>Shop<th>Count"
+        "<th>Cost</tr><tr><th colspan=3>South</tr><tr><td>B<td>3<td>6.0e+00</tr></table>"
     )
     text = await hand.do("extract_tables")
     assert (
@@ -377,9 +369,8 @@ async def test_what_cannot_be_extracted_says_so(hand: Hand) -> None:
 
 
 ARTICLE = (
-    "<header><div class=header__title>The Daily</div>"
-    "<nav><a href=/>Home</a> <a href=/news>News</a></nav></header>"
-    "<div class=ad>Buy our shoes now</div><main><article><h1>River floods the old town</h1>"
+    "<header><div class=header__title>The Daily</div><nav><a href=/>Home</a> <a href=/news>News</a></nav>"
+    "</header><div class=ad>Buy our shoes now</div><main><article><h1>River floods the old town</h1>"
     + "<p>The river rose in the night, and the people of the old town, who had been warned, left.</p>"
     * 5
     + "<div class=scroll><table><tr><th>Place<th>Level</tr><tr><td>Bridge<td>4.2 m</tr></table></div>"

@@ -14,7 +14,6 @@ CART = """
 <button>Pay</button><p hidden id=late>Thank you</p></main>
 """
 
-
 EXACT: dict[str, object] = {"index": "Pay", "exact": True}
 COLOURS: dict[str, object] = {"index": "Colours"}
 

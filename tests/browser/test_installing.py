@@ -35,7 +35,6 @@ class Told:
         return self._allows
 
     def install(self, **settings: object) -> Path | None:
-        """Install a browser; its executable."""
         installer = Installer(self._allowed, report=self.lines.append, doing=self.done.append)
         return installer.install_browser(BrowserSettings.model_validate(settings)).executable
 

@@ -218,8 +218,6 @@ async def test_a_list_of_devices_asked_for_many_times_at_once_starts_one_driver(
 
 
 class Slow(SessionPlugin):
-    """Takes its time to attach."""
-
     def __init__(self, session: BrowserSession) -> None:
         self.go_on = asyncio.Event()
         self.begun = asyncio.Event()
@@ -246,15 +244,11 @@ async def test_a_plugin_whose_caller_gives_up_is_attached_all_the_same(hand: Han
 
 
 class BadEnd(SessionPlugin):
-    """Has a fault that shows at the end."""
-
     async def closed(self) -> None:
         raise RuntimeError("a fault in a plugin")
 
 
 class GoodEnd(SessionPlugin):
-    """Remembers that it was told of the end."""
-
     ended = False
 
     async def closed(self) -> None:

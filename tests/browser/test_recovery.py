@@ -121,7 +121,6 @@ async def test_a_crash_of_another_tab_leaves_the_current_one(hand: Hand, site: S
 
 
 async def crash(hand: Hand, *, tab: int | None = None) -> None:
-    """Let the process of a tab's page crash."""
     crashing = hand.tab if tab is None else hand.session.tabs[tab]
     sending = asyncio.create_task(send(crashing.cdp, "Page.crash"))
     await until(lambda: crashing.crashed)

@@ -26,8 +26,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 
 class Diary(SessionPlugin):
-    """Writes down what it is told."""
-
     def __init__(self, session: BrowserSession) -> None:
         self.session = session
         self.contexts: list[BrowserContext] = []
@@ -62,8 +60,6 @@ class Idle(SessionPlugin):
 
 
 class Broken(SessionPlugin):
-    """Fails at everything."""
-
     async def opened(self, context: BrowserContext) -> None:
         raise PlaywrightError("BrowserContext.route: something is wrong")
 

@@ -10,7 +10,6 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
 
-
 SLOW_SCRIPT = "/slow?s=0.5&type=text/javascript&text=out.textContent%3D5%2B5"
 AWAITED = {
     "a script": (
@@ -198,7 +197,6 @@ async def test_what_timers_did_not_do_is_known_to_the_next_page_of_the_origin(ha
     controller = Controller()
     for name in ("One", "Two", "One"):
         snapshot = (await hand.look()).snapshot
-        assert snapshot is not None
         (index,) = [node.index for node in snapshot.nodes if node.name == name]
         await controller.execute("click_element", {"index": index}, hand.session)
     await hand.open(site.page(html))
@@ -207,8 +205,7 @@ async def test_what_timers_did_not_do_is_known_to_the_next_page_of_the_origin(ha
 
 
 @pytest.mark.parametrize(
-    "request_",
-    ["fetch('/slow?s=3', {keepalive: true})", "fetch('/slow?s=3', {mode: 'no-cors'})"],
+    "request_", ["fetch('/slow?s=3', {keepalive: true})", "fetch('/slow?s=3', {mode: 'no-cors'})"]
 )
 async def test_a_request_whose_answer_is_not_read_is_not_awaited(
     hand: Hand, site: Site, request_: str
@@ -250,7 +247,6 @@ async def test_what_a_click_animates_by_script_is_awaited_each_time(hand: Hand, 
     )
     await hand.open(site.page(button("grow()") + script))
     snapshot = (await hand.look()).snapshot
-    assert snapshot is not None
     (index,) = [node.index for node in snapshot.nodes if node.name == "Go"]
     for number in range(1, 5):
         result = await Controller().execute("click_element", {"index": index}, hand.session)

@@ -11,10 +11,7 @@ import pytest
 from tests.support.process import RawServer
 from tests.support.site import Site
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="needs /proc and SIGKILL"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="needs /proc and SIGKILL")]
 
 SECRET = "0pen-sesame-now"
 PAGE = """<style>p { color: #123456 }</style><p>Hello</p>

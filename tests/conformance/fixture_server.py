@@ -34,8 +34,6 @@ from mcp_browser.settings import ServerSettings, Settings
 from tests.support.servers import server_of
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
-
-
 Handler = Callable[[Call, Any], Awaitable[Answer]]
 
 
@@ -52,7 +50,6 @@ class Headers(BaseModel):
 
 
 def text(said: str) -> types.CallToolResult:
-    """A result of one text."""
     return types.CallToolResult(content=[types.TextContent(text=said)])
 
 
@@ -97,9 +94,6 @@ async def custom_headers(_call: Call, params: Headers) -> Answer:
     return text(params.model_dump_json())
 
 
-# -- calls of several rounds
-
-
 def form(message: str, **properties: str) -> types.ElicitRequest:
     """A form with fields of these types."""
     schema = {
@@ -111,7 +105,6 @@ def form(message: str, **properties: str) -> types.ElicitRequest:
 
 
 def sample(said: str, most: int) -> types.CreateMessageRequest:
-    """A question to the client's model."""
     message = types.SamplingMessage(role="user", content=types.TextContent(text=said))
     return types.CreateMessageRequest(
         params=types.CreateMessageRequestParams(messages=[message], max_tokens=most)
@@ -119,7 +112,6 @@ def sample(said: str, most: int) -> types.CreateMessageRequest:
 
 
 def answered(responses: Mapping[str, Any] | None, key: str) -> dict[str, Any] | None:
-    """The answer to a question, if there is one."""
     found: Any = (responses or {}).get(key)
     if found is None or isinstance(found, dict):
         return cast("dict[str, Any] | None", found)
@@ -127,7 +119,6 @@ def answered(responses: Mapping[str, Any] | None, key: str) -> dict[str, Any] | 
 
 
 def ask(requests: dict[str, Any], state: str | None = None) -> NeedInput:
-    """Questions to the client."""
     return NeedInput(types.InputRequiredResult(input_requests=requests, request_state=state))
 
 
@@ -237,9 +228,6 @@ async def streaming_elicitation(call: Call, _params: Nothing) -> Answer:
     return text("Asked.")
 
 
-# -- calls that go on
-
-
 class Job(LongCall):
     """A long call of the suite's."""
 
@@ -256,7 +244,6 @@ class Job(LongCall):
             return failed(str(error))
 
     async def ask(self, message: str, **fields: str) -> bool:
-        """Whether the person says yes."""
         said = await self.mailbox.ask(form(message, **fields))
         return isinstance(said, types.ElicitResult) and said.action == "accept"
 
@@ -266,7 +253,6 @@ JOBS: dict[str, Job] = {}
 
 
 async def find_job(identifier: str, _principal: Principal) -> LongCall | None:
-    """One of them."""
     return JOBS.get(identifier)
 
 
@@ -285,21 +271,15 @@ def job(work: Callable[[Job, Any], Awaitable[types.CallToolResult]]) -> Handler:
 
 
 class Name(BaseModel):
-    """Somebody's name."""
-
     name: str
 
 
 class Effort(BaseModel):
-    """How long something takes."""
-
     seconds: float = 0
     label: str = ""
 
 
 class File(BaseModel):
-    """A file's name."""
-
     filename: str = ""
 
 
@@ -381,9 +361,6 @@ def fixture_tools() -> list[ServerTool[Any]]:
     return [*(tool(handler, "test_") for handler in HANDLERS), *map(tool, JOB_HANDLERS)]
 
 
-# -- resources
-
-
 STATIC = "This is the content of the static text resource."
 FIXED: dict[str, Contents] = {
     one.uri: one
@@ -405,14 +382,12 @@ class FixtureResources(ResourceProvider):
     )
 
     def listed(self, caller: Context) -> list[types.Resource]:
-        """What there is."""
         return [
             types.Resource(uri=uri, name=uri.split("-")[-1], description="Fixed.", mime_type=one.mime_type)
             for uri, one in FIXED.items()
         ]
 
     async def read(self, caller: Context, uri: str) -> Contents | None:
-        """One of them."""
         if uri.startswith("test://template/") and uri.endswith("/data"):
             number = uri.split("/")[3]
             data = {"id": number, "templateTest": True, "data": f"Data for ID: {number}"}

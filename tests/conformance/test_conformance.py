@@ -25,7 +25,6 @@ def address() -> Iterator[str]:
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.conformance.fixture_server"], stdout=subprocess.PIPE, text=True
     )
-    assert server.stdout is not None
     try:
         yield server.stdout.readline().strip()
     finally:

@@ -11,7 +11,6 @@ from mcp_browser.dom.service import DomService
 from tests.support.site import Site
 
 CHANNEL = "test-channel"
-
 Show = Callable[[str], Awaitable[DomService]]
 """Shows an HTML body and gives the service of its page."""
 
@@ -27,7 +26,6 @@ async def page(chromium: Browser) -> AsyncIterator[Page]:
 
 @pytest.fixture
 def dom(page: Page) -> DomService:
-    """The service of that page."""
     return DomService(page, channel=CHANNEL, budget=6000, changes_budget=1500)
 
 

@@ -8,7 +8,6 @@ from tests.dom.conftest import Show
 
 async def test_wrapped_functions_look_as_they_did(show: Show, page: Page) -> None:
     await show("<p>x</p>")
-
     assert await page.evaluate(
         "[setTimeout, document.addEventListener, Element.prototype.attachShadow].map(wrapped => wrapped.name)"
     ) == ["setTimeout", "addEventListener", "attachShadow"]
@@ -28,9 +27,7 @@ async def test_timers_of_the_input_are_awaited_and_others_are_not(show: Show, pa
     assert index is not None
     ready = await dom.ready(index, for_="click")
     await page.mouse.click(ready.x, ready.y)
-
     state, told = await dom.settle_and_changes(limit=3)
-
     assert state.waited < 2
     nodes = told.nodes if isinstance(told, DomSnapshot) else [change.node for change in told.changes]
     assert any(node.name == "done" for node in nodes)
@@ -38,11 +35,9 @@ async def test_timers_of_the_input_are_awaited_and_others_are_not(show: Show, pa
 
 async def test_listeners_in_closed_roots_are_told(show: Show) -> None:
     dom = await show(
-        "<div id=h></div><script>const root = h.attachShadow({mode: 'closed'});"
-        "root.innerHTML = '<span>Deep</span>';"
-        "root.firstChild.addEventListener('mousedown', () => 0)</script>"
+        "<div id=h></div><script>const root = h.attachShadow({mode: 'closed'});root.innerHTML = '<span>Deep"
+        "</span>';root.firstChild.addEventListener('mousedown', () => 0)</script>"
     )
-
     assert [str(node) for node in (await dom.snapshot()).nodes] == ['[1] clickable "Deep"']
 
 
@@ -53,5 +48,4 @@ async def test_a_page_that_writes_itself_anew_is_still_heard(show: Show, page: P
         "document.open(); document.write('<span id=s>Written</span>'); document.close();"
         "s.addEventListener('click', () => 0)"
     )
-
     assert [str(node) for node in (await dom.snapshot()).nodes] == ['*[1] clickable "Written"']

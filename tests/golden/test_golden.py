@@ -120,7 +120,6 @@ async def browser(site: Site, files: Path) -> AsyncIterator[Browser]:
 
 async def test_the_tools(browser: Browser) -> None:
     tools = (await browser.client.list_tools()).tools
-
     assert {tool.name: _plain(tool) for tool in tools} == external_file("tools.json")
 
 
@@ -132,7 +131,6 @@ async def test_what_else_the_server_lists(browser: Browser) -> None:
         "prompts": [_plain(one) for one in (await client.list_prompts()).prompts],
         "templates": [_plain(one) for one in (await client.list_resource_templates()).resource_templates],
     }
-
     assert listed == external_file("lists.json")
 
 
@@ -145,7 +143,6 @@ async def test_the_results(browser: Browser, site: Site, files: Path) -> None:
         except MCPError as error:
             answer = {"protocol error": [error.code, error.message]}
         results.append({"tool": tool, "arguments": arguments, **answer})
-
     resources = [_plain(one) for one in (await browser.client.list_resources()).resources]
     text = json.dumps({"results": results, "resources": resources}).replace(site.url, "SITE")
     text = re.sub(r"browser://\w{16,}/", "browser://KEY/", text).replace(str(files), "FILES")
@@ -159,7 +156,6 @@ async def test_the_paths_over_http_and_what_is_listed_there(browser: Browser) ->
         templates = (await client.list_resource_templates()).resource_templates
         async with httpx2.AsyncClient(base_url=server.base) as web:
             answers = {f"{method} {path}": await _answer(web, method, path) for method, path in PATHS}
-
     session = {tool.name: tool.input_schema["properties"].get("session") for tool in tools}
     listed = {
         "paths": answers,
@@ -183,7 +179,6 @@ def test_the_settings() -> None:
         }
         for option in all_options().values()
     }
-
     assert options == external_file("settings.json")
 
 
@@ -191,7 +186,6 @@ def test_the_exit_codes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     monkeypatch.setenv("MCP_BROWSER_TASKS_DIR", str(tmp_path))
     codes = {command: _exit_code(command) for command in COMMANDS}
     codes |= {f"run: {status}": code for status, code in EXIT_CODES.items()}
-
     assert codes == external_file("exit_codes.json")
 
 

@@ -7,16 +7,12 @@
 (function hostile(/** @type {any} */ options) {
   const { apply, construct, ownKeys } = Reflect;
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
-  const add = EventTarget.prototype.addEventListener;
-  const remove = EventTarget.prototype.removeEventListener;
-  const dispatch = EventTarget.prototype.dispatchEvent;
-  const { stopImmediatePropagation, composedPath } = Event.prototype;
+  const { addEventListener: add, removeEventListener: remove, dispatchEvent: dispatch } = EventTarget.prototype;
+  const { stopImmediatePropagation, composedPath, preventDefault } = Event.prototype;
   const focus = HTMLElement.prototype.focus;
   const matches = Element.prototype.matches;
-  const find = Document.prototype.querySelector;
   const append = Node.prototype.appendChild;
-  const { open, write, close } = Document.prototype;
-  const { preventDefault } = Event.prototype;
+  const { open, write, close, querySelector: find } = Document.prototype;
   /** @param {any} kind @param {string} name */
   const getter = (kind, name) => /** @type {any} */ (getOwnPropertyDescriptor(kind.prototype, name)).get;
   const idOf = getter(Element, "id");
@@ -30,16 +26,14 @@
   const Input_ = HTMLInputElement;
   const Select = HTMLSelectElement;
   const rangesOf = InputEvent.prototype.getTargetRanges;
-  const submitterOf = /** @type {any} */ (getOwnPropertyDescriptor(SubmitEvent.prototype, "submitter")).get;
-  const typeOf = /** @type {any} */ (getOwnPropertyDescriptor(Event.prototype, "type")).get;
+  const submitterOf = getter(SubmitEvent, "submitter");
+  const typeOf = getter(Event, "type");
   const trustedOf = /** @type {any} */ (getOwnPropertyDescriptor(new Event("x"), "isTrusted")).get;
-  const targetOf = /** @type {any} */ (getOwnPropertyDescriptor(Event.prototype, "target")).get;
+  const targetOf = getter(Event, "target");
   const { Image: Picture, CustomEvent: Custom, SubmitEvent: Submit, InputEvent: Input, StaticRange: Static, Proxy: Wrapper } = window;
   const encode = encodeURIComponent;
   const { random } = Math;
-  const indexOf = String.prototype.indexOf;
-  const slice = String.prototype.slice;
-  const lastIndexOf = String.prototype.lastIndexOf;
+  const { indexOf, slice, lastIndexOf } = String.prototype;
 
   const KEYS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
   const MOUSE = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "mousemove", "pointermove", "wheel"];
@@ -173,9 +167,8 @@
       const values = answers[kind];
       for (let i = 0; i < values.length; i++) sendValue(name, values[i]);
       // What was said counts for an element.
-      if (what === "said" || what === "saying") {
-        if (what === "said" && base && one(options.about || "#go")) sendNode(`${base}:saying`, one(options.about || "#go"));
-      }
+      const about = one(options.about || "#go");
+      if (what === "said" && base && about) sendNode(`${base}:saying`, about);
     }
     const commands = options.commands || [];
     for (let i = 0; i < commands.length; i++) sendValue(base || name, commands[i]);
@@ -297,10 +290,8 @@
   watch(EventTarget.prototype, "removeEventListener", first);
   watch(EventTarget.prototype, "dispatchEvent", (_self, args) => args[0] instanceof Event && learn(apply(typeOf, args[0], [])));
   watch(Document.prototype, "createEvent", () => {});
-  for (const name of ["initEvent", "initCustomEvent"]) {
-    const owner = name === "initEvent" ? Event.prototype : CustomEvent.prototype;
-    watch(owner, name, first);
-  }
+  watch(Event.prototype, "initEvent", first);
+  watch(CustomEvent.prototype, "initCustomEvent", first);
   for (const name of ["setAttribute", "getAttribute", "toggleAttribute"]) watch(Element.prototype, name, () => {});
   watch(window, "postMessage", (_self, args) => learn(args[0]));
   watch(MessagePort.prototype, "postMessage", (_self, args) => learn(args[0]));

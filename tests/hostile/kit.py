@@ -37,11 +37,9 @@ class Heard:
     whats: list[str] = field(default_factory=list[str])
 
     def of(self, start: str) -> list[str]:
-        """The reports that begin like this."""
         return [what for what in self.whats if what.startswith(start)]
 
     async def until(self, what: str) -> None:
-        """Wait for a report."""
         with anyio.fail_after(10):
             while what not in self.whats:  # noqa: ASYNC110 (it comes from another process)
                 await anyio.sleep(0.01)

@@ -42,7 +42,6 @@ said = st.one_of(
     st.lists(st.tuples(words, words | numbers), max_size=3).map(json.dumps),
 )
 
-
 OPTIONS = st.fixed_dictionaries(
     {"answers": st.dictionaries(st.sampled_from(PARTS), st.lists(said, min_size=1, max_size=3), max_size=3)},
     optional={

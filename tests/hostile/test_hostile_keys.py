@@ -31,7 +31,6 @@ MOMENTS: dict[str, dict[str, Any]] = {
     },
 }
 
-
 moments = pytest.mark.parametrize("moment", few(MOMENTS, ("a question about a key", "keydown")))
 
 
@@ -62,7 +61,6 @@ KEYS: list[Way] = [
 
 
 def named(value: object) -> str:
-    """The name of a case."""
     if not isinstance(value, tuple):
         return str(value)
     name, arguments = cast("Way", value)

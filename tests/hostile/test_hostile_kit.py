@@ -22,7 +22,6 @@ def others(what: str, event: str) -> str:
 CUSTOM = "new CustomEvent(name, {detail: 'true'})"
 SUBMIT = "new SubmitEvent(name, {submitter: mine})"
 
-
 CASES: list[tuple[dict[str, object], str, list[str]]] = [
     ({}, CUSTOM, ["true"]),
     ({"answers": {"timers": ["false"]}}, CUSTOM, ["false", "true", "false"]),

@@ -21,7 +21,6 @@ from tests.support.site import Request, Site
 pytestmark = pytest.mark.slow
 
 CHAT, RESPONSES, ANTHROPIC = "openai-chat:gpt-4.1-mini", "openai:gpt-5-mini", "anthropic:claude-sonnet-4-6"
-
 FORM = OutputForm(name="AgentOutput", description="Act.", json_schema={"type": "object", "properties": {}})
 
 
@@ -45,7 +44,6 @@ class Wire:
         return await model.ask(**options)
 
     async def failure(self, name: str, answer: Answer | Callable[[], Answer], **more: Any) -> ModelError:
-        """What comes of asking it."""
         with pytest.raises(ModelError) as raised:
             await self.ask(name, answer, **more)
         return raised.value
@@ -136,7 +134,6 @@ async def test_a_form_is_demanded_and_comes_back_as_far_as_it_got(
         ANTHROPIC: streamed(anthropic_call(arguments), stop="max_tokens" if cut else "tool_use"),
     }
     reply = await wire.ask(name, answers[name])
-    assert reply.call is not None
     assert reply.call.arguments == ({} if arguments == "{}" else arguments)
     assert (reply.finish == "length") is cut
     assert wire.bodies[0]["tool_choice"] in ("required", {"type": "any"})

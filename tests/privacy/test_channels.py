@@ -50,13 +50,11 @@ own = Registry()
 
 @own.action("Fail as nobody foresaw.", effect="read")
 def break_down() -> str:
-    """Raise what is not meant for callers."""
     raise ValueError(ALL)
 
 
 @own.action("Fail.", effect="read")
 def fail() -> str:
-    """Raise what is meant for callers."""
     raise NotActionable(ALL)
 
 
@@ -66,7 +64,6 @@ class _NoParams(ActionParams):
 
 @own.action("Report.", param_model=_NoParams, effect="read")
 async def report(ctx: ActionContext, _params: _NoParams) -> ActionResult:
-    """Return the value as data, and in a notice."""
     for form in FORMS.values():
         ctx.session.notice(f"There is {form(VALUE)}.")
     return ActionResult(data={"said": ALL, ALL: [ALL]}, data_is_whole=True)

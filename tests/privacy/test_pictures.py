@@ -18,7 +18,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 VALUE = "Correct horse 42"
 STYLE = "<style>body{margin:0;font:20px/30px monospace;background:#fff} .box{height:60px}</style>"
-
 WHERE = "element => { const b = element.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; }"
 
 
@@ -36,7 +35,6 @@ async def shot(session: BrowserSession, **options: Any) -> Image.Image:
 
 
 def colours(image: Image.Image, box: tuple[float, float, float, float]) -> set[str]:
-    """The colours in a part of a picture."""
     part = image.crop(tuple(round(side) for side in box))  # type: ignore[arg-type]
     found = part.getcolors(maxcolors=part.width * part.height)
     assert found

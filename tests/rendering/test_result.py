@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from mcp_browser.actions.result import ActionResult, Attachment
-from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
+from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 from mcp_browser.errors import ActionError, NotActionable
 from mcp_browser.rendering import ImagePart, LinkPart, TextPart, render_error, render_result
@@ -17,7 +17,6 @@ from mcp_browser.settings import ObservationSettings, Settings
 
 BUTTON = DomNode(kind="interactive", index=12, role="button", name="Buy now")
 SCROLL = Scroll(x=0, y=0, viewport_width=1280, viewport_height=720, page_width=1280, page_height=720)
-
 _FRAMES = re.compile(r"<\s*/?\s*page\b", re.IGNORECASE)
 _ELEMENT = re.compile(r'\s*(?:[-+~=]\s)?\s*\*?\s*\[\d+\]\s+\S+\s+"')
 
@@ -55,11 +54,6 @@ def test_a_snapshot_names_its_title_and_an_unusual_status() -> None:
     assert text.endswith("\n</page>")
     usual = page.model_copy(update={"status": 200})
     assert "status" not in text_of(ActionResult(observation=observed(snapshot=usual))).splitlines()[0]
-
-
-def test_no_change_is_said_in_few_words() -> None:
-    result = ActionResult(extracted_content="Clicked it.", observation=observed(changes=DomChanges()))
-    assert text_of(result) == "Clicked it.\nNo text or control changed."
 
 
 def test_content_of_the_page_is_framed_and_no_change_beside_it_is_no_news() -> None:
@@ -132,22 +126,6 @@ def test_a_title_or_an_address_cannot_end_the_frame_s_head() -> None:
     head = text_of(ActionResult(observation=observation)).splitlines()[0]
     assert head.count('"') == 4
     assert head.count(">") == 1
-
-
-def test_several_tabs_are_listed_inside_the_frame() -> None:
-    tabs = (
-        TabInfo(id=1, url="https://a.example/", title="First"),
-        TabInfo(id=3, url="https://b.example/", title="Second", current=True),
-    )
-    assert text_of(ActionResult(extracted_content="Opened.", observation=observed(tabs=tabs))) == snapshot(
-        """\
-Opened.
-<page url="https://shop.example/" untrusted>
-Tab 1: "First" https://a.example/
-Tab 3 (current): "Second" https://b.example/
-</page>"""
-    )
-    assert "Tab" not in text_of(ActionResult(observation=observed(tabs=tabs[:1])))
 
 
 def test_an_open_dialog_says_how_to_answer_it() -> None:

@@ -20,7 +20,6 @@ def snapshot(*nodes: DomNode, y: int = 0, page_height: int = 500, **fields: Any)
 
 def test_a_snapshot_is_its_lines_indented_by_depth() -> None:
     inner = BUTTON.model_copy(update={"depth": 1, "is_new": True, "states": ("disabled",)})
-
     assert render_snapshot(snapshot(PRICE, inner)) == '12 €\n  *[7] button "Buy now" disabled'
 
 
@@ -29,12 +28,8 @@ def test_an_empty_page_says_so() -> None:
 
 
 def test_what_the_budget_left_out_is_counted_with_its_distance() -> None:
-    gaps = (
-        Gap(at=0, lines=3, where="above", screens=0.5),
-        Gap(at=1, lines=1, where="below", screens=2.5),
-    )
+    gaps = (Gap(at=0, lines=3, where="above", screens=0.5), Gap(at=1, lines=1, where="below", screens=2.5))
     text = render_snapshot(snapshot(PRICE, y=250, page_height=2000, gaps=gaps))
-
     assert text.splitlines()[0] == "… 3 more lines above (0.5 screens)"
     assert text.splitlines()[-1].startswith("… 1 more line below (2.5 screens)")
 
@@ -51,14 +46,12 @@ def test_a_page_that_fits_the_view_but_for_a_sliver_says_nothing_of_it(page_heig
 def test_what_came_and_went_is_marked_and_what_went_does_not_look_like_an_element() -> None:
     sold = DomNode(kind="text", name="Sold out")
     changes = DomChanges(changes=(DomChange(op="removed", node=BUTTON), DomChange(op="added", node=sold)))
-
     assert render_changes(changes) == '- button "Buy now" (was [7])\n+ Sold out'
 
 
 def test_a_changed_line_tells_what_it_was() -> None:
     now = BUTTON.model_copy(update={"name": "Added", "states": ("disabled",)})
     changes = DomChanges(changes=(DomChange(op="changed", node=now, before=BUTTON),))
-
     assert render_changes(changes) == '~ [7] button "Added" disabled (was "Buy now")'
 
 
@@ -71,9 +64,7 @@ def test_elements_that_were_only_drawn_anew_take_one_line_together() -> None:
         )
         for old, new in ((7, 20), (8, 21))
     )
-
     text = render_changes(DomChanges(changes=redrawn))
-
     assert text.count("\n") == 0
     assert "[7]→[20]" in text
     assert "[8]→[21]" in text

@@ -1,11 +1,12 @@
 """One browser for all tests of the snapshot, which follow one another in one tab of it."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
 
+from benchmarks.wholeness.stage import Stage
 from mcp_browser.actions import load_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
@@ -47,3 +48,10 @@ async def hand(session: BrowserSession, site: Site, request: pytest.FixtureReque
     await session.ensure_open()
     await leave_one_tab(session, new=request.node.get_closest_marker("fresh") is not None)
     yield Hand(session, Controller(load_registry(ToolSettings()), SETTINGS), site)
+
+
+@pytest.fixture(scope="module")
+def stage(site: Site) -> Iterator[Stage]:
+    """Pages of packages."""
+    with Stage(site) as pages:
+        yield pages

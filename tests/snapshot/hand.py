@@ -1,6 +1,7 @@
 """A hand at a browser session: opens pages, looks, and acts through the controller as every client does."""
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,6 @@ class View:
 
     @property
     def text(self) -> str:
-        """The snapshot as a model reads it."""
         return render_snapshot(self.snapshot)
 
     @property
@@ -39,31 +39,25 @@ class View:
         return [node for node in told if node.index is not None]
 
     def all(self, name: str, *, role: str | None = None) -> list[DomNode]:
-        """Every element of that accessible name (and role)."""
         return [node for node in self.elements if node.name == name and role in (None, node.role)]
 
     def one(self, name: str, *, role: str | None = None) -> DomNode:
-        """The only element of that accessible name (and role)."""
         found = self.all(name, role=role)
         assert len(found) == 1, f"{len(found)} elements are called {role or ''} {name!r} in:\n{self.text}"
         return found[0]
 
     def index(self, name: str, *, role: str | None = None) -> int:
-        """The index of the only element of that name (and role)."""
         index = self.one(name, role=role).index
         assert index is not None
         return index
 
     def of_role(self, role: str) -> list[DomNode]:
-        """Every element of that role."""
         return [node for node in self.elements if node.role == role]
 
     def says(self, words: str) -> bool:
-        """Whether the words stand in the page part of the snapshot."""
         return any(words in str(node) for node in self.snapshot.nodes)
 
     def offers(self, name: str) -> bool:
-        """Whether an element of that name can be acted on."""
         return bool(self.all(name))
 
 
@@ -77,11 +71,9 @@ class Hand:
 
     @property
     def tab(self) -> Tab:
-        """The tab in use."""
         return self.session.current_tab
 
     async def do(self, action: str, **arguments: Any) -> ActionResult:
-        """Carry out an action."""
         return await self.controller.execute(action, arguments, self.session)
 
     async def visit(self, url: str) -> View:
@@ -106,7 +98,6 @@ class Hand:
         return self.site.page(body).replace(self.site.url, self.site.other)
 
     def serve_script(self, path: str, source: str) -> None:
-        """Publish a script of the site."""
         self.site.publish(source.encode(), path=path, content_type="text/javascript")
 
     async def show(self, body: str) -> View:
@@ -118,7 +109,6 @@ class Hand:
         return View(await self.tab.dom.snapshot(budget=WHOLE, folded=False))
 
     async def click(self, index: int | None) -> ActionResult:
-        """Click an element."""
         assert index is not None
         return await self.do("click_element", index=index)
 
@@ -131,16 +121,25 @@ class Hand:
         return await self.script("window.log ?? []")
 
 
+Act = Callable[[Hand, View], Awaitable[ActionResult]]
+
+
+def act(action: str, name: str, *, role: str | None = None, target: str | None = None, **more: Any) -> Act:
+    """An action on the element of that name, and on a second one, for tables of cases."""
+
+    def carry_out(hand: Hand, view: View) -> Awaitable[ActionResult]:
+        given = {**more, "target": view.index(target)} if target else more
+        return hand.do(action, index=view.index(name, role=role), **given)
+
+    return carry_out
+
+
 def changes_of(result: ActionResult) -> DomChanges:
-    """The changes that a result tells."""
-    assert result.observation is not None
     assert result.observation.changes is not None
     return result.observation.changes
 
 
 def snapshot_of(result: ActionResult) -> DomSnapshot:
-    """The snapshot that a result tells."""
-    assert result.observation is not None
     assert result.observation.snapshot is not None
     return result.observation.snapshot
 
@@ -148,7 +147,6 @@ def snapshot_of(result: ActionResult) -> DomSnapshot:
 def words_of(result: ActionResult) -> str:
     """What an observation says of the page's changes, one line each, with marks as in results."""
     observation = result.observation
-    assert observation is not None
     marks = {"added": "+", "removed": "-", "changed": "~", "replaced": "~", "unlisted": "="}
     changes = observation.changes.changes if observation.changes else ()
     lines = [f"{marks[change.op]} {change.node}" for change in changes]

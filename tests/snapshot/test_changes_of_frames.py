@@ -46,9 +46,7 @@ async def test_a_frame_that_goes_to_another_page_is_a_change_of_that_frame(hand:
     there = hand.site.page("<h1>After</h1><button>New</button><p>More</p>")
     await hand.script("url => { frames[0].location = url }", there.replace(hand.site.url, hand.site.other))
     await until_frame(hand, there.rpartition("/")[2])
-
     now = await changes_of_frames(hand)
-
     frame = next(node.index for node in lines if node.role == "iframe")
     gone = [str(change.node) for change in now.changes if change.op == "removed"]
     assert gone == [f"(2 lines that stood in [{frame}])"]
@@ -62,9 +60,7 @@ async def test_a_frame_that_reloads_leaves_the_indexes_elsewhere(hand: Hand) -> 
     await hand.script(
         "new Promise(r => { document.querySelector('iframe').onload = r; inner.location.reload() })"
     )
-
     now = await changes_of_frames(hand)
-
     assert {change.op for change in now.changes} == {"removed", "added"}
     assert await fits(hand, lines, now)
 
@@ -72,9 +68,7 @@ async def test_a_frame_that_reloads_leaves_the_indexes_elsewhere(hand: Hand) -> 
 async def test_a_frame_that_is_taken_out_is_told_as_gone(hand: Hand) -> None:
     lines = await with_frame(hand, f"<p>One</p>{FRAME.format('/status/404')}<p>Two</p>")
     await hand.script("document.querySelector('iframe').remove()")
-
     now = await changes_of_frames(hand)
-
     assert {change.op for change in now.changes} == {"removed"}
     assert await fits(hand, lines, now)
 
@@ -85,9 +79,7 @@ async def test_a_frame_within_a_frame_that_reloads_is_told_alone(hand: Hand) -> 
     await until(lambda: any(frame.url == innermost for frame in hand.tab.page.frames))
     (deep,) = [frame for frame in hand.tab.page.frames if frame.url == innermost]
     await deep.goto(hand.site.page("<p>Other words</p>"))
-
     now = await changes_of_frames(hand)
-
     assert [change.node.name for change in now.changes if change.op == "added"] == ["Other words"]
     assert await fits(hand, lines, now)
 
@@ -99,7 +91,6 @@ async def test_a_frame_made_anew_and_changes_around_it_are_told_in_their_places(
         " f.replaceWith(g); g.insertAdjacentHTML('beforebegin', '<p>Before it</p>');"
         " g.insertAdjacentHTML('afterend', '<p>After it</p>') })"
     )
-
     assert await fits(hand, lines, await changes_of_frames(hand))
 
 
@@ -110,7 +101,6 @@ async def test_a_frame_whose_new_page_is_long_is_told_with_the_whole_page(hand: 
     )
     await hand.script("url => { frames[0].location = url }", long)
     await until_frame(hand, long)
-
     assert isinstance(await hand.tab.dom.changes(), DomSnapshot)
 
 
@@ -120,8 +110,6 @@ async def test_what_a_new_frame_holds_stands_below_its_line(hand: Hand) -> None:
         " d.innerHTML = `<input aria-label=First><iframe srcdoc='<button>Inner</button>'></iframe>"
         "<input aria-label=Last>` }</script>"
     )
-
     lines = words_of(await hand.click(view.index("Edit"))).splitlines()
-
     first, *_, last = (at for at, line in enumerate(lines) if '"First"' in line or '"Last"' in line)
     assert first < next(at for at, line in enumerate(lines) if '"Inner"' in line) < last

@@ -57,12 +57,10 @@ class Cost:
     asked: dict[str, int]
 
     def of(self, *names: str) -> float:
-        """Questions of these names for each element."""
         return sum(self.asked.get(name, 0) for name in names) / self.elements
 
     @property
     def all(self) -> float:
-        """Questions of every kind for each element."""
         return sum(self.asked.values()) / self.elements
 
 
@@ -110,7 +108,6 @@ async def test_reading_asks_each_element_a_few_questions_however_long_the_page(
 ) -> None:
     short = await cost(hand, sheet + "".join(PAGES[kind].format(n) for n in range(300)))
     long = await cost(hand, sheet + "".join(PAGES[kind].format(n) for n in range(1500)))
-
     assert long.all <= short.all * 1.1, "it grows faster than the page"
     assert long.all <= 30
     assert long.of("checkVisibility") <= 2.1
@@ -123,7 +120,6 @@ async def test_reading_asks_each_element_a_few_questions_however_long_the_page(
 async def test_far_off_rows_are_not_measured_one_by_one(hand: Hand, box: str) -> None:
     row = ROW.replace("div", box)
     found = await cost(hand, "".join(row.format(n) for n in range(4000)))
-
     assert found.of("getBoundingClientRect") <= 0.2
     assert found.of("getComputedStyle") <= 0.01
     assert found.of("checkVisibility") <= 1.01
@@ -133,8 +129,6 @@ async def test_far_off_rows_are_not_measured_one_by_one(hand: Hand, box: str) ->
 @pytest.mark.slow
 async def test_telling_changes_asks_no_more_than_reading_does(hand: Hand) -> None:
     html = "".join(ROW.format(n) for n in range(1000))
-
     first = await cost(hand, html)
     changes = await cost(hand, html, again=True)
-
     assert changes.all <= first.all * 1.05

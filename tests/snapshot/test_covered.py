@@ -15,7 +15,6 @@ DIALOG = f"<div role=dialog aria-label=Edit {BOX}><button aria-label=Close>×</b
 
 async def test_the_dialog_says_once_that_it_covers_the_rest_of_the_view(hand: Hand) -> None:
     view = await hand.show(BUTTONS + VEIL.format("") + DIALOG)
-
     (dialog,) = view.of_role("dialog")
     assert "covers the rest of the view" in dialog.states
     assert view.text.count("cover") == 1
@@ -24,7 +23,6 @@ async def test_the_dialog_says_once_that_it_covers_the_rest_of_the_view(hand: Ha
 async def test_what_is_not_covered_by_it_is_named(hand: Hand) -> None:
     above = "<button style='position: fixed; z-index: 9; top: 0; right: 0'>Help</button>"
     view = await hand.show(BUTTONS + VEIL.format("") + DIALOG + above)
-
     (dialog,) = view.of_role("dialog")
     assert f"covers the rest of the view but [{view.index('Help')}]" in dialog.states
     assert view.text.count("cover") == 1
@@ -32,14 +30,12 @@ async def test_what_is_not_covered_by_it_is_named(hand: Hand) -> None:
 
 async def test_a_cover_without_a_line_is_told_by_what_it_is(hand: Hand) -> None:
     view = await hand.show(f"<button>Save</button>{VEIL.format('Loading the page')}")
-
     assert 'covered by div "Loading the page"' in view.one("Save").states
 
 
 async def test_a_cover_without_words_is_told_by_what_stands_in_it(hand: Hand) -> None:
     inner = "<div style='padding: 300px'><p></p><button style='width: 50px'></button></div>"
     view = await hand.show(f"<button>Save</button>{VEIL.format(inner)}")
-
     (state,) = (state for state in view.one("Save").states if "covered" in state)
     assert state == f"covered by div around [{view.one('', role='button').index}]"
 
@@ -59,10 +55,8 @@ OPEN = {
 async def test_the_refusal_behind_a_dialog_names_it_and_how_to_close_it(hand: Hand, layer: str) -> None:
     view = await hand.show(f"<main id=m>{BUTTONS}</main>{layer}")
     close = view.index("Close", role="button")
-
     with pytest.raises(NotActionable) as caught:
         await hand.click(view.index("Act 3"))
-
     assert f'covered by [{view.index("Edit", role="dialog")}] dialog "Edit"' in str(caught.value)
     assert f'click [{close}] button "Close"' in str(caught.value)
 
@@ -70,7 +64,6 @@ async def test_the_refusal_behind_a_dialog_names_it_and_how_to_close_it(hand: Ha
 async def test_the_refusal_behind_a_menu_names_it_and_the_key_that_closes_it(hand: Hand) -> None:
     menu = f"<div role=menu aria-label=File {BOX}><div role=menuitem tabindex=0>Open</div></div>"
     view = await hand.show(f"{BUTTONS}{VEIL.format('')}<div>{menu}</div>")
-
     with pytest.raises(NotActionable, match=r'covered by \[\d+\] menu "File"\. .*send_keys "Escape"'):
         await hand.click(view.index("Act 3"))
 
@@ -84,7 +77,6 @@ async def test_what_lies_behind_what_fills_the_view_is_counted_in_one_line(hand:
         r'## Sign up\n\[(\d+)\] button "Hide"\nbehind it: 15 elements \(get_state index=\d+\)', result
     )
     assert hide, result
-
     found = await hand.do("find_elements", text="Show")
     assert 'button "Show"' in str(found.page_content)
     assert words_of(found) == ""
@@ -94,6 +86,5 @@ async def test_what_lies_behind_what_fills_the_view_is_counted_in_one_line(hand:
 
 async def test_a_dialog_below_its_backdrop_is_not_covered_by_itself(hand: Hand) -> None:
     view = await hand.show(VEIL.format("").replace("inset", "z-index: 1; inset") + DIALOG)
-
     with pytest.raises(NotActionable, match=r"covered by \[\d+\] div"):
         await hand.click(view.index("Edit", role="dialog"))

@@ -24,13 +24,11 @@ TABLE = f"<script>log = []</script><table id=t>{HEADER}<tbody>{ROWS}</table>"
 
 
 async def told(hand: Hand, body: str) -> str:
-    """What a client is told of a page."""
     await hand.tab.goto(hand.site.page(body))
     return text_of(await hand.do("get_state"))
 
 
 def text_of(result: ActionResult) -> str:
-    """The snapshot of a result as a model reads it."""
     return render_snapshot(snapshot_of(result))
 
 
@@ -41,14 +39,10 @@ def fold_in(text: str) -> tuple[int, str, int]:
     return int(found[1].replace(",", "")), found[2], int(found[3])
 
 
-# What is folded -------------------------------------------------------------------------------------------
-
-
 async def test_a_menu_of_300_links_is_folded_and_the_page_after_it_is_told(hand: Hand) -> None:
     text = await told(
         hand, f"<nav aria-label=Places><ul>{LINKS}</ul></nav><h2>After</h2><button>End</button>"
     )
-
     count, _, _ = fold_in(text)
     shown = re.findall(r'link "Place (\d+)"', text)
     assert [int(n) for n in shown] == list(range(len(shown)))
@@ -61,7 +55,6 @@ async def test_a_menu_of_300_links_is_folded_and_the_page_after_it_is_told(hand:
 @pytest.mark.slow
 async def test_a_table_of_5000_rows_keeps_its_header_and_leaves_room_for_the_rest(hand: Hand) -> None:
     text = await told(hand, f"{TABLE}<p>Sum of all</p><button>Export</button>")
-
     count, noun, _ = fold_in(text)
     shown = len(re.findall(r"^\s*\| Row \d+ \|", text, re.M))
     assert noun == "rows"
@@ -77,11 +70,9 @@ async def test_the_options_of_a_drawn_menu_are_folded_but_for_the_selected_one(h
         f"<div role=option tabindex=-1 {'aria-selected=true' if n == 150 else ''}>Choice {n}</div>"
         for n in range(200)
     )
-
     text = await told(
         hand, f"<div role=listbox aria-label=Kind style='height: 90px; overflow: auto'>{options}</div>"
     )
-
     assert re.search(
         r'more options \(get_state index=\d+\)\n\s*\[\d+\] option "Choice 150" selected\n\s*… 49 more', text
     )
@@ -91,9 +82,7 @@ async def test_what_is_checked_or_focused_is_told_where_the_rest_is_folded(hand:
     boxes = "".join(f"<li><label><input type=checkbox id=c{n}> Box {n}</label></li>" for n in range(200))
     await hand.show(f"<ul>{boxes}</ul>")
     await hand.script("c120.checked = true; c160.focus({preventScroll: true})")
-
     text = text_of(await hand.do("get_state"))
-
     assert 'checkbox "Box 120" checked' in text
     assert 'checkbox "Box 160" focused' in text
     assert 'checkbox "Box 140"' not in text
@@ -104,9 +93,7 @@ async def test_cards_of_one_kind_are_folded(hand: Hand) -> None:
         f"<div class='card big'><h3>Tea {n}</h3><p>Of the year {n}</p><button>Buy {n}</button></div>"
         for n in range(80)
     )
-
     text = await told(hand, f"<main>{cards}</main><footer><a href=/terms>Terms</a></footer>")
-
     assert fold_in(text)[0] > 50
     assert 'link "Terms"' in text
 
@@ -131,14 +118,9 @@ async def test_what_is_no_long_list_is_told_in_full(hand: Hand, body: str) -> No
 async def test_a_frame_in_a_long_list_is_told(hand: Hand) -> None:
     entries = [f"<li>Entry {n} with some more words to it</li>" for n in range(100)]
     entries[80] = "<li><iframe srcdoc='<button>Deep within</button>'></iframe></li>"
-
     text = await told(hand, f"<ul>{''.join(entries)}</ul>")
-
     assert "Deep within" in text
     assert fold_in(text)[0] > 30
-
-
-# How it is opened -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -146,7 +128,6 @@ async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(ha
     _, _, index = fold_in(await told(hand, f"<h1>Shop</h1>{TABLE}<p>End</p>"))
     found: set[str] = set()
     part = parts = 1
-
     while part <= parts:
         result = await hand.do("get_state", index=index, part=part)
         parts = snapshot_of(result).parts
@@ -154,41 +135,31 @@ async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(ha
         assert len(text) <= 6000 * 4 * 1.1
         found |= set(re.findall(r"\| (Row \d+) \|", text))
         part += 1
-
     assert len(found) == 5000
 
 
 @pytest.mark.slow
 async def test_what_is_folded_is_found_and_acted_on_at_once(hand: Hand) -> None:
     await told(hand, TABLE)
-
     found = await hand.do("find_elements", text="Edit 4321")
     index = re.search(r'\[(\d+)\] button "Edit 4321"', found.page_content or "")
     assert index
     await hand.click(int(index[1]))
-
     assert await hand.log() == [4321]
 
 
 @pytest.mark.slow
 async def test_what_is_scrolled_to_is_told(hand: Hand) -> None:
     await told(hand, TABLE)
-
     result = await hand.do("scroll_to_text", text="Row 2500")
-
     assert "Row 2501" in words_of(result)
     assert "Row 2500" in text_of(await hand.do("get_state"))
-
-
-# Changes --------------------------------------------------------------------------------------------------
 
 
 async def test_a_row_that_comes_among_folded_ones_is_the_only_change(hand: Hand) -> None:
     await told(hand, TABLE)
     await hand.script("t.rows[3000].insertAdjacentHTML('afterend', '<tr><td>Fresh<td>1<td>2</tr>')")
-
     changes = await hand.tab.dom.changes()
-
     assert isinstance(changes, DomChanges)
     assert [f"{change.op} {change.node}" for change in changes.changes] == ["added | Fresh | 1 | 2 |"]
 
@@ -196,7 +167,6 @@ async def test_a_row_that_comes_among_folded_ones_is_the_only_change(hand: Hand)
 async def test_what_is_new_is_told_in_a_whole_snapshot_too(hand: Hand) -> None:
     await told(hand, f"<ul id=u>{LINKS}</ul>")
     await hand.script("u.children[200].insertAdjacentHTML('afterend', '<li><a href=/new>Just opened</a>')")
-
     assert '] link "Just opened"' in text_of(await hand.do("get_state"))
 
 
@@ -229,17 +199,13 @@ async def test_a_folded_snapshot_and_the_changes_since_hold_for_the_page_whereve
     first = await hand.tab.dom.snapshot(budget=WHOLE)
     assert sum(node.kind == "fold" for node in first.nodes) == 2
     known = expanded(first.nodes)
-
     for round_ in rounds:
         await mutate(hand, round_)
         known = applied(known, await hand.tab.dom.changes())
-
     page = bare((await hand.look()).snapshot.nodes)
     agree(known, page)
     agree(expanded((await hand.tab.dom.snapshot(budget=WHOLE)).nodes), page)
 
-
-# Grids ----------------------------------------------------------------------------------------------------
 
 GRID = """
 <script>log = []</script>
@@ -255,7 +221,6 @@ GRID = """
 
 async def test_a_row_of_a_grid_is_one_line_that_carries_the_indexes_of_its_cells(hand: Hand) -> None:
     text = await told(hand, GRID)
-
     assert re.search(r"^\s+\| \[\d+\] Item \(sort=ascending\) \| \[\d+\] Count \| Do \|$", text, re.M), text
     row = re.search(
         r'^\s+\| \[(\d+)\] Tea \| \[(\d+)\] 12 \(selected\) \| \[\d+\] button "Sell" \|$', text, re.M
@@ -266,8 +231,6 @@ async def test_a_row_of_a_grid_is_one_line_that_carries_the_indexes_of_its_cells
         await hand.click(int(index))
     assert await hand.log() == ["Tea", "12"]
 
-
-# Huge pages -----------------------------------------------------------------------------------------------
 
 LAZY = "".join(
     f"<section class=lazy><h2>Chapter {n}</h2>{f'<p>Words of chapter {n} <b>here</b></p>' * 60}</section>"
@@ -280,9 +243,7 @@ async def test_parts_that_are_laid_out_late_are_read_and_left_as_they_were(hand:
     await hand.tab.goto(hand.site.page(LAZY_PAGE))
     layout = "[document.documentElement.scrollHeight, document.adoptedStyleSheets.length]"
     before = await hand.script(layout)
-
     view = await hand.look()
-
     assert view.says("Words of chapter 59")
     assert (
         await hand.script("[document.documentElement.scrollHeight, document.adoptedStyleSheets.length]")
@@ -293,9 +254,7 @@ async def test_parts_that_are_laid_out_late_are_read_and_left_as_they_were(hand:
 async def test_the_view_of_a_page_laid_out_late_is_told_as_it_is_seen(hand: Hand) -> None:
     await hand.tab.goto(hand.site.page(LAZY_PAGE))
     await hand.script("document.querySelectorAll('section')[40].scrollIntoView()")
-
     text = text_of(await hand.do("get_state"))
-
     top = await hand.script("scrollY")
     assert "Chapter 40" in text
     assert "Chapter 3\n" not in text
@@ -306,10 +265,8 @@ async def test_letters_laid_over_a_drawn_page_are_read_and_other_transparent_one
     view: View = await hand.show(
         "<div style='position: relative'><canvas width=300 height=100></canvas>"
         "<div style='position: absolute; inset: 0'><span style='color: transparent'>Drawn words</span></div>"
-        "</div>"
-        "<p style='color: transparent'>Hidden words</p>"
+        "</div><p style='color: transparent'>Hidden words</p>"
     )
-
     assert view.says("Drawn words")
     assert not view.says("Hidden words")
 
@@ -318,12 +275,9 @@ async def test_many_handles_without_names_are_counted_and_found_with_what_they_a
     handle = "<i class=handle style='cursor: col-resize; display: inline-block; width: 9px; height: 9px'></i>"
     jobs = "".join(f"<p>{handle}<button>Job {n}</button></p>" for n in range(12))
     script = "<script>for (const one of document.querySelectorAll('i')) one.onmousedown = () => 0</script>"
-
     text = await told(hand, jobs + script)
     found = (await hand.do("find_elements", text="handle", limit=30)).page_content
-
     assert text.count('clickable "" hint="handle"') == 2
     assert "… 10 more handles (get_state index=" in text
     assert text.count("button") == 12
-    assert found is not None
     assert found.count('clickable "" hint="handle" in="Job ') == 12

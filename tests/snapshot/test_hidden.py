@@ -42,9 +42,7 @@ async def test_nothing_of_what_becomes_hidden_stays_listed(hand: Hand, way: str)
     view = await hand.show(f"<div><div id=a>{CONTROLS}</div></div><p>Rest</p>")
     for name in ("Agree", "Save", "Inner", "Tile"):
         assert view.offers(name), view.text
-
     await hand.script(f"a.{way}")
-
     assert (await hand.look()).text.splitlines() == ["Rest"]
 
 
@@ -53,7 +51,6 @@ async def test_what_is_shown_within_something_hidden_is_told(hand: Hand) -> None
         "<nav aria-label=Menu style='visibility: hidden'><button>Unseen</button>"
         "<div style='visibility: visible'><button>Seen</button> Words</div></nav>"
     )
-
     assert view.offers("Seen")
     assert view.says("Words")
     assert not view.offers("Unseen")
@@ -63,9 +60,7 @@ async def test_what_is_shown_within_something_hidden_is_told(hand: Hand) -> None
 async def test_what_closes_takes_its_controls_along(hand: Hand, tag: str) -> None:
     view = await hand.show(f"<{tag} id=d open><label><input type=checkbox>Agree</label></{tag}>{FILLER}")
     assert view.offers("Agree")
-
     await hand.script("d.open = false")
-
     assert not (await hand.look()).offers("Agree")
 
 
@@ -89,9 +84,7 @@ USUAL = {"visibility of f", "opacity of a", "no size"}
 async def test_a_frame_that_becomes_hidden_goes_and_takes_no_input(hand: Hand, way: str) -> None:
     view = await hand.show(f'<div id=a><iframe id=f srcdoc="{FRAME}"></iframe></div><p>Rest</p>')
     name, go = view.index("Name"), view.index("Go")
-
     await hand.script(f"const f = document.getElementById('f'), a = document.getElementById('a'); {way}")
-
     for action, arguments in [
         ("input_text", {"index": name, "text": "x"}),
         ("click_element", {"index": go}),
@@ -111,9 +104,7 @@ async def test_a_frame_within_a_hidden_frame_takes_no_input(hand: Hand) -> None:
     outer = hand.site.page(f"<iframe src='{inner}'></iframe>")
     view = await hand.show(f"<iframe id=f src='{outer}'></iframe><p>Rest</p>")
     name = view.index("Name")
-
     await hand.script("f.style.visibility = 'hidden'")
-
     assert (await hand.look()).text.splitlines() == ["Rest"]
     with pytest.raises(ActionError, match="hidden"):
         await hand.do("input_text", index=name, text="x")
@@ -125,9 +116,7 @@ async def test_a_checkbox_drawn_by_its_label_that_becomes_hidden_is_refused(hand
         "<div id=a><label><input type=checkbox id=c style='position: absolute; clip: rect(0 0 0 0)'> Agree"
         "</label></div>"
     )
-
     await hand.script(f"a.{way}")
-
     with pytest.raises(ActionError, match="hidden"):
         await hand.click(view.index("Agree"))
     assert not await hand.script("c.checked")

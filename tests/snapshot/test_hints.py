@@ -29,7 +29,6 @@ async def test_a_hint_comes_from_the_icon(hand: Hand, icon: str, hint: str) -> N
     view = await hand.show(
         f"<button class='{LAYOUT}'>{icon}</button><div style='cursor: pointer'>{icon}</div>"
     )
-
     for line in view.elements:
         told = line.name or next(state for state in line.states if state.startswith("hint="))
         assert told in (hint, f'hint="{hint}"')
@@ -50,7 +49,6 @@ WORDS = {
 @pytest.mark.parametrize(("attributes", "hint"), WORDS.items(), ids=WORDS.values())
 async def test_a_hint_comes_from_what_its_author_calls_it(hand: Hand, attributes: str, hint: str) -> None:
     view = await hand.show(f"<button {attributes}></button><p hidden id=d>Opens a file</p>")
-
     assert f'hint="{hint}"' in view.of_role("button")[0].states
 
 
@@ -82,10 +80,8 @@ CARD = (
 
 async def test_look_alikes_that_are_found_say_where_each_stands(hand: Hand) -> None:
     await hand.show("".join(CARD.format(name) for name in ("Tea", "Cups", "Pots")))
-
     for query in (ElementQuery(text="trash"), ElementQuery(name="Open")):
         found = await hand.tab.dom.find(query, limit=9)
-
         assert [node.states[-1] for node in found.nodes] == ['in="Tea"', 'in="Cups"', 'in="Pots"']
 
 
@@ -102,7 +98,6 @@ async def test_look_alikes_that_are_found_say_where_each_stands(hand: Hand) -> N
 async def test_an_element_has_the_same_name_in_every_message(hand: Hand, html: str) -> None:
     (line,) = (await hand.show(html)).elements
     assert line.index is not None
-
     assert str(await hand.tab.dom.describe(line.index)) == str(line)
     if html.startswith("<input"):
         typed = await hand.do("input_text", index=line.index, text="Hello")
@@ -124,7 +119,6 @@ PLACEHOLDERS = {
 @pytest.mark.parametrize("html", PLACEHOLDERS.values(), ids=PLACEHOLDERS.keys())
 async def test_a_placeholder_is_no_value(hand: Hand, html: str) -> None:
     (line,) = (await hand.show(html)).elements
-
     assert not [state for state in line.states if state.startswith("value=")]
 
 
@@ -140,14 +134,12 @@ async def test_a_placeholder_is_no_value(hand: Hand, html: str) -> None:
 )
 async def test_a_heading_in_something_to_click_keeps_its_level(hand: Hand, html: str) -> None:
     (line,) = (await hand.show(html)).elements
-
     assert line.name == "Title"
     assert "h3" in line.states
 
 
 async def test_a_refusal_names_the_element_as_the_snapshot_does(hand: Hand) -> None:
     (line,) = (await hand.show(f"<button disabled class='{LAYOUT}'></button>")).elements
-
     with pytest.raises(NotActionable, match=rf'^\[{line.index}\] button "" is disabled'):
         await hand.click(line.index)
 
@@ -167,7 +159,6 @@ async def test_what_people_read_as_a_label_is_the_hint_of_a_field_without_a_name
     hand: Hand, html: str
 ) -> None:
     view = await hand.show(html)
-
     assert 'hint="Town"' in view.elements[-1].states
 
 
@@ -181,7 +172,6 @@ async def test_what_people_read_as_a_label_is_the_hint_of_a_field_without_a_name
 )
 async def test_what_stands_near_a_field_and_is_no_label_is_no_hint(hand: Hand, html: str) -> None:
     view = await hand.show(html)
-
     assert not [state for state in view.elements[-1].states if state.startswith("hint=")]
 
 

@@ -32,7 +32,6 @@ async def test_what_is_sought_in_vain_names_the_frame_that_does_not_answer(
     hand: Hand, action: str, arguments: dict[str, str], failure: str
 ) -> None:
     await with_frozen_frame(hand)
-
     with pytest.raises(ActionError, match=failure):
         await hand.do(action, **arguments)
 
@@ -42,9 +41,7 @@ async def test_what_was_found_is_told_with_the_frame_that_was_not_searched(
     hand: Hand, search: dict[str, str]
 ) -> None:
     await with_frozen_frame(hand)
-
     told = await hand.do("find_elements", **search)
-
     assert "Bold" in str(told.page_content)
     assert "does not answer" in str(told.extracted_content)
 
@@ -54,7 +51,6 @@ async def test_a_search_of_a_page_whose_script_is_busy_says_that(hand: Hand, sea
     await hand.show("<h1>Outer</h1>")
     await hand.do("get_state")
     await hand.script("setTimeout(() => { const end = Date.now() + 9000; while (Date.now() < end); })")
-
     with pytest.raises(ActionError, match="its script is busy"):
         await hand.do("find_elements", **search)
 
@@ -62,7 +58,6 @@ async def test_a_search_of_a_page_whose_script_is_busy_says_that(hand: Hand, sea
 async def test_a_match_in_a_hidden_frame_is_told_as_that(hand: Hand) -> None:
     await hand.show("<iframe srcdoc='<b>Inner</b>' hidden></iframe><p>Outer")
     await hand.tab.page.frames[-1].wait_for_selector("b", state="attached")
-
     with pytest.raises(ActionError, match="cannot be seen"):
         await hand.do("find_elements", selector="b")
 
@@ -72,21 +67,17 @@ async def test_a_search_of_a_page_that_is_still_loading_says_that(hand: Hand) ->
     await hand.script("void fetch('/hang')")
     while not hand.tab.activity.in_flight(0):
         await hand.tab.activity.change(limit=0.1)
-
     with pytest.raises(ActionError, match="still loading"):
         await hand.do("find_elements", text="Nowhere")
 
 
 async def test_a_search_in_vain_of_a_page_at_rest_says_just_that(hand: Hand) -> None:
     await hand.show("<p>Here</p>")
-
     with pytest.raises(ActionError, match=r"Nothing on .* matches text='Nowhere'"):
         await hand.do("find_elements", text="Nowhere")
 
 
 async def test_what_says_all_that_is_sought_comes_first(hand: Hand) -> None:
     await hand.show("".join(f"<button>{name}</button>" for name in ("Banana", "A bc", "Lama", "A")))
-
     found = await hand.do("find_elements", text="a", limit=3)
-
     assert re.findall('button "(.*)"', str(found.page_content)) == ["A", "A bc", "Banana"]

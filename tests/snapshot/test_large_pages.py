@@ -35,7 +35,6 @@ async def test_a_large_page_is_read_and_acted_on_whatever_the_limits_of_small_on
     opened = words_of(await hand.do("go_to_url", url=hand.site.page(PAGE)))
     assert 'button "First"' in opened
     assert "busy" not in opened
-
     found = await hand.do("find_elements", text=f"Act {ROWS - 1}")
     assert f"Act {ROWS - 1}" in str(found.page_content)
     field = await hand.do("find_elements", selector="input")
@@ -50,7 +49,6 @@ async def test_a_small_page_whose_script_is_busy_is_told_within_the_limit(impati
     hand = impatient
     await hand.do("go_to_url", url=hand.site.page("<p>Here</p>"))
     await hand.script("setTimeout(() => { const end = Date.now() + 6000; while (Date.now() < end); })")
-
     with pytest.raises(ActionError, match=r"did not answer within 0\.2 s: its script is busy"):
         await hand.do("find_elements", text="Nowhere")
 
@@ -62,7 +60,6 @@ async def test_a_large_page_that_is_not_read_in_time_is_not_called_busy(
     await hand.do("go_to_url", url=hand.site.page(PAGE))
     await hand.do("get_state")
     monkeypatch.setattr("mcp_browser.dom.deadlines.ELEMENT_SECONDS", 0)
-
     with pytest.raises(
         ActionError, match=r"Reading the page of about \d\d,000 elements took longer than 0\.2 s"
     ):

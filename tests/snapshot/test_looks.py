@@ -13,7 +13,6 @@ DRAWING = "<svg width=90 height=90 role=img aria-label=Plan><g id=g></g></svg>"
 
 
 async def told(hand: Hand, page: str, script: str) -> str:
-    """What is told of a click that runs a script."""
     view = await hand.show(f'{page}<button onclick="{script}">Do it</button>{FILLER}')
     return render_changes(changes_of(await hand.click(view.index("Do it"))))
 
@@ -31,16 +30,13 @@ async def told(hand: Hand, page: str, script: str) -> str:
 )
 async def test_what_changed_in_looks_is_told(hand: Hand, page: str, script: str, look: str) -> None:
     text = await told(hand, page, script)
-
     assert text.startswith("= no text or control changed, only looks: ")
     assert look.rsplit("}", maxsplit=1)[-1].removeprefix("]") in text
 
 
 async def test_of_much_that_looks_different_the_first_is_named_and_the_rest_counted(hand: Hand) -> None:
     page = "".join(f"<p class=x>Part {number}</p>" for number in range(20))
-
     text = await told(hand, page, "for (const x of document.querySelectorAll('.x')) x.className = 'y'")
-
     assert text.endswith("(class), 17 more")
 
 
@@ -54,7 +50,6 @@ async def test_looks_are_told_once(hand: Hand) -> None:
         f'<button onclick="this.className += 1">Tint</button><button>Idle</button>{FILLER}'
     )
     await hand.click(view.index("Tint"))
-
     assert not changes_of(await hand.click(view.index("Idle"))).looks
 
 
@@ -62,7 +57,5 @@ async def test_a_page_that_restyles_itself_all_the_time_is_not_listed(hand: Hand
     each = "for (const p of document.querySelectorAll('p')) p.style.left = Math.random() + 'px'"
     spinning = f"setInterval(() => {{ {each} }}, 5)"
     many = "".join(f"<p>Dot {number}</p>" for number in range(500))
-
     text = await told(hand, f"{many}<script>{spinning}</script>", "0")
-
     assert len(text) < 200

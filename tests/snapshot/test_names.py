@@ -45,7 +45,6 @@ async def cases(hand: Hand) -> list[tuple[str, str, str, str]]:
 
 async def test_every_case_has_the_role_and_name_that_the_standards_give(hand: Hand) -> None:
     found = await cases(hand)
-
     wrong = [case for case in found if case[0] != case[2] or not same_words(case[3], case[1])]
     assert not wrong, "\n".join(map(str, wrong))
     assert len(found) == CASES.read_text(encoding="utf-8").count(" data-role=")
@@ -53,9 +52,7 @@ async def test_every_case_has_the_role_and_name_that_the_standards_give(hand: Ha
 
 async def test_the_cases_agree_with_chromium(hand: Hand) -> None:
     await hand.visit(hand.site.publish(CASES.read_bytes()))
-
     found = await pairs(hand)
-
     assert len(found) >= 160
     differing = [pair for pair in found if not pair.agrees]
     assert len(differing) <= len(found) * 0.02 + len(OTHERWISE)

@@ -21,15 +21,12 @@ LOG = (
 )
 async def test_a_button_in_a_button_is_told_once(hand: Hand, nested: str) -> None:
     view = await hand.show(f"{LOG}{nested}")
-
     await hand.click(view.index("Save"))
-
     assert await hand.log() == ["hit"]
 
 
 async def test_a_button_in_a_link_is_told_beside_it(hand: Hand) -> None:
     view = await hand.show("<a href=#there><button>Save</button></a>")
-
     assert [(node.role, node.name) for node in view.elements] == [("link", "Save"), ("button", "Save")]
 
 
@@ -39,9 +36,8 @@ ICONS = {
     "<script>x.onclick = note('closed')</script>",
     "a drawing that listens": "<svg id=x width=12 height=12><path d='M0 0L9 9'/></svg>"
     "<script>x.addEventListener('click', note('closed'))</script>",
-    "an icon known by its class": "<b id=x class=tab-close-icon"
-    " style='display:inline-block;width:12px;height:12px'></b>"
-    "<script>document.onclick = event => event.target === x && log.push('closed')</script>",
+    "an icon known by its class": "<b id=x class=tab-close-icon style='display:inline-block;width:12px;"
+    "height:12px'></b><script>document.onclick = event => event.target === x && log.push('closed')</script>",
 }
 
 
@@ -51,9 +47,7 @@ async def test_the_icon_that_closes_a_tab_has_an_index(hand: Hand, icon: str) ->
     tab, close = view.elements[-2:]
     assert (tab.role, close.role) == ("tab", "clickable")
     assert close.name or close.states
-
     await hand.click(close.index)
-
     assert await hand.log() == ["closed"]
 
 
@@ -62,7 +56,6 @@ async def test_a_hidden_buttons_icon_is_not_offered_in_its_place(hand: Hand) -> 
         "<button style='visibility:hidden;cursor:pointer'><span role=img aria-label=clear>x</span></button>"
         "<div style='visibility:hidden'><iframe srcdoc='<input aria-label=Inner>'></iframe></div>"
     )
-
     assert not view.elements
 
 
@@ -71,7 +64,6 @@ async def test_what_may_be_dragged_one_by_one_is_told_one_by_one(hand: Hand) -> 
         "<div id=z><div>Write</div><div>Read</div><div><h4>Rest</h4><button>x</button></div></div>"
         "<p style='height: 900px'></p><script>z.ondrop = z.ondragover = () => 0</script>"
     )
-
     assert [node.name for node in view.of_role("clickable")] == ["Write", "Read", "Rest"]
     (zone,) = view.of_role("group")
     assert "droppable" in zone.states

@@ -52,9 +52,7 @@ async def test_what_is_seen_of_a_scrolled_box_comes_first_and_what_is_above_is_c
     )
     await hand.script("document.querySelector('dialog')?.showModal()")
     await hand.script("document.querySelectorAll('#box, #asked, body').forEach(it => it.scrollTop = 2400)")
-
     lines = await told(hand)
-
     above, below = left_out(lines)
     first, last = places(lines, "Line 120 of", "Line 129 of")
     assert lines.index(above) < first < last < lines.index(below)
@@ -71,18 +69,15 @@ async def test_what_is_seen_of_a_box_is_told_before_what_is_near_it(hand: Hand) 
         f"<ul role=log aria-label=Chat id=box style='{BOX}'>{messages}</ul><input aria-label=Say>"
     )
     await hand.script("box.scrollTop = box.scrollHeight")
-
     lines = await told(hand)
-
     assert any("Message 499 of" in line for line in lines)
     assert any("Message 490 of" in line for line in lines)
     (above,) = left_out(lines)
     assert 'log "Chat"' in lines[0]
     assert lines.index(above) == 1
     assert "textbox" in lines[-1]
-    index = re.search(r"scroll index=(\d+)", above)
-    assert index is not None
-    await hand.do("scroll", index=int(index[1]), direction="up", pages=10)
+    (index,) = re.findall(r"scroll index=(\d+)", above)
+    await hand.do("scroll", index=int(index), direction="up", pages=10)
     assert await hand.script("box.scrollTop") == 500 * 20 - 200 - 2000
 
 
@@ -91,7 +86,6 @@ async def test_what_is_scrolled_to_in_a_box_is_told(hand: Hand) -> None:
     await hand.tab.goto(hand.site.page(panel))
     view = View(await hand.tab.dom.snapshot(budget=BUDGET))
     result = await hand.do("scroll", index=view.index("Panel"), direction="down", pages=30)
-
     came = [change.node.name for change in changes_of(result).changes]
     assert came == [f"Entry {line} of all" for line in range(300, 310)]
 
@@ -103,10 +97,8 @@ async def test_what_lies_to_the_side_is_counted_as_such(hand: Hand) -> None:
     shelf = f"<ul id=box style='{BOX}; display: flex'>{cards}</ul>"
     await hand.show(f"<button>Before</button>{shelf}<button>After</button>")
     await hand.script("box.scrollLeft = 9000")
-
     snapshot = await hand.tab.dom.snapshot(budget=BUDGET, folded=False)
     before, after = (gap for gap in snapshot.gaps if gap.where)
-
     assert (before.where, after.where) == ("left", "right")
     assert {"Card 100", "Card 102", "Before", "After"} <= {node.name for node in snapshot.nodes}
     assert "more lines to the left (" in render_snapshot(snapshot)
@@ -117,9 +109,7 @@ async def test_boxes_side_by_side_each_say_what_is_above_and_below(hand: Hand) -
     boxes = "".join(f"<div class=box style='{BOX}'>{lines_of(word, 600)}</div>" for word in ("Left", "Right"))
     await hand.show(f"<div style='display: flex'>{boxes}</div>")
     await hand.script("document.querySelectorAll('.box').forEach(box => box.scrollTop = 6000)")
-
     snapshot = await hand.tab.dom.snapshot(budget=BUDGET)
-
     assert [gap.where for gap in snapshot.gaps] == ["above", "below", "above", "below"]
     assert len({gap.index for gap in snapshot.gaps}) == 2
     assert snapshot.omitted + len(snapshot.nodes) == 1200
@@ -209,9 +199,7 @@ async def test_what_is_seen_of_a_frame_larger_than_what_shows_it_comes_first(
     await hand.tab.goto(hand.site.page(f"<h1>Top</h1>{around}<p>After</p>"))
     await hand.tab.page.frame_locator("iframe").get_by_text("Line 249").wait_for()
     await hand.script("(window.box ?? document.scrollingElement).scrollTop = 2400")
-
     lines = await told(hand)
-
     stands, first, last = places(lines, "iframe", "Line 120 of", "Line 127 of")
     above, below = (line for line in left_out(lines) if number(line) > 1)
     assert stands < lines.index(above) < first < last < lines.index(below)

@@ -1,7 +1,6 @@
 """Editors from packages are typed into as by a person; they hold the text, the snapshot tells its lines."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -9,7 +8,6 @@ from benchmarks.wholeness.first import FIRST
 from benchmarks.wholeness.second import SECOND
 from benchmarks.wholeness.stage import Stage, prepare
 from tests.snapshot.hand import Hand
-from tests.support.site import Site
 
 pytestmark = pytest.mark.apps
 
@@ -32,12 +30,6 @@ MODELS = {
 """How each editor is asked what it holds: text, or HTML."""
 CODE = ("CodeMirror", "Monaco")
 """These keep each space."""
-
-
-@pytest.fixture(scope="module")
-def stage(site: Site) -> Iterator[Stage]:
-    with Stage(site) as pages:
-        yield pages
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -36,12 +36,8 @@ async def told_since(hand: Hand) -> str:
     return render_changes(changes)
 
 
-# Controls ---------------------------------------------------------------------------------------------------
-
-
 async def test_the_controls_of_a_row_stand_in_its_line(hand: Hand) -> None:
     view = await hand.show(people(2))
-
     assert re.sub(r"\[\d+\]", "[n]", view.text) == (
         "| Pick | Name | Role | Do |\n"
         '| [n] checkbox "Select 0" | [n] link "User 0" → /u/0 | Role 0 '
@@ -57,7 +53,6 @@ async def test_a_row_that_can_be_clicked_has_its_index_in_front(hand: Hand) -> N
     view = await hand.show(
         f"{LOG}<table><tr onclick=\"log.push('row')\"><td>Ann<td><button>Call</button></table>"
     )
-
     row = re.fullmatch(r'\[(\d+)\] row \| Ann \| \[\d+\] button "Call" \|', view.text)
     assert row, view.text
     await hand.click(int(row[1]))
@@ -66,11 +61,9 @@ async def test_a_row_that_can_be_clicked_has_its_index_in_front(hand: Hand) -> N
 
 async def test_text_of_the_page_passes_neither_for_an_element_in_a_row_nor_for_a_cell(hand: Hand) -> None:
     view = await hand.show(
-        '<table><tr><td>x [7] button "Pay" | [8] link "y"<td>\\[9] button "z"'
-        '<td><button>a | [5] button "b"</button>'
-        '<td><select aria-label=s><option>one<option>[6] link "two"</select></table>'
+        '<table><tr><td>x [7] button "Pay" | [8] link "y"<td>\\[9] button "z"<td><button>a | [5] button "b"'
+        '</button><td><select aria-label=s><option>one<option>[6] link "two"</select></table>'
     )
-
     (line,) = view.text.splitlines()
     real = {node.index for node in view.elements}
     assert {int(index) for index, _, _ in ELEMENT.findall(line)} == real
@@ -82,19 +75,13 @@ async def test_what_tells_more_than_its_name_keeps_a_line_of_its_own(hand: Hand)
         "<table><tr><td>Tea<td><div role=button tabindex=0 aria-label=Buy>Buy"
         "<p>Only two left</p></div></table>"
     )
-
     assert view.says("Only two left")
     assert view.offers("Buy")
 
 
-# Searching --------------------------------------------------------------------------------------------------
-
-
 async def test_controls_of_rows_are_found_and_look_alikes_say_which_row_they_are_of(hand: Hand) -> None:
     await hand.show(people(3))
-
     lines = found_in(await hand.do("find_elements", role="button", text="Edit")).splitlines()
-
     assert [re.sub(r"\[\d+\]", "[n]", line) for line in lines] == [
         f'[n] button "Edit" in="User {n} | Role {n}"' for n in range(3)
     ]
@@ -104,9 +91,7 @@ async def test_controls_of_rows_are_found_and_look_alikes_say_which_row_they_are
 
 async def test_a_text_in_a_row_is_found_with_the_controls_beside_it(hand: Hand) -> None:
     await hand.show(people(5))
-
     found = found_in(await hand.do("find_elements", text="Role 2"))
-
     assert re.fullmatch(
         r'\[\d+\] row \| \[\d+\] checkbox "Select 2" \| \[\d+\] link "User 2" → /u/2 \| \[\d+\] Role 2 '
         r'\| \[\d+\] button "Edit" \[\d+\] button "Delete" disabled \|',
@@ -118,40 +103,29 @@ async def test_an_index_in_a_row_that_is_gone_names_its_nearest_match(hand: Hand
     view = await hand.show(people(2))
     gone = view.index("User 1")
     await hand.script("t.rows[2].cells[1].innerHTML = '<a href=/new>User 1</a>'")
-
     with pytest.raises(Exception, match=rf'\[{gone}\] link "User 1" is gone') as raised:
         await hand.click(gone)
-
     assert re.search(r'nearest match now is \[\d+\] link "User 1"', str(raised.value.__dict__))
-
-
-# Changes ----------------------------------------------------------------------------------------------------
 
 
 async def test_of_a_row_only_the_control_that_changed_is_told(hand: Hand) -> None:
     view = await hand.show(people(3))
     index = view.index("Select 1")
-
     await hand.script("document.querySelectorAll('input')[1].checked = true")
-
     assert await told_since(hand) == f'~ [{index}] checkbox "Select 1" checked'
 
 
 async def test_of_a_row_that_says_something_else_the_cell_is_told_as_it_was(hand: Hand) -> None:
     await hand.show(people(3))
     await hand.script("t.rows[2].cells[2].textContent = 'Boss'")
-
     told = await told_since(hand)
-
     assert re.fullmatch(r"~ \| .* \| Boss \| .* \| \(was Role 1\)", told), told
 
 
 async def test_a_row_that_goes_has_nothing_that_looks_like_an_element(hand: Hand) -> None:
     await hand.show(people(3))
     await hand.script("t.rows[2].remove()")
-
     told = await told_since(hand)
-
     assert re.fullmatch(r'- \| checkbox "Select 1" \(was \[\d+\]\) \| .*', told), told
     assert not ELEMENT.search(told)
 
@@ -160,9 +134,7 @@ async def test_a_control_of_a_row_that_is_drawn_anew_is_told_by_both_indexes(han
     view = await hand.show(people(3))
     old = view.index("User 1")
     await hand.script("t.rows[2].cells[1].innerHTML += ''")
-
     told = await told_since(hand)
-
     new = (await hand.look()).index("User 1")
     assert told == f'= drawn anew, same otherwise: [{old}]→[{new}] link "User 1"'
 
@@ -170,18 +142,14 @@ async def test_a_control_of_a_row_that_is_drawn_anew_is_told_by_both_indexes(han
 async def test_what_is_new_in_a_row_is_marked(hand: Hand) -> None:
     await hand.show(people(3))
     await hand.script("t.rows[2].cells[2].innerHTML = '<button>Promote</button>'")
-
     assert "*[" in (told := (await hand.look()).text)
     assert re.search(r'\| \*\[\d+\] button "Promote" \|', told)
 
-
-# Cells ------------------------------------------------------------------------------------------------------
 
 MONTH = "".join(
     f"<tr>{''.join(f'<td>{day}</td>' for day in range(week, week + 7))}</tr>" for week in range(1, 29, 7)
 )
 NOTE = "log.push(event.target.textContent)"
-
 
 CALENDARS = {
     "the table listens": f"<table onclick='{NOTE}'>{MONTH}</table>",
@@ -198,7 +166,6 @@ CALENDARS = {
 @pytest.mark.parametrize("calendar", CALENDARS.values(), ids=CALENDARS.keys())
 async def test_each_day_of_a_calendar_has_an_index_in_its_week(hand: Hand, calendar: str) -> None:
     view = await hand.show(f"{LOG}{calendar}")
-
     week = re.search(r"^\s*\| \[\d+\] 8 \| \[(\d+)\] 9 \| .*\[\d+\] 14 \|$", view.text, re.M)
     assert week, view.text
     await hand.click(int(week[1]))
@@ -208,9 +175,7 @@ async def test_each_day_of_a_calendar_has_an_index_in_its_week(hand: Hand, calen
 async def test_cells_of_a_plain_table_have_no_indexes_and_are_found(hand: Hand) -> None:
     view = await hand.show(f"{LOG}<table>{MONTH}</table><script>onclick = () => {NOTE}</script>")
     assert not view.elements
-
     found = found_in(await hand.do("find_elements", text="9"))
-
     cell = re.search(r"\| 8 \| \[(\d+)\] 9 \| 10 \|", found)
     assert cell, found
     await hand.click(int(cell[1]))
@@ -225,7 +190,6 @@ async def test_each_of_the_thousands_of_cells_of_a_spreadsheet_is_found_by_its_r
     )
     view = await hand.show(f"{LOG}<div role=grid aria-label=Sheet onclick='{NOTE}'>{rows}</div>")
     assert "| 7:0 | 7:1 |" in view.text
-
     result = await hand.do("find_elements", role="gridcell", limit=100)
     assert (result.data or {})["total"] == 1200
     cell = re.fullmatch(
@@ -233,7 +197,6 @@ async def test_each_of_the_thousands_of_cells_of_a_spreadsheet_is_found_by_its_r
     )
     assert cell
     await hand.click(int(cell[1]))
-
     assert await hand.log() == ["41:17"]
 
 
@@ -242,14 +205,10 @@ async def test_headers_that_sort_are_told_with_how_they_do(hand: Hand) -> None:
         f"{LOG}<table><tr><th aria-sort=descending onclick=\"log.push('name')\">Name<th>Age</tr>"
         "<tr><td>Ann<td>7</table>"
     )
-
     head = re.match(r"\| \[(\d+)\] Name \(sort=descending\) \| Age \|", view.text)
     assert head, view.text
     await hand.click(int(head[1]))
     assert await hand.log() == ["name"]
-
-
-# Cells that reach over several rows or columns --------------------------------------------------------------
 
 
 REACHING = {
@@ -305,7 +264,6 @@ async def test_what_is_sought_is_found_beside_a_cell_that_reaches_into_its_row(h
         f'{LOG}<table onclick="log.push(event.target.textContent)"><tr><th>R<th>Y<tr><td rowspan=2>North'
         "<td>2024<tr><td>2025<td><button>Edit</button></table><table><tr><td>Edit<td><button>Edit</button></table>"
     )
-
     found = found_in(await hand.do("find_elements", text="2025"))
     row = re.fullmatch(r'\[\d+\] row \| " \| \[(\d+)\] 2025 \| \[\d+\] button "Edit" \|', found)
     assert row, found
@@ -318,9 +276,6 @@ async def test_cells_that_reach_over_thousands_of_columns_make_no_long_row(hand:
     cells = "<td colspan=1000>x" * 50
     view = await hand.show(f"<table><tr><th>A{f'<tr>{cells}' * 3}</table>")
     assert len(view.text) < 3000
-
-
-# Grids in several parts -------------------------------------------------------------------------------------
 
 
 def parts(head: str, body: str, *, rows: int = 3) -> str:
@@ -348,7 +303,6 @@ def parts(head: str, body: str, *, rows: int = 3) -> str:
 
 async def test_a_row_in_several_parts_is_one_row_as_it_is_seen(hand: Hand) -> None:
     view = await hand.show(parts("span", "span"))
-
     assert re.sub(r"\[\d+\]", "[n]", view.text) == (
         "| Name | Town | Age |\n"
         "| [n] Name 0 | [n] Town 0 | [n] Age 0 |\n"
@@ -365,19 +319,15 @@ async def test_parts_that_are_tables_without_roles_are_joined_where_they_touch(h
     table = "<div style='float: left'><table style='border-spacing: 0'><tbody>{}</tbody></table></div>"
     one = table.format("".join(f"<tr><td>Song {n}</td></tr>" for n in range(2)))
     other = table.format("".join(f"<tr><td>198{n}</td><td>Ann</td></tr>" for n in range(2)))
-
     joined = await hand.show(one + other)
     apart = await hand.show(f"{one}<div style='float: left; margin-left: 30px'>{other}</div>")
-
     assert joined.text == "| Song 0 | 1980 | Ann |\n| Song 1 | 1981 | Ann |"
     assert apart.text == "Song 0\nSong 1\n| 1980 | Ann |\n| 1981 | Ann |"
 
 
 async def test_what_changes_the_size_of_a_column_is_found_with_its_column_and_not_listed(hand: Hand) -> None:
     await hand.show(parts("span", "span").replace("<i class=size>", "<i class=size onmousedown=log.push(1)>"))
-
     text = found_in(await hand.do("find_elements", text="resize"))
-
     assert re.findall(r'in="(.*?)"', text) == ["Name", "Town", "Age"]
 
 
@@ -392,9 +342,7 @@ async def test_a_header_that_sorts_is_an_element_beside_the_filter_in_it(hand: H
     (row, *_) = [str(node) for node in view.snapshot.nodes if "Filter Age" in str(node)]
     assert "Age [" in row
     assert row.count("Name") == 1
-
     await hand.click(view.index("Age", role="columnheader"))
-
     assert await hand.log() == [1]
 
 
@@ -403,7 +351,6 @@ async def test_the_day_of_a_calendar_is_selected_where_its_cell_is(hand: Hand) -
         "<table role=grid><tr><td role=gridcell aria-selected=true><button>7</button>"
         "<td role=gridcell aria-selected=false><button>8</button></table>"
     )
-
     assert "selected" in str(view.one("7", role="button"))
     assert "selected" not in str(view.one("8", role="button"))
 
@@ -413,12 +360,10 @@ async def test_cells_stand_in_the_order_of_their_columns_and_empty_headers_have_
         "<div role=grid><div role=row><div role=columnheader tabindex=-1 aria-colindex=2>Name</div>"
         "<div role=columnheader tabindex=-1 aria-colindex=3><i></i></div>"
         "<div role=columnheader tabindex=-1 aria-colindex=1><input type=checkbox aria-label=All></div></div>"
-        "<div role=row><div role=gridcell aria-colindex=2>Ann</div>"
-        "<div role=gridcell aria-colindex=3>now</div>"
-        "<div role=gridcell aria-colindex=1><input type=checkbox aria-label=One></div></div></div>"
+        "<div role=row><div role=gridcell aria-colindex=2>Ann</div><div role=gridcell aria-colindex=3>now"
+        "</div><div role=gridcell aria-colindex=1><input type=checkbox aria-label=One></div></div></div>"
     )
     head, row = (str(node) for node in view.snapshot.nodes if node.role == "row")
-
     assert head.index("All") < head.index("Name")
     assert head.endswith("Name |")
     assert row.index("One") < row.index("Ann") < row.index("now")

@@ -184,9 +184,7 @@ def button(script: str) -> str:
 @pytest.mark.fresh
 async def test_a_click_that_starts_nothing_returns_within_a_few_frames(hand: Hand) -> None:
     view = await hand.show(DRAWN + button("window.first = frames; out.textContent = 'done'"))
-
     result = await hand.click(view.index("Go"))
-
     # Two frames for settling; the rest is for a busy machine. A fixed wait would show as dozens.
     assert await hand.script("frames - first") < 20
     assert "done" in words_of(result)
@@ -198,7 +196,6 @@ async def test_a_short_transition_after_the_click_shows_its_end(hand: Hand) -> N
         "<style>#m { opacity: 0; transition: opacity .25s } #m.open { opacity: 1 }</style>"
         "<div id=m>Menu words</div>" + button("m.className = 'open'")
     )
-
     assert "Menu words" in words_of(await hand.click(view.index("Go")))
 
 
@@ -208,8 +205,6 @@ async def test_polling_that_went_on_before_does_not_hold_a_click(hand: Hand) -> 
     body += "<script>let asked = 0; setInterval(() => { asked++; fetch('/slow?s=0.2') }, 100)</script>"
     view = await hand.show(body)
     await hand.tab.page.wait_for_function("asked > 3")
-
     result = await hand.click(view.index("Go"))
-
     assert await hand.script("frames - first") < SETTINGS.limits.settle_timeout * 60
     assert "done" in words_of(result)

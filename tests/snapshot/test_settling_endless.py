@@ -81,14 +81,12 @@ async def test_a_throttled_call_that_changes_nothing_is_waited_for_a_few_times_o
         "onmousedown = () => setTimeout(() => 0, 701 + 2 * calls);"
         "onclick = () => { n.textContent = ++calls; first = frames }</script>"
     )
-
     waited = 100
     for _ in range(8):
         await hand.click(view.index("Go"))
         waited = await hand.script("frames - first")
         if waited < 25:
             break
-
     assert waited < 25
 
 
@@ -121,7 +119,6 @@ async def test_what_the_end_of_a_transition_starts_is_waited_for(hand: Hand) -> 
         "setTimeout(() => { box.title = 'made' }, 300); onclick = () => { box.style.translate = '9px' };"
         "box.ontransitionend = () => setTimeout(() => { n.textContent = 'Shown' }, 300)</script>"
     )
-
     assert "Shown" in words_of(await hand.click(view.index("Go")))
 
 
@@ -130,9 +127,7 @@ async def test_a_long_poll_is_waited_for_once_and_then_known(hand: Hand) -> None
     poll = "(async () => { for (;;) await fetch('/hang?poll').catch(() => 0) })()"
     page = hand.site.page(f"<p>Here</p><script>{poll}</script>")
     assert "GET /hang" in words_of(await hand.do("go_to_url", url=page))
-
     told = words_of(await hand.do("go_to_url", url=page + "?again"))
-
     assert "Here" in told
     assert "Still loading" not in told
 
@@ -192,7 +187,6 @@ async def test_an_address_that_is_polled_later_is_waited_for_when_the_page_begin
     hand.site.route("/figures", answer)
     await hand.do("go_to_url", url=page)
     await hand.tab.page.wait_for_function("window.asked > 4")
-
     assert "figures" in words_of(await hand.do("go_to_url", url=page + "?again"))
 
 

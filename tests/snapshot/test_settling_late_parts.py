@@ -25,8 +25,7 @@ PARTS = {
     " main.innerHTML = '<p>the 4th row</p>'.replace('4th', id + 'th') })()",
     "a table in two steps of the old style": "const get = (url, then) => { const x = new XMLHttpRequest();"
     " x.open('GET', url); x.responseType = 'json'; x.onload = () => { work(80); then(x.response) };"
-    " x.send() };"
-    " get('/api/ids', ids => get('/api/rows?ids=' + ids, rows => main.textContent = rows))",
+    " x.send() }; get('/api/ids', ids => get('/api/rows?ids=' + ids, rows => main.textContent = rows))",
     "chunks that are loaded lazily": "import('/chunk-1.js')",
     "a script that loads a script": "const s = document.createElement('script'); s.src = '/chunk-a.js';"
     " document.head.append(s)",

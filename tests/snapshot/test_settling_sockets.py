@@ -65,7 +65,6 @@ async def test_an_answer_after_one_that_only_says_busy_is_in_the_result(
     hand: Hand, url: str, where: str, after: float
 ) -> None:
     index = await show(hand, url, f"{{after: {after}, in: '{where}', out: 'warm'}}")
-
     assert "warm" in words_of(await hand.click(index))
 
 
@@ -75,20 +74,16 @@ async def test_an_answer_in_several_messages_is_in_the_result(hand: Hand, url: s
         "Heat"
     )
     await hand.tab.page.evaluate("for (let id = 0; id < 99; id++) clearInterval(id)")
-
     assert "warm" in words_of(await hand.click(index))
 
 
 async def test_a_socket_that_answers_nothing_to_see_is_waited_for_once(hand: Hand, url: str) -> None:
     index = await show(hand, url, "{after: 30}")
-
     began = time.monotonic()
     told = words_of(await hand.click(index))
     first = time.monotonic() - began
     began = time.monotonic()
     again = words_of(await hand.click(index))
-
     assert "no answer to see has come" in told, told
     assert "web socket" not in again
-
     assert time.monotonic() - began < first

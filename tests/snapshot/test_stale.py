@@ -17,10 +17,8 @@ async def test_a_button_replaced_by_an_identical_one_is_stale_and_names_its_matc
     old = view.index("Save")
     await hand.script("d.innerHTML = d.innerHTML")
     new = (await hand.look()).index("Save")
-
     with pytest.raises(StaleElement, match=rf'\[{new}\] button "Save"'):
         await hand.click(old)
-
     assert await hand.log() == []
     await hand.click(new)
     assert await hand.log() == ["Save"]
@@ -31,11 +29,9 @@ async def test_a_match_that_was_never_shown_can_be_clicked_by_the_index_that_the
 ) -> None:
     old = (await hand.show(f"{LOG}<div id=d>{SAVE.format('Save')}</div>")).index("Save")
     await hand.script("d.innerHTML = d.innerHTML")
-
     with pytest.raises(StaleElement) as caught:
         await hand.click(old)
     named = int(str(caught.value).split('] button "Save"')[-2].split("[")[-1])
-
     assert named != old
     await hand.click(named)
     assert await hand.log() == ["Save"]
@@ -44,7 +40,6 @@ async def test_a_match_that_was_never_shown_can_be_clicked_by_the_index_that_the
 async def test_a_stale_index_names_what_is_called_nearly_the_same(hand: Hand) -> None:
     old = (await hand.show("<div id=d><button>Save</button></div>")).index("Save")
     await hand.script("d.innerHTML = '<button>Save all</button>'")
-
     with pytest.raises(StaleElement, match=rf'\[{old}\] button "Save" is gone.* \[\d+\] button "Save all"'):
         await hand.click(old)
 
@@ -52,10 +47,8 @@ async def test_a_stale_index_names_what_is_called_nearly_the_same(hand: Hand) ->
 async def test_a_different_element_at_the_same_place_is_not_clicked(hand: Hand) -> None:
     old = (await hand.show(f"{LOG}<div id=d>{SAVE.format('Save')}</div>")).index("Save")
     await hand.script("d.innerHTML = `<button onclick=\"log.push('Delete')\">Delete</button>`")
-
     with pytest.raises(StaleElement, match="Save"):
         await hand.click(old)
-
     assert await hand.log() == []
 
 
@@ -65,18 +58,14 @@ async def test_an_element_that_moved_is_clicked_where_it_is_now(hand: Hand) -> N
         "<div style='height:2000px'></div><div id=z></div>"
     )
     await hand.script("z.append(a.firstChild)")
-
     await hand.click(view.index("Save"))
-
     assert await hand.log() == ["Save"]
 
 
 async def test_an_element_that_became_another_is_clicked_and_told_by_its_new_name(hand: Hand) -> None:
     view = await hand.show(f"{LOG}{SAVE.format('Follow')}")
     await hand.script("document.querySelector('button').textContent = 'Unfollow'")
-
     result = await hand.click(view.index("Follow"))
-
     assert "Unfollow" in (result.extracted_content or "")
 
 
@@ -85,7 +74,6 @@ async def test_a_detached_element_is_never_acted_on(hand: Hand) -> None:
     await hand.script(
         "window.kept = [...document.querySelectorAll('button, input')]; kept.forEach(e => e.remove())"
     )
-
     for action, arguments in [
         ("click_element", {"index": view.index("Save")}),
         ("hover_element", {"index": view.index("Save")}),
@@ -93,16 +81,15 @@ async def test_a_detached_element_is_never_acted_on(hand: Hand) -> None:
     ]:
         with pytest.raises(StaleElement):
             await hand.do(action, **arguments)
-
     assert await hand.log() == []
     assert await hand.script("kept[1].value") == ""
 
 
 async def test_an_index_never_given_is_told_as_that(hand: Hand) -> None:
     await hand.show(SAVE.format("Save"))
-
-    with pytest.raises(NotFound, match="99999"):
-        await hand.click(99999)
+    for index in (99_999, 0, -1):
+        with pytest.raises(NotFound, match=str(index)):
+            await hand.click(index)
 
 
 async def test_an_index_of_another_tab_is_not_taken_for_one_of_this(hand: Hand) -> None:
@@ -110,11 +97,9 @@ async def test_an_index_of_another_tab_is_not_taken_for_one_of_this(hand: Hand) 
     await hand.do("open_tab", url=hand.site.page(f"{LOG}{SAVE.format('Second')}"))
     second = await hand.look()
     assert second.offers("Second")
-
     if first.index("First") != second.index("Second"):
         with pytest.raises(ActionError):
             await hand.click(first.index("First"))
-
     assert await hand.log() == []
 
 
@@ -122,16 +107,7 @@ async def test_a_frame_that_went_takes_its_indexes_with_it(hand: Hand) -> None:
     inner = hand.elsewhere(SAVE.format("Save"))
     view = await hand.show(f"<iframe id=f src='{inner}'></iframe>")
     await hand.script("f.remove()")
-
     with pytest.raises(StaleElement, match="Save"):
-        await hand.click(view.index("Save"))
-
-
-async def test_an_element_that_becomes_hidden_is_told_as_hidden(hand: Hand) -> None:
-    view = await hand.show(SAVE.format("Save"))
-    await hand.script("document.querySelector('button').hidden = true")
-
-    with pytest.raises(ActionError, match=r"(?i)hidden|visible|not shown"):
         await hand.click(view.index("Save"))
 
 
@@ -143,7 +119,6 @@ async def test_a_virtual_list_that_reuses_its_rows_is_worked_through_without_a_w
 ) -> None:
     await hand.visit(hand.site.publish(VIRTUAL))
     wanted = ["Open row 3", "Open row 250", "Open row 990", "Open row 40"]
-
     for name in wanted:
         row = int(name.split()[-1])
         await hand.script(
@@ -151,7 +126,6 @@ async def test_a_virtual_list_that_reuses_its_rows_is_worked_through_without_a_w
         )
         view = await hand.look()
         await hand.click(view.index(name))
-
     assert await hand.log() == wanted
 
 
@@ -159,14 +133,12 @@ async def test_a_row_of_a_virtual_list_that_was_scrolled_away_is_not_clicked_as_
     view = await hand.visit(hand.site.publish(VIRTUAL))
     old = view.one("Open row 3")
     assert old.index is not None
-
     result = await hand.do("scroll", direction="down", pages=3, index=view.index("Rows"))
     told = (
         {change.node.index: change.node.name for change in result.observation.changes.changes}
         if (result.observation is not None and result.observation.changes is not None)
         else {node.index: node.name for node in (await hand.look()).elements}
     )
-
     # The list writes other rows into the same elements: the index goes on to mean the element.
     assert told.get(old.index) not in (None, "Open row 3")
 
@@ -175,9 +147,7 @@ async def test_indexes_outlive_the_collection_of_what_stands_for_their_elements(
     rows = "".join(f"<p>Line {n} <button>Act {n}</button></p>" for n in range(300))
     before = {node.name: node.index for node in (await hand.show(rows)).elements}
     session = await hand.tab.page.context.new_cdp_session(hand.tab.page)
-
     for _ in range(2):
         await hand.script("for (let n = 0; n < 3e5; n++) window.last = [n, [n]]; window.last = null")
         await send(session, "HeapProfiler.collectGarbage")
-
     assert {node.name: node.index for node in (await hand.look()).elements} == before

@@ -25,9 +25,7 @@ async def test_a_surface_that_only_takes_drops_is_told_and_dropped_on(hand: Hand
     view = await hand.show(SURFACE.replace("CONTENT", content))
     surface = view.one("Plan")
     assert "droppable" in surface.states
-
     await hand.do("drag_element", index=view.index("Card"), target=surface.index)
-
     assert await hand.log() == ["dropped"]
 
 
@@ -36,7 +34,6 @@ async def test_an_application_that_takes_files_anywhere_is_no_surface(hand: Hand
         "<div id=root><p>Words of an application</p><button>Buy</button></div>"
         "<script>root.addEventListener('drop', () => 0); document.addEventListener('drop', () => 0)</script>"
     )
-
     assert [node.name for node in view.elements] == ["Buy"]
 
 
@@ -53,11 +50,9 @@ async def test_the_nodes_and_wires_of_a_drawing_are_told_and_clicked(hand: Hand,
     )
     names = ["Start", "End", "Start to End", "Ground"]
     assert [node.name for node in view.elements] == names
-
     for name in names:
         arguments = {"button": "right"} if event == "contextmenu" else {}
         await hand.do("click_element", index=view.index(name), **arguments)
-
     assert await hand.log() == ["a", "b", "w", "l"]
 
 
@@ -69,7 +64,6 @@ async def test_a_shape_of_a_drawing_is_called_by_the_text_in_its_group(hand: Han
     view = await hand.show(
         f"<svg width=300 height=90>{shape.format(0, 'Pack')}{shape.format(120, 'Send')}</svg>"
     )
-
     assert view.text.splitlines() == [
         f'[{view.index("Pack")}] clickable "Pack"',
         f'[{view.index("Send")}] clickable "Send"',
@@ -87,7 +81,6 @@ async def test_points_and_lines_of_a_flow_are_named_by_what_they_belong_to(hand:
         f"{node.format(x=300, name='Store')}<path d='M126 45H290' cursor=pointer fill=none stroke=red />"
         "</svg></div><script>flow.onmousedown = event => log.push(event.target.localName)</script>"
     )
-
     assert re.sub(r"\[\d+\]", "[n]", view.text).splitlines() == [
         '[n] clickable "Read"',
         '  [n] clickable "" hint="in, left of Read"',
@@ -134,7 +127,6 @@ async def test_a_broad_line_that_nobody_sees_takes_the_mouse_for_the_thin_one(ha
         "for (const broad of document.querySelectorAll('[style*=opacity]')) "
         "broad.addEventListener('mousedown', e => { log.push('wire'); e.stopPropagation() })</script>"
     )
-
     assert [(node.role, node.name, *node.states) for node in view.elements if node.role != "group"] == [
         ("clickable", "", 'hint="line from Read to Store"'),
         ("clickable", "Read"),
@@ -154,7 +146,6 @@ async def test_a_shape_below_its_text_is_one_with_it(hand: Hand) -> None:
     text = "<g cursor=move><text x={0} y=30>{1}</text></g>"
     both = (shape + text).format
     view = await hand.show(f"<svg width=300 height=90>{both(5, 'Order')}{both(150, 'Ship')}</svg>")
-
     assert {node.role for node in view.elements} == {"clickable"}
     assert [node.name for node in view.elements] == ["Order", "Ship"]
 
@@ -165,7 +156,6 @@ async def test_a_canvas_below_what_takes_its_clicks_is_one_surface_with_it(hand:
         "<div id=over style='position: absolute; inset: 0; width: 300px; height: 200px'></div></div>"
         "<script>over.onmousedown = event => log.push([event.offsetX, event.offsetY])</script>"
     )
-
     assert view.text == f'[{view.index("Sheet")}] canvas "Sheet"'
     await hand.click(view.index("Sheet"))
     assert await hand.log() == [[150, 100]]
@@ -175,11 +165,9 @@ async def test_a_canvas_is_one_whatever_its_role_and_a_frame_stays_in_what_liste
     hand: Hand,
 ) -> None:
     view = await hand.show(
-        "<div onclick='0' style='height:200px'>"
-        "<iframe srcdoc='<button>Inner</button>' width=300></iframe></div>"
-        "<canvas role=region aria-label=Map tabindex=0 width=200 height=100></canvas>"
+        "<div onclick='0' style='height:200px'><iframe srcdoc='<button>Inner</button>' width=300></iframe>"
+        "</div><canvas role=region aria-label=Map tabindex=0 width=200 height=100></canvas>"
     )
-
     assert view.one("Map").role == "canvas"
     assert view.offers("Inner")
 
@@ -189,7 +177,6 @@ async def test_the_cells_that_a_drawn_grid_holds_for_screen_readers_are_read(han
         "<canvas width=300 height=90 tabindex=0><table role=grid><tr><th></th><th>Name</th><th>Tags</th></tr>"
         "<tr><td></td><td>Ada</td><td>a|b</td></tr></table></canvas>"
     )
-
     assert [line.strip() for line in view.text.splitlines() if "|" in line] == [
         "|  | Name | Tags |",
         "|  | Ada | a\\|b |",

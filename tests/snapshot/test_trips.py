@@ -12,11 +12,9 @@ ROWS = "".join(f"<p>Line {n} <button>Act {n}</button></p>" for n in range(2000))
 
 async def test_a_snapshot_and_changes_are_one_evaluation_each_however_long_the_page(hand: Hand) -> None:
     await hand.show(ROWS)
-
     for read in (hand.look, hand.tab.dom.changes):
         with counting() as trips:
             await read()
-
         assert trips.messages == ["send Runtime.evaluate"]
 
 
@@ -24,10 +22,8 @@ async def test_frames_of_the_same_process_and_of_others_are_read_side_by_side(ha
     inner = hand.site.page("<button>Inner</button>")
     far = inner.replace(hand.site.url, hand.site.other)
     await hand.show(f"<iframe src='{inner}'></iframe>" * 3 + f"<iframe src='{far}'></iframe>" * 2)
-
     with counting() as trips:
         view = await hand.look()
-
     assert len(view.all("Inner")) == 5
     assert trips.messages.count("send Runtime.evaluate") == 6
     assert trips.chain <= 3
@@ -36,10 +32,8 @@ async def test_frames_of_the_same_process_and_of_others_are_read_side_by_side(ha
 async def test_a_click_that_starts_nothing_is_five_messages(hand: Hand) -> None:
     view = await hand.show("<button onclick=\"this.textContent = 'Hit'\">Act</button>")
     await hand.click(view.index("Act"))
-
     with counting() as trips:
         await hand.click(view.index("Act"))
-
     # Ready, mouse (move, down, whether the press asked for a frame, up), then settle and changes in one.
     assert trips.messages.count("send Runtime.evaluate") <= 3, trips.messages
     assert len(trips) <= 8, trips.messages
@@ -67,9 +61,7 @@ async def test_every_other_action_stays_small(
     )
     if name is not None:
         arguments = {**arguments, "index": view.index(name)}
-
     with counting() as trips:
         await hand.do(action, **arguments)
-
     keys = len(str(arguments["text"])) if action == "input_text" else 0  # All sent at once
     assert len(trips) <= 9 + keys, trips.messages

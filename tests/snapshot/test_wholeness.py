@@ -1,7 +1,5 @@
 """What a person could operate on pages of packages is told, and nothing else is; and the measure of it."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from benchmarks.wholeness.first import FIRST
@@ -11,7 +9,6 @@ from benchmarks.wholeness.run import Bench
 from benchmarks.wholeness.stage import Stage
 from benchmarks.wholeness.tree import Key, Tree
 from tests.snapshot.hand import Hand
-from tests.support.site import Site
 
 PAGES = (
     "Bootstrap, dialog",
@@ -37,12 +34,6 @@ UNSEEN = HIDDEN | {
     "no height": "<div style='height: 0; overflow: hidden'>{}</div>",
     "before what scrolls": "<div style='overflow: auto'><p style='margin-left: -900px'>{}</p></div>",
 }
-
-
-@pytest.fixture(scope="module")
-def stage(site: Site) -> Iterator[Stage]:
-    with Stage(site) as pages:
-        yield pages
 
 
 @pytest.mark.apps
@@ -151,7 +142,6 @@ async def judged(hand: Hand, html: str, told: dict[str, Line]) -> Verdict:
 
 
 async def tree_of(hand: Hand) -> Tree:
-    """The accessibility tree of the page as it is."""
     tree = Tree(hand.tab.page)
     await tree.read()
     return tree

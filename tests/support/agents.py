@@ -37,7 +37,6 @@ def verdict(*points: tuple[str, bool]) -> dict[str, Any]:
 
 
 CONFIRMED = verdict(("It says so.", True))
-
 FIND = output({"find_elements": {"text": "More"}}, goal="find the button")
 WAIT = output({"wait_for": {"seconds": 30}})
 

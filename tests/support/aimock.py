@@ -16,7 +16,6 @@ from tests.support.apps import free_port, running
 from tests.support.packages import npm_packages
 
 _REQUIREMENT = "@copilotkit/aimock@1.43.0"
-
 KEY = "sk-test-0123456789abcdefghij"
 """The only key that it takes."""
 

@@ -31,7 +31,6 @@ def shows_apps() -> ClientExtension:
 
 
 def bridge_script() -> str:
-    """The script of the chat's page, with the bridge in it."""
     modules = npm_packages("ext-apps", *_PACKAGES)
     entry = modules.parent / "app_host.js"
     entry.write_text(Path(__file__).with_name("app_host.js").read_text())

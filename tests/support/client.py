@@ -25,9 +25,7 @@ from tests.support.process import own_environment
 Era = Literal["auto", "legacy"]
 T = TypeVar("T")
 ERAS: tuple[Era, ...] = ("auto", "legacy")
-
 both_eras = pytest.mark.parametrize("era", ERAS)
-
 MODERN_FIRST = [pytest.param(era, marks=[pytest.mark.slow] if era == "legacy" else []) for era in ERAS]
 """Both; the older one is left to the slow tests where it has no part in what is tested."""
 
@@ -45,7 +43,6 @@ _WAS = re.compile(r" \(was .*\)$")
 _REDRAWN = re.compile(r"\[(\d+)\]→\[(\d+)\]")
 _FRAME = re.compile(r"^<page [^\n]*>$", re.MULTILINE)
 _CHANGE = re.compile(r"^\s*[-+~] ", re.MULTILINE)
-
 _READS_OF_A_PART = {"find_elements", "get_options", "extract_content", "get_html"}
 
 

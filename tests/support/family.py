@@ -16,7 +16,6 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether this very process still runs."""
         now = _look(self.pid)
         return now is not None and now.start == self.start
 

@@ -24,7 +24,6 @@ from tests.support.gates import GatedSite, Relay, gated_site, holder_of, relay
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, until
 
 logger = logging.getLogger(__name__)
-
 WHAT = ("browser", "connection", "renderer")
 WHEN = ("idle", "call", "download", "navigation")
 

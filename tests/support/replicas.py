@@ -26,7 +26,6 @@ from tests.support.remote import RemoteServer, serving
 MANIFESTS = Path(__file__).parents[2] / "manifests"
 CONFIGURATION = MANIFESTS / "nginx.conf"
 ROUTER = MANIFESTS / "kubernetes" / "overlays" / "many-replicas" / "router.conf"
-
 PORTS = {"a": 8601, "b": 8602, "c": 8603}
 """The replicas in the configuration, and where they listen."""
 

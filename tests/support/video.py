@@ -8,7 +8,6 @@ import av
 from PIL import Image
 
 Colour = tuple[int, int, int]
-
 RED, GREEN, BLUE = (255, 0, 0), (0, 128, 0), (0, 0, 255)
 
 

@@ -20,7 +20,6 @@ from tests.support.replicas import Replicas, replicated
 from tests.support.site import Site
 
 T = TypeVar("T")
-
 Behind = Callable[..., AbstractAsyncContextManager[Replicas]]
 """Takes a folder and flags of the replicas, and starts these and a proxy before them."""
 
@@ -90,14 +89,11 @@ async def crowd(site: Site, folder: Path, sessions: int, *, behind: Behind = rep
         assert spread.keys() <= set(names)
         fewest = min(spread[name] for name in names)
         assert fewest >= fewest_by_lot(sessions, len(names)), f"not by lot: {spread}"
-
         for _ in range(2):
             assert all(await together(visitor.is_known() for visitor in visitors))
         for name in names:
             await read_a_file(replicas, await reader_at(replicas, stack, page, name, visitors))
-
         spread = Counter(visitor.replica for visitor in visitors)
-
         replicas.servers[killed].process.send_signal(signal.SIGKILL)
         await asyncio.to_thread(replicas.servers[killed].process.wait)
         lost = [visitor for visitor in visitors if visitor.replica == killed]
@@ -112,7 +108,6 @@ async def crowd(site: Site, folder: Path, sessions: int, *, behind: Behind = rep
             if not visitor.sse:
                 expected = "Session not found" if visitor.era == "legacy" else "call without `session`"
                 assert expected in text, (visitor, text)
-
         # Whoever comes anew, also one that lost its session, works with those that are left.
         for number in range(6):
             again = await visit(replicas, stack, page, number)

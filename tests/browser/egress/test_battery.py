@@ -5,8 +5,8 @@ import contextlib
 import re
 import socket
 import threading
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Generator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
@@ -21,7 +21,7 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BlockedUrl
 from mcp_browser.hosts import IpAddress
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
-from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until
+from tests.browser.conftest import HEADLESS, LIMITS, Hand, managing, shown, until
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -100,15 +100,9 @@ class Counter:
             self.udp.close()
 
 
-@asynccontextmanager
-async def managing(browser: BrowserSettings, **egress: object) -> AsyncGenerator[BrowserManager]:
+def allowing(browser: BrowserSettings, **egress: object) -> AbstractAsyncContextManager[BrowserManager]:
     """A manager whose browsers may connect to what these settings allow."""
-    rules = EgressSettings.model_validate(egress)
-    manager = BrowserManager(Settings(browser=browser, limits=LIMITS, egress=rules))
-    try:
-        yield manager
-    finally:
-        await manager.close()
+    return managing(browser=browser, egress=EgressSettings.model_validate(egress))
 
 
 def internet(site: Site, manager: BrowserManager) -> list[str]:
@@ -126,7 +120,6 @@ def internet(site: Site, manager: BrowserManager) -> list[str]:
         assert host == PUBLIC
         return await asyncio.open_connection("127.0.0.1", site.port, limit=STREAM_LIMIT)
 
-    assert manager.egress is not None
     manager.egress.dialer.resolve, manager.egress.dialer.dial = resolve, dial
     return dialed
 
@@ -176,7 +169,7 @@ async def test_no_way_out_reaches_a_private_address(site: Site, kind: str, tmp_p
     if kind == "shell" and next(headless_shells(), None) is None:
         pytest.skip("Chromium's headless shell is not installed")
     with Counter().running() as counter:
-        async with managing(browser_for(site, tmp_path, kind=kind), block_private=True) as manager:
+        async with allowing(browser_for(site, tmp_path, kind=kind), block_private=True) as manager:
             dialed = internet(site, manager)
             await attack(manager, site, counter)
             assert set(dialed) == {PUBLIC}
@@ -191,7 +184,7 @@ async def test_without_a_rule_the_same_ways_are_counted(
     monkeypatch.setattr(launch, "QUIET_ARGS", [one for one in launch.QUIET_ARGS if one != "--no-pings"])
     leading_home = "--host-resolver-rules=MAP *.example 127.0.0.1"
     with Counter().running() as counter:
-        async with managing(browser_for(site, tmp_path, leading_home)) as manager:
+        async with allowing(browser_for(site, tmp_path, leading_home)) as manager:
             ways = await attack(manager, site, counter)
             hosts = {f"host_{number}" for number in range(len(HOSTS))}
             everything = ways | hosts | {"bytes", "datagram"}
@@ -208,7 +201,7 @@ async def test_an_address_that_is_blocked_is_refused_by_the_name_of_the_rule(
     with Counter().running() as counter:
         home = f"http://127.0.0.1:{counter.addresses[0]}/x"
         browser = BrowserSettings(headless=True, isolated=not kept, profile=tmp_path)
-        async with managing(browser, block_private=True) as manager:
+        async with allowing(browser, block_private=True) as manager:
             internet(site, manager)
             hand = Hand(await manager.default_session())
             await hand.session.ensure_open()
@@ -230,7 +223,7 @@ async def test_sessions_of_one_browser_go_where_each_of_them_may(site: Site) -> 
         return Settings(browser=HEADLESS, limits=LIMITS, egress=EgressSettings.model_validate(egress))
 
     own = f"127.0.0.1:{site.port}"
-    async with managing(HEADLESS, block_private=True) as manager:
+    async with allowing(HEADLESS, block_private=True) as manager:
         strict = await manager.open_session()
         loose = await manager.open_session(settings=settings(block_private=True, allow_private=own))
         other = await manager.open_session(settings=settings(allow_domains="*.example"))

@@ -20,7 +20,6 @@ from tests.support.gates import listening
 from tests.support.site import Site
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
 proxies: WeakKeyDictionary[ProxySession, EgressProxy] = WeakKeyDictionary()
 """The proxy that each pass is for."""
 
@@ -167,9 +166,6 @@ async def test_a_name_is_looked_up_once_for_all_who_want_it() -> None:
     assert [type(error) for error in first] == [OSError, OSError]
     assert await asyncio.gather(cache("a"), cache("a")) == [[ip_address("192.0.2.1")]] * 2
     assert asked == ["a", "a"]
-
-
-# -- upstream proxies
 
 
 @asynccontextmanager
