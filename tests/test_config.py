@@ -405,6 +405,7 @@ def test_an_empty_file_becomes_one_with_the_entry() -> None:
 def test_an_entry_says_nothing_of_a_token_where_there_is_none() -> None:
     for client in CLIENTS.values():
         entry = client.entry(Launch(transport="http", url=URL))
+        assert entry is not None
         assert not {"headers", "env", "bearer_token_env_var"} & entry.keys()
 
 
@@ -426,6 +427,7 @@ async def test_a_client_that_reads_what_was_written_reads_a_page(config: Config,
     url = site.page("<h1>Harbour</h1>")
     config.shown("vscode", "--write", "--isolated", "--headless")
     path = CLIENTS["vscode"].path(project=False)
+    assert path is not None
     entry = json.loads(path.read_bytes())["servers"]["browser"]
     server = StdioServerParameters(command=entry["command"], args=entry["args"], env=dict(os.environ))
     async with Client(server, read_timeout_seconds=60) as client:

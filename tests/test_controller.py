@@ -30,7 +30,9 @@ async def test_an_action_model_is_carried_out(session: BrowserSession, site: Sit
     model = working.registry.create_action_model()
     action = model.model_validate({"go_to_url": {"url": site.page("<h1>Here</h1>")}})
     result = await working.act(action, session)
+    assert result.extracted_content is not None
     assert result.extracted_content.startswith("Opened")
+    assert result.observation is not None
     assert result.observation.snapshot is not None
 
 
@@ -58,6 +60,7 @@ async def test_an_own_action_sees_the_page_and_tells_what_it_changed(
     await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
     result = await working.execute("write", {"word": "Hello"}, session)
     assert result.extracted_content == "wrote Hello"
+    assert result.observation is not None
     assert "Hello" in str(result.observation.changes or result.observation.snapshot)
 
 
@@ -141,6 +144,7 @@ async def test_a_cancelled_call_leaves_the_session_usable(session: BrowserSessio
     with pytest.raises(asyncio.CancelledError):
         await call
     result = await working.execute("find_elements", {"role": "button"}, session)
+    assert result.data is not None
     assert result.data["total"] == 1
 
 

@@ -64,6 +64,7 @@ async def test_what_an_action_could_not_do_is_a_result(session: BrowserSession, 
     unknown = await controller.act({"click": {"index": 1}}, session)
     several = await controller.act({"go_back": {}, "reload": {}}, session)
     wrong = await controller.act({"click_element": {"number": 1}}, session)
+
     assert stale.error is not None
     assert "[999]" in stale.error
     assert stale.error in str(render_result(stale)[0])
@@ -97,7 +98,8 @@ async def test_an_agent_in_a_lent_session_leaves_it_open_and_goes_on(
         "Choose", model=ScriptedModel([done("Red tea.")]), judge=ScriptedModel([CONFIRMED]), session=session
     )
     assert first.status is TaskStatus.NEEDS_PERSON
-    assert "Which tea?" in str(first.obstacle)
+    assert first.obstacle is not None
+    assert "Which tea?" in first.obstacle
     assert (second.status, second.answer) == (TaskStatus.UNCONFIRMED, "Red tea.")
     assert (await by_judge.run()).succeeded
     assert "The red one." in "\n".join(message.text for message in model.requests[1])
@@ -125,6 +127,7 @@ async def test_an_agent_begins_with_given_actions_and_reports_each_step(
     assert outcome.data_as(Tea) == Tea(name="Red tea")
     assert [step.number for step in steps] == [0, 1]
     assert steps[0].actions[0].evidence is not None
+    assert steps[1].page is not None
     assert "Red tea, 3.50" in steps[1].page.text
 
 

@@ -39,6 +39,7 @@ def test_each_command_in_it_is_one_that_the_program_takes() -> None:
             elif words[:1] == ["mcp-browser"] or len(words) < 2:
                 continue
             action = commands.parse(session_of(words)[1]).action
+            assert action is not None
             read.add(action.name)
     assert {"go_to_url", "click_element", "input_text", "fill_form"} <= read
 

@@ -196,6 +196,7 @@ async def test_a_frame_of_another_site_is_looked_into(under: Make, site: Site) -
         "click_element", {"index": hand.index("Pay")}, hand.session, granted=hand.granted
     )
     assert isinstance(told, ActionResult)
+    assert told.observation is not None
     assert "Paid" in str(told.observation.changes)
 
 

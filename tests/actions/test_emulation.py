@@ -92,6 +92,7 @@ async def test_the_settings_outlive_a_browser_that_dies(site: Site) -> None:
         emulation = await session.plugin(Emulation)
         await emulation.override({"cpu": 2.0, "locale": "fr-FR", "network": "offline", "scale": 2.0})
         browser = session.context.browser
+        assert browser is not None
         await browser.close()
         await session.ensure_open()
         page = session.current_tab.page

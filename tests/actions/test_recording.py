@@ -233,6 +233,7 @@ async def test_recordings_are_whole_when_the_session_ends(hand: Hand) -> None:
     await until_recorded(hand.session, is_colour(RED))
     await hand.session.close()
     folder = hand.session.artifacts._output_dir
+    assert folder is not None
     video, trace = (max(folder.glob(f"until-the-end*{end}")) for end in (".webm", ".zip"))
     assert shows(video, RED)
     assert zipfile.ZipFile(trace).testzip() is None

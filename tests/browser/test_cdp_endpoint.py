@@ -47,6 +47,7 @@ def running_chromium(profile: Path, *, port: int = 0, url: str = "about:blank") 
         start_new_session=True,
     )
     try:
+        assert process.stderr is not None
         for line in process.stderr:
             if found := re.search(r"listening on ws://([\d.:]+)/", line):
                 break

@@ -237,6 +237,7 @@ async def test_where_a_message_was_written_is_told_all_the_same(hand: Hand, site
     hand.tab.console.clear()
     await hand.open(url)
     (entry,) = hand.tab.console.entries()
+    assert entry.place is not None
     assert (entry.place.url, entry.text) == (url, "here")
 
 

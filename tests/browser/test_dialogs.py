@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 async def test_a_click_that_opens_a_dialog_returns_and_tells_it(hand: Hand, site: Site) -> None:
     await hand.open(site.page(button("out.textContent = confirm('Sure?')")))
     told = await hand.click("Go")
+    assert told.dialog is not None
     assert (told.dialog.kind, told.dialog.message) == ("confirm", "Sure?")
     assert told.snapshot is None
     assert told.changes is None
@@ -101,6 +102,7 @@ async def test_the_dialog_of_a_popup_from_its_first_script_is_held(hand: Hand, s
     popup = site.page("<script>alert('From the popup')</script>Popup body")
     await hand.open(site.page(button(f"window.open('{popup}')")))
     told = await hand.click("Go")
+    assert told.dialog is not None
     assert told.dialog.message == "From the popup"
     assert "Popup body" in shown(await hand.answer(True))
 

@@ -108,6 +108,7 @@ async def test_the_default_session_has_a_browser_of_the_grid_and_gives_it_back(
 async def test_a_driver_that_was_started_before_is_ended_for_one_that_knows_the_grid(grid: Grid) -> None:
     early.start_driver()
     started = early._waiting
+    assert started is not None
     async with managing(grid.address) as manager:
         await manager.ready()
         assert started.poll() is not None

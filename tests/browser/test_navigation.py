@@ -25,6 +25,7 @@ def raw() -> Iterator[str]:
 async def test_the_status_of_a_document_is_told(hand: Hand, site: Site) -> None:
     for status in (200, 404, 500):
         told = await hand.open(f"{site.url}/status/{status}")
+        assert told.snapshot is not None
         assert told.snapshot.status == status
         assert hand.tab.status == status
     await hand.do(lambda tab: tab.page.evaluate("history.pushState({}, '', '/elsewhere')"))
@@ -42,6 +43,7 @@ async def test_the_status_is_that_of_the_last_redirect(hand: Hand, site: Site) -
 async def test_the_status_follows_a_click_too(hand: Hand, site: Site) -> None:
     await hand.open(site.page("<a href='/status/403'>Closed</a>"))
     told = await hand.click("Closed")
+    assert told.snapshot is not None
     assert told.snapshot.status == 403
 
 

@@ -99,6 +99,7 @@ async def test_a_file_goes_to_the_users_folder_and_to_the_caller(site: Site, use
     await until(lambda: len(hand.session.downloads) > before and hand.session.downloads[-1].done)
     (download,) = hand.session.downloads[before:]
     assert download.error is None
+    assert download.path is not None
     assert download.path.read_text() == "ok"
     assert any(file.read_text() == "ok" for file in user.downloads.iterdir())
 
@@ -118,6 +119,7 @@ async def test_dialogs_and_popups_of_its_own_tabs_are_its_own(site: Site, user: 
     url = site.page(OWN)
     await hand.open(url)
     told = await hand.click("Ask")
+    assert told.dialog is not None
     assert told.dialog.message == "Really?"
     await hand.answer(True)
     before = set(hand.session.tabs)
@@ -185,6 +187,7 @@ async def test_what_is_the_users_stays_out_of_reach(site: Site, user: User, hand
         with pytest.raises(Exception, match="not done in a browser of the user's own"):
             await forbidden
     assert "login=ann" in user.read(witness, "document.cookie")
+    assert context.browser is not None
     cdp = await context.browser.new_browser_cdp_session()
     with pytest.raises(Exception, match="not done in a browser of the user's own"):
         await send(cdp, "Target.getTargets")

@@ -66,6 +66,7 @@ async def test_a_document_that_goes_away(page: Page) -> None:
 async def test_an_element_that_goes_away(page: Page) -> None:
     await page.set_content("<button>Gone</button>")
     button = await page.query_selector("button")
+    assert button is not None
     await page.evaluate("document.querySelector('button').remove()")
     assert isinstance(await error_of(button.scroll_into_view_if_needed()), StaleElement)
 

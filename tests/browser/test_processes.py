@@ -63,6 +63,7 @@ def test_a_killed_server_leaves_no_process(site: Site, tmp_path: Path, profile: 
         [sys.executable, "-c", SERVER, folder, site.url, what], stdout=subprocess.PIPE, text=True
     )
     try:
+        assert server.stdout is not None
         assert server.stdout.readline() == "ready\n"
         started = family(server.pid)
         assert len(started) > 1

@@ -53,6 +53,7 @@ def process(code: str, *arguments: str) -> Generator[subprocess.Popen[str]]:
     command = [sys.executable, "-c", code, *arguments]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
+        assert running.stdout is not None
         assert running.stdout.readline() == "ready\n"
         yield running
     finally:
@@ -76,6 +77,7 @@ async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Sit
     async with browsing(tmp_path, profile_in_use="error") as first:
         await first.open(site.page("First"))
         holder = profile_holder(tmp_path)
+        assert holder is not None
         assert holder.alive
         async with browsing(tmp_path, profile_in_use="error") as second:
             with pytest.raises(ProfileInUse) as refusal:

@@ -197,6 +197,7 @@ async def test_what_timers_did_not_do_is_known_to_the_next_page_of_the_origin(ha
     controller = Controller()
     for name in ("One", "Two", "One"):
         snapshot = (await hand.look()).snapshot
+        assert snapshot is not None
         (index,) = [node.index for node in snapshot.nodes if node.name == name]
         await controller.execute("click_element", {"index": index}, hand.session)
     await hand.open(site.page(html))
@@ -247,6 +248,7 @@ async def test_what_a_click_animates_by_script_is_awaited_each_time(hand: Hand, 
     )
     await hand.open(site.page(button("grow()") + script))
     snapshot = (await hand.look()).snapshot
+    assert snapshot is not None
     (index,) = [node.index for node in snapshot.nodes if node.name == "Go"]
     for number in range(1, 5):
         result = await Controller().execute("click_element", {"index": index}, hand.session)

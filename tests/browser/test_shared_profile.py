@@ -214,6 +214,7 @@ async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> Non
         await asyncio.gather(*(server.session.ensure_open() for server in everyone))
         assert len(sharers_of(tmp_path)) == 4
         holder = profile_holder(tmp_path)
+        assert holder is not None
         assert holder.shared
         assert holder.pid is not None
         os.kill(holder.pid, signal.SIGTERM)
@@ -232,6 +233,7 @@ async def test_session_cookies_that_end_are_told_as_lost(tmp_path: Path, site: S
         await server.open(page)
         await server.tab.page.evaluate("document.cookie = 'login=ann'")
         holder = profile_holder(tmp_path)
+        assert holder is not None
         assert holder.pid is not None
         pids = {"broker": holder.pid}
         for pid, process in {**family(os.getpid()), **family(holder.pid)}.items():

@@ -25,6 +25,7 @@ def address() -> Iterator[str]:
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.conformance.fixture_server"], stdout=subprocess.PIPE, text=True
     )
+    assert server.stdout is not None
     try:
         yield server.stdout.readline().strip()
     finally:

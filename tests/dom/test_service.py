@@ -142,6 +142,7 @@ async def test_an_element_that_playwright_has_found_gets_an_index(show: Show, pa
     await page.evaluate("gone.remove()")
     gone, node = await dom.nodes_of([handle for handle in handles if handle])
     assert gone is None
+    assert node is not None
     assert node.index is not None
     assert (await dom.ready(node.index, for_="read")).tag == "p"
 

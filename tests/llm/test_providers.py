@@ -51,6 +51,7 @@ async def failure(model: ProviderModel, *, seconds: float = 20) -> ModelError:
 async def test_a_form_comes_back_filled_in(aimock: Aimock, name: str) -> None:
     aimock.says(calls())
     reply = await (await provider_model(name)).ask(ASKED, form=FORM, seconds=20)
+    assert reply.call is not None
     assert reply.call.name == "AgentOutput"
     assert reply.call.arguments == OUTPUT
     assert reply.finish == "stop"
@@ -88,6 +89,7 @@ async def test_an_earlier_form_is_told_as_a_call_and_its_result(aimock: Aimock, 
 async def test_a_form_can_be_asked_for_as_json(aimock: Aimock, name: str) -> None:
     aimock.says({"content": '{"action": [{"wait_for": {"seconds": 1}}]}'})
     reply = await (await provider_model(name, BY_JSON)).ask(ASKED, form=FORM, seconds=20)
+    assert reply.call is not None
     assert reply.call.arguments == {"action": [{"wait_for": {"seconds": 1}}]}
     assert not aimock.requests()[0]["body"].get("tools")
 
@@ -97,6 +99,7 @@ async def test_an_answer_cut_off_says_so(aimock: Aimock, name: str) -> None:
     aimock.says({"content": '{"action": [', "finishReason": "length"})
     reply = await (await provider_model(name, BY_JSON)).ask(ASKED, form=FORM, seconds=20)
     assert reply.finish == "length"
+    assert reply.call is not None
     assert reply.call.arguments == '{"action": ['
 
 

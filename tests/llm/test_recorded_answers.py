@@ -134,6 +134,7 @@ async def test_a_form_is_demanded_and_comes_back_as_far_as_it_got(
         ANTHROPIC: streamed(anthropic_call(arguments), stop="max_tokens" if cut else "tool_use"),
     }
     reply = await wire.ask(name, answers[name])
+    assert reply.call is not None
     assert reply.call.arguments == ({} if arguments == "{}" else arguments)
     assert (reply.finish == "length") is cut
     assert wire.bodies[0]["tool_choice"] in ("required", {"type": "any"})

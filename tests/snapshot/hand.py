@@ -135,11 +135,15 @@ def act(action: str, name: str, *, role: str | None = None, target: str | None =
 
 
 def changes_of(result: ActionResult) -> DomChanges:
+    """The changes that a result tells."""
+    assert result.observation is not None
     assert result.observation.changes is not None
     return result.observation.changes
 
 
 def snapshot_of(result: ActionResult) -> DomSnapshot:
+    """The snapshot that a result tells."""
+    assert result.observation is not None
     assert result.observation.snapshot is not None
     return result.observation.snapshot
 
@@ -147,6 +151,7 @@ def snapshot_of(result: ActionResult) -> DomSnapshot:
 def words_of(result: ActionResult) -> str:
     """What an observation says of the page's changes, one line each, with marks as in results."""
     observation = result.observation
+    assert observation is not None
     marks = {"added": "+", "removed": "-", "changed": "~", "replaced": "~", "unlisted": "="}
     changes = observation.changes.changes if observation.changes else ()
     lines = [f"{marks[change.op]} {change.node}" for change in changes]

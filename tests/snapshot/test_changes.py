@@ -153,6 +153,7 @@ async def test_buttons_that_are_made_anew_are_told_as_replaced_and_nothing_else(
     view = await hand.show(f"<div id=d><p>Words</p><button>Save</button><button>Send</button></div>{FILLER}")
     lines = await changes(hand, "d.innerHTML = d.innerHTML")
     assert [(change.op, change.node.name) for change in lines] == [("replaced", "Save"), ("replaced", "Send")]
+    assert lines[0].before is not None
     assert lines[0].before.index == view.index("Save")
     assert lines[0].node.index != view.index("Save")
 
@@ -161,6 +162,7 @@ async def test_a_button_that_gets_another_name_keeps_its_index(hand: Hand) -> No
     view = await hand.show(f"<button id=b>Follow</button>{FILLER}")
     (line,) = await changes(hand, "b.textContent = 'Following'")
     assert (line.op, line.node.name, line.node.index) == ("changed", "Following", view.index("Follow"))
+    assert line.before is not None
     assert line.before.name == "Follow"
 
 
@@ -322,10 +324,12 @@ async def test_a_huge_change_stays_within_its_budget_and_says_what_is_left_out(h
     )
     result = await hand.click(view.index("More"))
     observation = result.observation
+    assert observation is not None
     if observation.changes is not None:
         assert sum(len(str(change.node)) for change in observation.changes.changes) < 1500 * 4
         assert observation.changes.omitted > 19_000
     else:
+        assert observation.snapshot is not None
         assert sum(len(str(node)) for node in observation.snapshot.nodes) < 6000 * 4
         assert observation.snapshot.omitted > 15_000
 

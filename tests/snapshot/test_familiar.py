@@ -35,6 +35,7 @@ async def test_the_navigation_of_the_next_page_is_told_as_it_was_and_its_links_k
     assert "Cups" not in text
     assert "# Second" in text
     result = await hand.click(indexes["Tea"])
+    assert result.observation is not None
     assert result.observation.url == last
 
 

@@ -76,8 +76,9 @@ async def test_what_is_seen_of_a_box_is_told_before_what_is_near_it(hand: Hand) 
     assert 'log "Chat"' in lines[0]
     assert lines.index(above) == 1
     assert "textbox" in lines[-1]
-    (index,) = re.findall(r"scroll index=(\d+)", above)
-    await hand.do("scroll", index=int(index), direction="up", pages=10)
+    index = re.search(r"scroll index=(\d+)", above)
+    assert index is not None
+    await hand.do("scroll", index=int(index[1]), direction="up", pages=10)
     assert await hand.script("box.scrollTop") == 500 * 20 - 200 - 2000
 
 

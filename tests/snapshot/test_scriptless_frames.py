@@ -15,6 +15,7 @@ MESSAGE = """<style>@keyframes come { from { opacity: 0 } } p { animation: come 
 async def test_a_frame_without_scripts_is_read_and_worked(hand: Hand, sandbox: str) -> None:
     frame = f"<iframe sandbox='{sandbox}' width=600 height=300 srcdoc=\"{html.escape(MESSAGE)}\"></iframe>"
     opened = await hand.do("go_to_url", url=hand.site.page(f"<h1>Inbox</h1>{frame}"))
+    assert opened.observation is not None
     names = [node.name for node in snapshot_of(opened).nodes]
     assert names == ["Inbox", "", "Dear Ann", "Agree", "Name", "More", "Answer"]
     assert opened.observation.notices == ()  # None about scripts of ours that were kept from running

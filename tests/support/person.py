@@ -73,6 +73,7 @@ class Recorder:
         return "".join(path.read_text() for path in self.files)
 
     async def _enter(self, word: str) -> None:
+        assert self.process.stdin is not None
         self.process.stdin.write(f"{word}\n".encode())
         await self.process.stdin.drain()
 
@@ -91,6 +92,7 @@ async def recorded(url: str, folder: Path, name: str) -> AsyncGenerator[Recorder
         env=own_environment(),
     )
     try:
+        assert process.stderr is not None
         async with asyncio.timeout(SECONDS), async_playwright() as playwright:
             while b"Recording" not in await process.stderr.readline():
                 assert process.returncode is None

@@ -97,6 +97,7 @@ class RawServer:
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
+        assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.append(line)
             with contextlib.suppress(ValueError):
@@ -106,6 +107,7 @@ class RawServer:
 
     def send(self, method: str, params: dict[str, Any] | None = None, *, notification: bool = False) -> int:
         """Send one message; the id of a request."""
+        assert self.process.stdin is not None
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params or {}}
         if not notification:
             self._last_id += 1

@@ -78,6 +78,7 @@ class RemoteServer:
         return int(self.base.split(":")[2].partition("/")[0])
 
     def _read(self) -> None:
+        assert self.process.stderr is not None
         for line in self.process.stderr:
             self.stderr.append(line)
             self._listening.put(line)
@@ -197,6 +198,7 @@ class RemoteBrowser(Browser):
         if self.session is not None:
             return self.session
         listed = (await self.call("list_sessions")).structured
+        assert listed is not None
         (own,) = listed["sessions"]
         return own["session"]
 

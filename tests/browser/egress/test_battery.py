@@ -120,6 +120,7 @@ def internet(site: Site, manager: BrowserManager) -> list[str]:
         assert host == PUBLIC
         return await asyncio.open_connection("127.0.0.1", site.port, limit=STREAM_LIMIT)
 
+    assert manager.egress is not None
     manager.egress.dialer.resolve, manager.egress.dialer.dial = resolve, dial
     return dialed
 
