@@ -277,8 +277,8 @@ async def test_many_handles_without_names_are_counted_and_found_with_what_they_a
     script = "<script>for (const one of document.querySelectorAll('i')) one.onmousedown = () => 0</script>"
     text = await told(hand, jobs + script)
     found = (await hand.do("find_elements", text="handle", limit=30)).page_content
-    assert text.count('clickable "" hint="handle"') == 2
+    assert text.count('clickable "" hint="handle left of Job ') == 2
     assert "… 10 more handles (get_state index=" in text
     assert text.count("button") == 12
     assert found is not None
-    assert found.count('clickable "" hint="handle" in="Job ') == 12
+    assert found.count('clickable "" hint="handle left of Job ') == 12

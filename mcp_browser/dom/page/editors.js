@@ -54,4 +54,4 @@ const isDrawnByEditor = (element) => walk.surface !== null && walk.surface !== e
 const isAroundEditor = (element) => walk.surface !== null && (_contains.call(element, walk.surface) || isDrawnByEditor(element));
 
 /** Whether an element of that class is the margin of a code editor, where nothing but numbers of lines stands. @param {Element} element @param {string} named */
-const isGutter = (element, named) => GUTTER_CLASS.test(named) && GUTTER_TEXT.test(textContent(element));
+const isGutter = (element, named) => GUTTER_CLASS.test(named) && GUTTER_TEXT.test(textContent(element)) && !isResizer(element);

@@ -208,9 +208,13 @@ function enterElement(element, parent) {
 /** An element that shows nothing of its own: an icon, where it takes clicks. @param {Element} element @param {string} tag @param {Open} frame @param {Open | null} parent */
 function enterEmpty(element, tag, frame, parent) {
   suspectHost(element, tag);
-  if (!parent || !handOver(element, tag)) return;
+  const isHand = parent !== null && handOver(element, tag);
+  // Beside the words of an entry that has entries below it a listener may ask which was hit.
+  if (!parent || !(isHand || (heardListeners && nestBelow(parent.element, 1) && walk.open.some((outer) => listensItself(outer.element))))) return;
   walk.open.push(frame);
-  const at = underHand();
+  const isOwn = !isHand || (frame.pointed && isResizer(element));
+  const at = isOwn ? walk.open.length - 1 : underHand();
+  if (isOwn) flush();
   walk.open.pop();
   if (at === walk.open.length) {
     const far = farOf(element, isDrawnFlat(element));

@@ -29,7 +29,8 @@ const inWords = (name) => tidy(name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replac
 
 /** What a control without a name may be for; "" where nothing says so. @param {Element} element @returns {string} */
 function hintOf(element) {
-  return cut(tipOf(element) || tipAround(element) || drawnAs(element) || iconOf(element) || calledBy(element) || (isResizer(element) ? "resize" : placeInSet(element)), LONGEST_WORD);
+  const tip = tipOf(element) || tipAround(element) || drawnAs(element) || iconOf(element);
+  return cut(tip || (isResizer(element) ? pulledAt(element) : colourOf(element) || calledBy(element) || placeInSet(element)), LONGEST_WORD);
 }
 
 /** Which of its set an element says that it is, such as a star among five. @param {Element} element */
@@ -40,6 +41,91 @@ function placeInSet(element) {
 
 /** Whether an element is there to be pulled at for another size. @param {Element} element */
 const isResizer = (element) => /resize$/.test(styleOf(element).cursor);
+
+const LONGEST_PART = 14;
+
+/** What an element that is pulled at for another size is called, and at which side of what it lies, or between what. @param {Element} grip */
+function pulledAt(grip) {
+  const { cursor } = styleOf(grip);
+  const [across, down] = [!/^(?:row|n|s|ns)-/.test(cursor), !/^(?:col|e|w|ew)-/.test(cursor)];
+  const { left, top, width, height } = rectOf(grip);
+  // At the middle of a long one another may end.
+  const [x, y] = [left + width * (across ? 0.5 : 0.3), top + height * (down ? 0.5 : 0.3)];
+  const [dx, dy] = [across ? width / 2 + BEYOND : 0, down ? (height / 2 + BEYOND) * (/^(?:ne|sw)/.test(cursor) ? -1 : 1) : 0];
+  const hint = /^.*(?:handle|grip|resize|drag).*$/i.exec(calledBy(grip))?.[0] || "resize";
+  const isIn = (/** @type {DOMRect} */ box, /** @type {number} */ sign) => x + sign * dx > box.left && x + sign * dx < box.right && y + sign * dy > box.top && y + sign * dy < box.bottom;
+  const gist = (/** @type {Element | undefined} */ part) => (part ? cut(gistOf(part), LONGEST_PART) : "");
+  for (const outer of outward(flatParent(grip))) {
+    const box = rectOf(outer);
+    if (isIn(box, 1) === isIn(box, -1) || holds(outer, body())) continue;
+    const side = `${down ? (2 * y < box.top + box.bottom ? " top" : " bottom") : ""}${across ? (2 * x < box.left + box.right ? " left" : " right") : ""}`;
+    return [hint + side, gist(outer)].filter(Boolean).join(" of ");
+  }
+  const hits = [at(x - dx, y - dy), at(x + dx, y + dy)];
+  const around = Array.from(outward(hits[0] || null)).find((outer) => hits[1] && holds(outer, hits[1]));
+  const [first, second] = hits.map((hit) => gist(Array.from(outward(around ? hit : null)).find((outer) => flatParent(outer) === around)));
+  return first && second ? `${hint} between ${first} and ${second}` : hint;
+}
+
+const COLOUR_ATTRIBUTES = ["data-color", "data-colour", "data-value", "value"];
+const COLOUR_STYLE = /background|--[^:;]*(?:colou?r[^:;]*:|:\s*(?:#|rgb|hsl))/i;
+const COLOUR_WORD = /^(?:#|[a-z][a-z\s-]*$)/i;
+const [LARGEST_SWATCH, MOST_PAINTED, LEAST_COLOURS] = [80, 5, 3];
+
+/** The colour that an element is painted with, by what lies on top in it; "" where it shows something else. @param {Element} element */
+function paintOf(element) {
+  const parts = [element, ...queryAll(element, "*")];
+  if (parts.length > MOST_PAINTED || !isBlank(textContent(element))) return "";
+  for (const [part, pseudo] of parts.reverse().filter(isSeen).flatMap((part) => ["::after", "::before", ""].map((pseudo) => /** @type {[Element, string]} */ ([part, pseudo])))) {
+    const { backgroundColor, content } = styleOf(part, pseudo);
+    const [red = 0, green = 0, blue = 0, alpha] = (backgroundColor.match(/[\d.]+/g) || []).map(Number);
+    if (alpha === 0 || (pseudo && content === "none")) continue;
+    return alpha === undefined && backgroundColor.startsWith("rgb(") ? `#${(0x1000000 + red * 0x10000 + green * 0x100 + blue).toString(16).slice(1)}` : backgroundColor;
+  }
+  return "";
+}
+
+/** The colour that an element stands for which shows nothing else, written on it or other than its brothers'; "" where its name says more than a brother's. @param {Element} element @param {string} name */
+function colourOf(element, name = "") {
+  const { width, height } = rectOf(element);
+  const colour = Math.max(width, height) <= LARGEST_SWATCH ? paintOf(element) : "";
+  const beside = element.nextElementSibling || element.previousElementSibling;
+  if (!colour || (name && (name.toLowerCase().includes(colour) || (beside && (attribute(beside, "aria-label") || name) !== name)))) return "";
+  const isGiven = [element, ...queryAll(element, "[style]")].some((part) => COLOUR_STYLE.test(attribute(part, "style") || ""));
+  if (!isGiven && new Set([.../** @type {Element} */ (parentNode(element)).children].slice(0, LEAST_COLOURS + 1).map(paintOf).filter(Boolean)).size < LEAST_COLOURS) return "";
+  return COLOUR_ATTRIBUTES.map((name) => attribute(element, name) || "").find((value) => COLOUR_WORD.test(value)) || colour;
+}
+
+/** So far around an element an entry is looked for that has entries in it, and so many elements behind. */
+const [MOST_UP_TO_ENTRY, MOST_TO_NEST] = [3, 4];
+
+/** What is alike in entries of a tree; "" where nothing says so. @param {Element | null | undefined} element */
+function kindOf(element) {
+  const tag = element ? localName(element) : "";
+  const word = element && tag !== "ul" ? firstWord(attribute(element, "class")) : "";
+  return tag === "li" ? tag : word && !LAYOUT_CLASS.test(word.replace(/^.*__/, "")) ? `${tag} ${word}` : "";
+}
+
+/** What holds the entries below the one that an element stands in, more of its kind, and what is written in that one itself. @param {Element} element @param {number} most @returns {[Element, string] | null} */
+function nestBelow(element, most = MOST_UP_TO_ENTRY) {
+  let inner = null;
+  for (const entry of outward(element, most)) {
+    const kind = kindOf(entry);
+    let nest = inner ? inner.nextElementSibling : entry.firstElementChild;
+    for (let left = MOST_TO_NEST; kind && nest && left > 0; nest = nest.nextElementSibling, left--) {
+      const [first, second] = [nest.firstElementChild, nest.firstElementChild?.firstElementChild];
+      if ((inner && kindOf(nest) && kindOf(inner) === kindOf(nest)) || ![first, second, second?.firstElementChild].some((one) => kindOf(one) === kind)) continue;
+      let text = "";
+      for (let node = firstChild(entry); node && node !== nest; node = nextSibling(node)) text += ` ${textContent(node)}`;
+      if (WORDS.test(text)) return [nest, tidy(text).replace(/^[^\p{L}\p{N}]+/u, "")];
+    }
+    inner = entry;
+  }
+  return null;
+}
+
+/** Whether an element is an entry of a tree: it has entries below it, or is one of those. @param {Element} element */
+const isTwig = (element) => nestBelow(element, 1) !== null || (kindOf(element) !== "" && Array.from(outward(flatParent(element), MOST_UP_TO_ENTRY)).some((outer) => kindOf(outer) === kindOf(element) && holds(nestBelow(outer, 1)?.[0] ?? element, element)));
 
 const TITLED = "[title],[alt]:not([alt='']),[aria-label]";
 
@@ -177,8 +263,12 @@ function surroundings(element, others) {
     if (others.some((other) => other !== element && holds(outer, other))) break;
     entry = outer;
   }
-  if (entry === element) return "";
-  const heading = query(entry, "h1,h2,h3,h4,h5,h6,[role=heading],legend,caption");
-  const text = tidy(String((entry instanceof HTMLElement && _innerText.call(entry)) || textContent(entry)));
-  return cut((heading && tidy(textContent(heading))) || text, LONGEST_PLACE);
+  return entry === element ? "" : cut(gistOf(entry), LONGEST_PLACE);
+}
+
+/** What a part of the page says first: its heading or its text. @param {Element} part */
+function gistOf(part) {
+  const heading = query(part, "h1,h2,h3,h4,h5,h6,[role=heading],legend,caption");
+  const text = () => tidy(String((part instanceof HTMLElement && _innerText.call(part)) || textContent(part)));
+  return (heading && tidy(textContent(heading))) || text();
 }

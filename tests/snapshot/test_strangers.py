@@ -1,0 +1,163 @@
+"""What pages leave without roles and names: arrows of trees, handles for sizes, swatches of colours."""
+
+import pytest
+
+from tests.snapshot.hand import Hand
+
+TREE = """<script>window.log = []</script><style>.twig { cursor: pointer } .shut > .twigs { display: none }
+i { display: inline-block; width: 12px; height: 12px }</style>
+<div id=tree>
+  <div class="node shut"><i class=twig></i><span>Board</span><div class=twigs>
+    <div class=node><i></i><span>Finance</span></div></div></div>
+  <div class=node><i class=twig></i><span>Plant</span><div class=twigs>
+    <div class=node><i></i><span>Foundry</span></div></div></div>
+</div>
+<script>
+tree.onclick = ({ target }) => target.className === 'twig' && target.parentNode.classList.toggle('shut')
+</script>"""
+"""A tree that only its style sheet and one listener make one."""
+
+
+async def test_an_arrow_of_a_tree_is_called_by_its_entry_and_says_whether_that_is_open(hand: Hand) -> None:
+    view = await hand.show(TREE)
+    board, plant = view.of_role("clickable")
+
+    await hand.click(board.index)
+    opened, _ = (await hand.look()).of_role("clickable")
+
+    assert (board.states, plant.states) == (
+        ("expanded=false", 'hint="Board"'),
+        ("expanded=true", 'hint="Plant"'),
+    )
+    assert opened.states[0] == "expanded=true"
+
+
+async def test_a_label_that_opens_its_entry_says_whether_it_is_open_and_one_beside_an_arrow_does_not(
+    hand: Hand,
+) -> None:
+    view = await hand.show(
+        """<ul><li><span onclick=1>Board</span><ul hidden><li>Finance</li></ul></li>
+        <li><button></button><span onclick=1>Plant</span><ul><li>Foundry</li></ul></li>
+        <li><span onclick=1>Canteen</span></li></ul>"""
+    )
+
+    assert view.one("Board").states == ("expanded=false",)
+    assert view.of_role("button")[0].states == ("expanded=true", 'hint="Plant"')
+    assert view.one("Plant").states == view.one("Canteen").states == ()
+
+
+BAR = "<i style='position: absolute; cursor: {}-resize; {}'></i>"
+PULLED = {
+    "right of Note": BAR.format("e", "right: -5px; top: 0; width: 10px; height: 100%"),
+    "left of Note": BAR.format("ew", "left: 0; top: 0; width: 10px; height: 100%"),
+    "top of Note": BAR.format("ns", "top: -5px; left: 0; width: 100%; height: 10px"),
+    "bottom right of Note": BAR.format("nwse", "right: -5px; bottom: -5px; width: 10px; height: 10px"),
+    "bottom left of Note": BAR.format("sw", "left: -5px; bottom: -5px; width: 10px; height: 10px"),
+}
+
+
+@pytest.mark.parametrize(("place", "bar"), PULLED.items(), ids=PULLED)
+async def test_a_handle_for_the_size_of_a_box_says_at_which_side_it_is(
+    hand: Hand, place: str, bar: str
+) -> None:
+    view = await hand.show(
+        f"<div style='position: absolute; inset: 60px 300px auto 60px; height: 120px'>Note{bar}</div>"
+    )
+
+    assert [line.states for line in view.of_role("clickable")] == [(f'hint="resize {place}"',)]
+
+
+async def test_a_bar_between_two_parts_of_a_page_says_between_which(hand: Hand) -> None:
+    view = await hand.show(
+        """<style>div { display: flex } div > * { flex: 1; height: 80px } div > i { flex: 0 0 8px }
+        p { margin: 0 }</style>
+        <div><nav><h2>Folders</h2><p>Much</nav><i style="cursor: col-resize"></i><main>
+        <div style="flex-direction: column"><p>List</p><i style="cursor: row-resize"></i><p>Message</p></div>
+        </main></div>"""
+    )
+
+    assert [line.states for line in view.of_role("clickable")] == [
+        ('hint="resize between Folders and List Message"',),
+        ('hint="resize between List and Message"',),
+    ]
+
+
+SWATCHES = {
+    "a style of its own": (
+        "<style>b { display: inline-block; width: 20px; height: 20px }</style>"
+        "<button style='background: #1fbc9c'></button><b style='background: red' onclick=1></b>"
+        "<button><b style='background: rgb(0, 0, 128)'></b></button>",
+        ["#1fbc9c", "#ff0000", "#000080"],
+    ),
+    "a class for each": (
+        "<style>b { display: inline-block; width: 20px; height: 20px } .a { background: red }"
+        ".b { background: lime } .c { background: blue }</style>"
+        "<p><b class=a onclick=1></b><b class=b onclick=1></b><b class=c onclick=1></b></p>",
+        ["#ff0000", "#00ff00", "#0000ff"],
+    ),
+    "what lies over it": (
+        "<style>button::after { content: ''; position: absolute; inset: 0; background: var(--tint) }"
+        "button { position: relative; width: 20px; height: 20px; background: white }</style>"
+        "<button style='--tint: red'></button><button style='--tint: teal'></button>",
+        ["#ff0000", "#008080"],
+    ),
+    "words": (
+        "<style>b { display: inline-block; width: 20px; height: 20px }</style>"
+        "<b style='background: #f00' data-color='Signal red' onclick=1></b>"
+        "<b style='background: #0f0' title='Lime' onclick=1></b>",
+        ["Signal red", "Lime"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("page", "colours"), SWATCHES.values(), ids=SWATCHES)
+async def test_a_swatch_is_called_by_its_colour(hand: Hand, page: str, colours: list[str]) -> None:
+    view = await hand.show(page)
+
+    assert [line.name or line.states[0].removeprefix('hint="')[:-1] for line in view.elements] == colours
+
+
+async def test_swatches_of_one_name_say_their_colours_and_other_buttons_say_none(hand: Hand) -> None:
+    view = await hand.show(
+        "<style>button { width: 20px; height: 20px }"
+        ".dot { background: grey } .on { background: navy }</style>"
+        "<button aria-label=Colour style='background: red'></button>"
+        "<button aria-label=Colour style='background: lime'></button>"
+        "<p><button class=dot></button><button class='dot on'></button><button class=dot></button></p>"
+        "<p><button></button></p>"
+    )
+
+    assert [line.states for line in view.all("Colour")] == [('hint="#ff0000"',), ('hint="#00ff00"',)]
+    assert len(view.all("")) == 4
+    assert not [line for line in view.all("") if "#" in str(line.states)]
+
+
+async def test_what_listens_around_the_row_is_asked_which_part_of_it_was_hit(hand: Hand) -> None:
+    view = await hand.show(
+        """<script>window.log = []</script>
+        <style>li { cursor: pointer } li.shut ul { display: none }
+        i, b { display: inline-block; width: 12px; height: 12px }</style>
+        <ul onclick="log.push(event.target.title || event.target.className)">
+        <li class=shut><i class=twig></i><b class=box></b><span class=word>Board</span>
+        <ul><li>Finance</li></ul></li></ul>"""
+    )
+    twig, box, word = view.of_role("clickable")
+
+    for line in (twig, box, word):
+        await hand.click(line.index)
+
+    assert twig.states[0] == "expanded=false"
+    assert [line.name for line in (twig, box, word)] == ["", "", "Board"]
+    assert await hand.log() == ["twig", "box", "word"]
+
+
+async def test_handles_of_a_box_that_is_dragged_are_listed_in_it(hand: Hand) -> None:
+    bar = BAR.format("e", "right: 0; top: 0; width: 8px; height: 100%")
+    view = await hand.show(
+        "<div style='position: relative; width: 200px; height: 80px; cursor: move' onmousedown=1>"
+        f"Note{bar}</div>"
+        "<div class=gutter style='cursor: col-resize; width: 8px; height: 80px' onmousedown=1></div>"
+    )
+
+    assert view.one("Note", role="clickable")
+    assert [line.states for line in view.all("")] == [('hint="resize right of Note"',), ('hint="resize"',)]
