@@ -386,7 +386,8 @@ async def _check_first(entry: ListedAction, session: BrowserSession) -> None:
         if isinstance(address, str):
             check_url(session.restored(address), session.settings, base=tab.url)
         return
-    entry.action.check_page(tab.page)
+    if not entry.action.offered_on(tab.page):
+        raise entry.action.not_offered(tab.page)
     for _, index in element_arguments(entry.arguments):
         if isinstance(index, int):
             await tab.ask(tab.dom.describe(index))

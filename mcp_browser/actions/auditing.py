@@ -116,7 +116,7 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
         except OSError as error:
             raise NotFound(f"{path.name} cannot be read: {error.strerror}.") from error
     await ctx.tab.await_pictures(PICTURES_SECONDS)
-    element = await ctx.tab.element(params.index) if params.index is not None else None
+    element = ctx.tab.element(params.index) if params.index is not None else None
     after, _ = await png_picture(ctx.tab, element, full_page=params.full_page)
     if before is None:
         artifact = await ctx.keep(after, params.name, suffix=".png", kind="screenshot", default="picture")

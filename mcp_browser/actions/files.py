@@ -79,7 +79,7 @@ async def drop_files(
     paths: Strings = Field(repr=False, description="or data: or browser:// URIs"),
 ) -> str:
     """Drop files on an element, as from a folder's window."""
-    element = await ctx.tab.element(index)
+    element = ctx.tab.element(index)
     given = await files_to_give(ctx, paths)
     await element.drop_files(given)
     ctx.session.uploads += (file.name for file in given)

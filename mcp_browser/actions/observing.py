@@ -138,7 +138,7 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
         taken = await take_screenshot(ctx, full_page=params.full_page, labels=params.labels)
         what = "the full page" if params.full_page else "the view"
     else:
-        element = await ctx.tab.element(params.index)
+        element = ctx.tab.element(params.index)
         taken = await take_screenshot(ctx, element=element, labels=params.labels)
         what = str(element)
     message = f"Picture of {what}, {taken.attachment.name}."

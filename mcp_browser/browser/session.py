@@ -17,12 +17,13 @@ from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.observation import Effect
+from mcp_browser.browser.page import ActionScope
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.profile import remove_leftovers_once
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, SessionPlugins
 from mcp_browser.browser.session_services import Clipboard, SessionLimits, SessionServices
 from mcp_browser.browser.settling import Observer
-from mcp_browser.browser.tab import ActionScope, Tab
+from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
 from mcp_browser.browser.takeover import Takeover
 from mcp_browser.dom.scripts import hook_script
@@ -134,7 +135,7 @@ class BrowserSession:
             limits=limits,
             notice=self.notice,
             openings=pool.openings,
-            ended=self._ended,
+            why_ended=self._why_ended,
             egress=egress,
         )
         self.hide = self.services.hide
@@ -177,7 +178,9 @@ class BrowserSession:
     @property
     def current_tab(self) -> Tab:
         """The tab that actions work in. Raises BrowserUnavailable: the session is not open."""
-        return self._observer.current_tab
+        if (tab := self._tabs.current) is None:
+            raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
+        return tab
 
     @property
     def tab_in_use(self) -> Tab | None:
@@ -382,9 +385,6 @@ class BrowserSession:
             self._is_open = False
             lease, self._lease = self._lease, contextlib.AsyncExitStack()
             self._releasing = begin(lease.aclose())
-
-    def _ended(self) -> BrowserUnavailable | None:
-        return self._why_ended() if self.services.context is None else None
 
     def _why_ended(self) -> BrowserUnavailable:
         """The error of an action whose browser has ended."""

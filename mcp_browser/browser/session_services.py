@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
+import anyio
 from playwright.async_api import BrowserContext
 
 from mcp_browser.browser.concurrency import SessionLock
@@ -122,7 +123,7 @@ class SessionLimits:
     clients use the same process.
     """
 
-    lock: SessionLock = field(default_factory=SessionLock)
+    lock: anyio.Lock | SessionLock = field(default_factory=anyio.Lock)
     why_no_tab: Callable[[int], str] = lambda _tabs: ""
     find_file: Callable[[str], Artifact | None] = lambda _uri: None
     output_dir: Path | None = None
@@ -208,7 +209,7 @@ class SessionServices:
     `channel` names the event by which the page script and the hooks communicate. `hidden` are values that no
     result and no picture may show, by the names that replace them. `addresses` redacts those in results.
     `notice` takes sentences for the next result. `egress` knows why loads were refused. `openings` limits how
-    many sessions and tabs are opened at a time. `ended` returns the error of an action whose browser has
+    many sessions and tabs are opened at a time. `why_ended` returns the error of an action whose browser has
     ended. `context` is Playwright's, None while the session is not open; `closed`: it has ended. `acted_at`
     is when the last action began that does more than read, seconds since 1970. `holds_requests`: requests
     are intercepted, so that their events come later. `learnt` is what the pages of each origin have learnt of
@@ -223,7 +224,7 @@ class SessionServices:
     limits: SessionLimits
     notice: Callable[[str], None]
     openings: asyncio.Semaphore
-    ended: Callable[[], ActionError | None]
+    why_ended: Callable[[], ActionError]
     egress: "ProxySession | None" = None
     context: BrowserContext | None = None
     closed: bool = False

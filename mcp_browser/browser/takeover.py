@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.concurrency import Condition, begin, within
+from mcp_browser.browser.concurrency import Condition, SessionLock, begin, within
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import Tabs
@@ -228,7 +228,8 @@ class Takeover:
     ) -> None:
         """Hold the session's lock until the browser is handed back."""
         try:
-            async with self._services.limits.lock.alone():
+            lock = self._services.limits.lock
+            async with lock.alone if isinstance(lock, SessionLock) else lock:
                 self._place_before = self._place()
                 self._typed.clear()
                 self._taken_at = time.monotonic()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from mcp_browser.browser.concurrency import Condition, begin
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_services import Clipboard, SessionLimits
@@ -88,7 +88,6 @@ class Sessions:
         self._idle_seconds = idle_seconds
         self._held: dict[str, HeldSession] = {}
         self._numbers = itertools.count(1)
-        self._call_ended = Condition()
 
     # -- for calls
 
@@ -118,7 +117,6 @@ class Sessions:
             held.running.discard(call)
             held.used = time.monotonic()
             held.unsaved = True
-            self._call_ended.wake()
 
     async def fork(self, principal: Principal, session: BrowserSession, /) -> SessionLease:
         """Open a session for a task, with a copy of this one's logins; raises LimitReached."""
@@ -132,6 +130,10 @@ class Sessions:
             return self._lease(held)
         note = f'Its browser session is "{held.handle}"; close_session ends it.'
         return self._lease(held, (note,), is_new=True)
+
+    def caller_of(self, _request: Context, /) -> Principal:
+        """Who calls: nobody has to say so where there is one client."""
+        return ANONYMOUS
 
     def owns(self, _request: Context, _session: BrowserSession, /) -> bool:
         """Whether a session is this client's own, and no other one's: its files are listed for it."""
