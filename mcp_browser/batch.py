@@ -30,7 +30,8 @@ from mcp_browser.errors import (
     StaleElement,
 )
 from mcp_browser.policy import Policy, Target
-from mcp_browser.text import clean_text, cut_address, plain_lines, quoted
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import clean_text, plain_lines, quoted
 
 
 class Premises:

@@ -26,8 +26,8 @@ from mcp_browser.consent import PolicyGate
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
 from mcp_browser.policy import load_policy
+from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.settings import Settings
-from mcp_browser.text import cut_address
 
 logger = logging.getLogger(__name__)
 

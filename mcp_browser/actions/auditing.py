@@ -22,7 +22,8 @@ from mcp_browser.dom.accessibility import Violation
 from mcp_browser.dom.models import DomNode
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from mcp_browser.text import counted, cut, cut_address, one_line
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import counted, cut, one_line
 
 auditing = Registry(group="audit")
 

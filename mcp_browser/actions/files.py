@@ -22,8 +22,8 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.named import Index
 from mcp_browser.errors import InvalidArguments, NotActionable
-from mcp_browser.privacy.hiding import hide
-from mcp_browser.text import counted, cut_address
+from mcp_browser.privacy.hiding import cut_address, hide
+from mcp_browser.text import counted
 
 files = Registry(group="files")
 

@@ -14,7 +14,7 @@ from mcp_browser.dom.models import ElementQuery, FoundElements
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DeadlineExceeded, NotActionable, NotFound
-from mcp_browser.text import cut_address
+from mcp_browser.privacy.hiding import cut_address
 
 observing = Registry(group="core")
 

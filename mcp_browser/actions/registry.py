@@ -19,7 +19,7 @@ from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on
 from mcp_browser.policy import Reach
-from mcp_browser.text import cut_address
+from mcp_browser.privacy.hiding import cut_address
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -236,7 +236,7 @@ class Registry:
                 destructive=destructive,
                 open_world=open_world,
                 during_dialog=during_dialog,
-                pictured=pictured if callable(pictured) else lambda _: pictured,
+                pictured=pictured if callable(pictured) else lambda _, always=pictured: always,
                 own_time=own_time,
                 code=code,
                 reach=reach or ("anything" if effect == "input" else "page"),

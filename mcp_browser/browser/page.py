@@ -26,7 +26,8 @@ from mcp_browser.dom.scripts import limits_script
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import READING_HINT, FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
-from mcp_browser.text import cut_address, quoted
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import quoted
 
 T = TypeVar("T")
 

@@ -36,8 +36,7 @@ from mcp_browser.errors import (
     NotActionable,
     NotFound,
 )
-from mcp_browser.privacy.addresses import MARK, SessionAddresses
-from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.privacy.hiding import MARK, Hidden, SessionAddresses
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from mcp_browser.dom.scripts import copying_script
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.policy import Target
-from mcp_browser.privacy.addresses import SessionAddresses
-from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.privacy.hiding import Hidden, SessionAddresses
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 

@@ -30,9 +30,9 @@ from mcp_browser.errors import (
     NavigationError,
     NotActionable,
 )
-from mcp_browser.privacy.hiding import spellings
+from mcp_browser.privacy.hiding import cut_address, spellings
 from mcp_browser.privacy.pictures import Shot
-from mcp_browser.text import cut_address, quoted
+from mcp_browser.text import quoted
 
 ERROR_PAGE = "chrome-error://"
 SHOWING_SECONDS = 3.0  # How long to wait for the DOM of an opened page to be complete

@@ -19,10 +19,10 @@ from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.driver_errors import is_crashed
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
-from mcp_browser.text import cut_address
+from mcp_browser.privacy.hiding import cut_address
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.page import ActionScope
+    from mcp_browser.browser.page import ActionScope, TabPage
 
 QUOTED = 4  # How many lost tabs are named in a sentence
 
@@ -326,7 +326,7 @@ class Tabs:
         if self.refusals == FLOOD:
             begin(self._close_opener(page, self.watch.tab if self.watch is not None else self.current))
 
-    async def _close_opener(self, page: Page, otherwise: Tab | None) -> None:
+    async def _close_opener(self, page: Page, otherwise: "TabPage | None") -> None:
         """Close the tab that has opened a page, or `otherwise` if that is unknown."""
         opener = await page.opener()
         flooding = next((tab for tab in self.all.values() if tab.page is opener), otherwise)

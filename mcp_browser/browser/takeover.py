@@ -16,7 +16,8 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import Tabs
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, NotActionable, TakenOver
-from mcp_browser.text import cut, cut_address, quoted
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import cut, quoted
 
 BEGIN_SECONDS = 30.0  # How long a person waits for a running call to end
 READ_SECONDS = 0.4  # How often secret fields are read

@@ -40,7 +40,7 @@ from mcp_browser.dom.omissions import Omissions, Repeated, SeenParts, repeated_p
 from mcp_browser.dom.references import ID, KIND, ROLE, ElementRef, References
 from mcp_browser.dom.worlds import FrameGone, SentSecrets, World, Worlds, reading_of
 from mcp_browser.errors import InvalidArguments, StaleElement
-from mcp_browser.privacy.addresses import SessionAddresses
+from mcp_browser.privacy.hiding import SessionAddresses
 from mcp_browser.text import CHARACTERS_A_TOKEN
 
 SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is

@@ -23,8 +23,9 @@ from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES
 from mcp_browser.dom.secrecy import find_covers
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.privacy.pictures import Covers
-from mcp_browser.text import cut_address, one_line, quoted
+from mcp_browser.text import one_line, quoted
 
 FURTHEST_SCROLL = 1e7
 
