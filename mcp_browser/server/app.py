@@ -23,7 +23,7 @@ from mcp_browser.policy import load_policy
 from mcp_browser.server.calls import Answer, Call, OnCall, ServerTool
 from mcp_browser.server.elicitation import APP_URI, Context, OpenForm, ViewLink, no_view
 from mcp_browser.server.person import PersonTools
-from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
+from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.prompts import NEEDED, Prompts
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
 from mcp_browser.server.resources.contents import SessionFiles
@@ -156,7 +156,7 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
     """Make a server that offers each caller its tools."""
 
     async def list_tools(ctx: Context, _params: types.PaginatedRequestParams) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=offers(principal_of_request(ctx)).tools.listed_for(ctx))
+        return types.ListToolsResult(tools=offers(sessions.caller_of(ctx)).tools.listed_for(ctx))
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Answer:
         caller, arguments = sessions.caller_of(ctx), params.arguments or {}
