@@ -30,7 +30,8 @@ from mcp_browser.errors import (
     StaleElement,
 )
 from mcp_browser.policy import Policy, Target
-from mcp_browser.text import clean_text, cut_address, plain_lines, quoted
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import clean_text, plain_lines, quoted
 
 
 class Premises:
@@ -387,7 +388,8 @@ async def _check_first(entry: ListedAction, session: BrowserSession) -> None:
         if isinstance(address, str):
             check_url(session.restored(address), session.settings, base=tab.url)
         return
-    entry.action.check_page(tab.page)
+    if not entry.action.offered_on(tab.page):
+        raise entry.action.not_offered(tab.page)
     for _, index in element_arguments(entry.arguments):
         if isinstance(index, int):
             await tab.ask(tab.dom.describe(index))

@@ -13,9 +13,9 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError, McpBrowserError, Refused
 from mcp_browser.hosts import origin_of
 from mcp_browser.policy import Policy, Rule, Target, plain
-from mcp_browser.privacy.hiding import hide
+from mcp_browser.privacy.hiding import cut_address, hide
 from mcp_browser.privacy.redaction import Redactor
-from mcp_browser.text import clean_text, cut, cut_address, quoted
+from mcp_browser.text import clean_text, cut, quoted
 
 T = TypeVar("T")
 

@@ -1,9 +1,8 @@
 """The steps of a call; `STEPS` lists them in order."""
 
-import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -20,15 +19,15 @@ from mcp_browser.actions.session_script import SessionScript, lines_of
 from mcp_browser.audit import audit_log_of, redacted
 from mcp_browser.batch import Batch, ListedAction, Premises, foresee
 from mcp_browser.browser.files.filenames import ServerPaths
+from mcp_browser.browser.page import ActionScope
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.tab import ActionScope
 from mcp_browser.consent import PolicyGate
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
 from mcp_browser.policy import load_policy
+from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.settings import Settings
-from mcp_browser.text import cut_address
 
 logger = logging.getLogger(__name__)
 
@@ -228,7 +227,8 @@ async def guarded(call: Execution, next: Next) -> ActionResult:
     action, tab = call.action, call.session.current_tab
     if tab.held and tab.dialog is not None and not action.during_dialog:
         raise DialogOpen(f"{tab.dialog}.", hint="Answer it with handle_dialog first.")
-    action.check_page(tab.page)
+    if not action.offered_on(tab.page):
+        raise action.not_offered(tab.page)
     return await next(call)
 
 
@@ -260,7 +260,7 @@ async def pictured(call: Execution, next: Next) -> ActionResult:
     result = await next(call)
     setting = call.rules.settings.screenshots.screenshots
     parts = [(call.action, call.params)] if call.batch is None else call.batch.parts
-    wanted = any(action.is_pictured(params) for action, params in parts)
+    wanted = any(action.pictured(params) for action, params in parts)
     if not wanted and setting != "always":
         return result
     ctx = ActionContext(call.session, call.rules.settings)
@@ -284,13 +284,12 @@ async def observed(call: Execution, next: Next) -> ActionResult:
     """Wait until all that the action started has ended; add what changed, new files, and notices."""
     session = call.session
     try:
-        with _as_action_errors(call.action.name):
-            result = await next(call)
-            if result.observation is None:
-                observation = await session.observe(call.scope)
-                if call.batch is not None and result.stands_for_page:
-                    observation = observation.without_page()
-                result = result.model_copy(update={"observation": observation})
+        result = await next(call)
+        if result.observation is None:
+            observation = await session.observe(call.scope)
+            if call.batch is not None and result.stands_for_page:
+                observation = observation.without_page()
+            result = result.model_copy(update={"observation": observation})
     except ActionError as error:
         error.notices = _happened_since(call, error)
         raise
@@ -311,10 +310,9 @@ async def observed(call: Execution, next: Next) -> ActionResult:
 
 async def settled(call: Execution, next: Next) -> ActionResult:
     """In a list: wait until all that the action started has ended; the last action is observed instead."""
-    with _as_action_errors(call.action.name):
-        result = await next(call)
-        if not call.is_last:
-            await call.session.settle(call.scope)
+    result = await next(call)
+    if not call.is_last:
+        await call.session.settle(call.scope)
     return result
 
 
@@ -323,16 +321,16 @@ async def carried_out(call: Execution) -> ActionResult:
     in_list = call.within is not None and call.within.strict
     gives_files = not in_list or call.rules.settings.tools.do_actions_all
     ctx = ActionContext(call.session, call.rules.settings, gives_files)
-    return await call.scope.run(call.action.run(ctx, call.params))
+    return await call.scope.run(call.action.run(ctx, call.params), doing=call.action.name)
 
 
 async def looked(call: Execution) -> ActionResult:
     """The last step of a look: read something instead of the action."""
     assert call.look is not None
-    await call.session.refuse_blocked()
-    with _as_action_errors("reading the page"):
-        result = await call.scope.run(call.look(ActionContext(call.session, call.rules.settings)))
-    await call.session.refuse_blocked()
+    await call.session.refuse_blocked(call.session.current_tab)
+    work = call.look(ActionContext(call.session, call.rules.settings))
+    result = await call.scope.run(work, doing="reading the page")
+    await call.session.refuse_blocked(call.session.current_tab)
     return result
 
 
@@ -342,10 +340,6 @@ async def listed(call: Execution, carry_out: Next) -> ActionResult:
     assert batch is not None
     if call.prepare is not None:
         batch.prepare(call.params)
-    if not batch.outcomes:
-        await batch.begin(session)
-        if rules.policy is not None:
-            await foresee(rules.policy, batch.entries, session, call.granted)
 
     async def do(entry: ListedAction) -> ActionResult:
         one = Execution(entry.action, entry.arguments, session, rules, granted=call.granted)
@@ -356,7 +350,14 @@ async def listed(call: Execution, carry_out: Next) -> ActionResult:
             if one.has_begun:
                 call.scope = one.scope
 
-    await batch.run(do, session)
+    try:
+        if not batch.outcomes:
+            await batch.begin(session)
+            if rules.policy is not None:
+                await foresee(rules.policy, batch.entries, session, call.granted)
+        await batch.run(do, session)
+    except (PlaywrightError, FrameGone) as error:
+        raise as_action_error(error, doing=call.action.name) from error
     result = batch.result()
     # An action has read the page anew: earlier changes are not known any more.
     if result.observation is None and any(one.observation is not None for one in batch.results.values()):
@@ -387,18 +388,6 @@ def pipeline(steps: tuple[Step, ...], end: Next, rules: Rules) -> Next:
         if not unwanted.get(step):
             end = partial(step, next=end)
     return end
-
-
-@contextlib.contextmanager
-def _as_action_errors(doing: str) -> Generator[None]:
-    try:
-        yield
-    except PlaywrightError as error:
-        raise as_action_error(error, doing=doing) from error
-    except FrameGone as error:
-        raise ActionError(
-            f"The page went to another address during {doing}.", hint="Look with get_state, then try again."
-        ) from error
 
 
 def _happened_since(call: Execution, error: ActionError) -> tuple[str, ...]:

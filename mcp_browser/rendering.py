@@ -21,7 +21,7 @@ the page matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: a line of what has gon
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import groupby
 from types import MappingProxyType
@@ -120,7 +120,29 @@ def _text_of(result: ActionResult, settings: Settings, secrets: Mapping[str, str
     def bounded(text: str) -> str:
         return cut(hide(text, secrets), limit) if len(text) > limit else text
 
-    return "\n".join(_pieces(result, bounded))
+    pieces: list[str] = []
+    if result.error:
+        pieces.append(bounded(_escaped(result.error)))
+    if result.extracted_content:
+        pieces.append(bounded(_escaped(result.extracted_content)))
+    elif _is_data(result):
+        pieces.append(bounded(_escaped(json.dumps(result.data, ensure_ascii=False))))
+    if result.code:
+        code = (one_line(line, LONGEST_NOTICE) for line in result.code)
+        pieces.append(_escaped("\n".join(("Code:", *code))))
+    observation = result.observation
+    content = result.page_content
+    if content is not None:
+        content = content if result.page_lines else plain_lines(clean_text(content))
+        pieces.append(frame(bounded(content), url=observation.url if observation else ""))
+    pieces += _page(observation, bounded, beside=content is not None)
+    pieces += _beside(observation)
+    said = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
+    for attachment in result.attachments:
+        place = attachment.path or attachment.uri
+        if place and place not in said:
+            pieces.append(f"File: {_escaped(place)} ({attachment.mime_type})")
+    return "\n".join(pieces)
 
 
 def structured(
@@ -168,29 +190,6 @@ def frame(content: str, *, url: str, title: str | None = None, status: int | Non
 def _escaped(text: str) -> str:
     """Text that can neither open nor close a frame; cleaned first, since what goes may have hidden one."""
     return _FRAME.sub("&lt;", clean_text(text))
-
-
-def _pieces(result: ActionResult, bounded: Bounded) -> Iterator[str]:
-    if result.error:
-        yield bounded(_escaped(result.error))
-    if result.extracted_content:
-        yield bounded(_escaped(result.extracted_content))
-    elif _is_data(result):
-        yield bounded(_escaped(json.dumps(result.data, ensure_ascii=False)))
-    if result.code:
-        yield _escaped("\n".join(("Code:", *(one_line(line, LONGEST_NOTICE) for line in result.code))))
-    observation = result.observation
-    content = result.page_content
-    if content is not None:
-        content = content if result.page_lines else plain_lines(clean_text(content))
-        yield frame(bounded(content), url=observation.url if observation else "")
-    yield from _page(observation, bounded, beside=content is not None)
-    yield from _beside(observation)
-    said = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
-    for attachment in result.attachments:
-        place = attachment.path or attachment.uri
-        if place and place not in said:
-            yield f"File: {_escaped(place)} ({attachment.mime_type})"
 
 
 def _page(observation: Observation | None, bounded: Bounded, *, beside: bool) -> Iterator[str]:
@@ -308,9 +307,10 @@ def _beside_lines(changes: DomChanges) -> Iterator[str]:
     ]
     if left:
         yield f"= still there, without a line of its own: {', '.join(map(str, left))}"
-    if moved := list(_moved(changes.changes)):
-        rest = f", and {len(moved) - MOST_MOVED} more: look with get_state" * (len(moved) > MOST_MOVED)
-        yield f"= moved: {', '.join(moved[:MOST_MOVED])}{rest}"
+    if moved := [change for change in changes.changes if change.op == "moved"]:
+        lines = list(_moved(moved))
+        rest = f", and {len(lines) - MOST_MOVED} more: look with get_state" * (len(lines) > MOST_MOVED)
+        yield f"= moved: {', '.join(lines[:MOST_MOVED])}{rest}"
     if changes.looks:
         looks = [f"{look.node} ({look.what})" for look in changes.looks]
         if changes.other_looks:
@@ -318,9 +318,8 @@ def _beside_lines(changes: DomChanges) -> Iterator[str]:
         yield f"= no text or control changed, only looks: {', '.join(looks)}"
 
 
-def _moved(changes: Iterable[DomChange]) -> Iterator[str]:
+def _moved(moved: Sequence[DomChange]) -> Iterator[str]:
     """What stands at another place now, and before what: `[4] clickable "B" before [2] clickable "A"`."""
-    moved = [change for change in changes if change.op == "moved"]
     for i, change in enumerate(moved):
         # What moved with the line before it, and to the same place, is said with that.
         last = moved[i - 1] if i else None

@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from mcp_browser.privacy.addresses import redact_addresses
-
 CHARACTERS_A_TOKEN = 4  # How budgets in tokens are counted in characters
 SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -35,7 +33,6 @@ _ELEMENT = re.compile(
 _ROW = re.compile(r"^[^\S\n]*+(?:[-+~=]\s)?[^\S\n]*+\|.*$", re.MULTILINE)
 _INDEX = re.compile(r"(?<!\\)\[(?=\d+\])")
 
-LONGEST_ADDRESS = 120  # How much of an address a sentence quotes, characters
 LONGEST_QUOTE = 200  # How much of another text, unless it is said
 
 
@@ -99,15 +96,6 @@ def plain_lines(text: str) -> str:
     if "[" not in text:
         return text
     return _ROW.sub(lambda row: _INDEX.sub(r"\\[", row[0]), _ELEMENT.sub(r"\\", text))
-
-
-def cut_address(url: str) -> str:
-    """An address as a sentence quotes it: on one line, without secrets, a long one without its middle."""
-    url = redact_addresses("%20".join(clean_text(url).split()))  # One of the kind data: may hold any text
-    if len(url) <= LONGEST_ADDRESS:
-        return url
-    half = LONGEST_ADDRESS // 2
-    return f"{url[:half]}…{url[1 - half :]}"
 
 
 def cut(text: str, limit: int) -> str:

@@ -22,7 +22,8 @@ from mcp_browser.dom.accessibility import Violation
 from mcp_browser.dom.models import DomNode
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from mcp_browser.text import counted, cut, cut_address, one_line
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import counted, cut, one_line
 
 auditing = Registry(group="audit")
 
@@ -106,7 +107,7 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
     kept = (await ctx.session.plugin(_KeptPictures)).uris
     before = await _baseline(ctx, params, kept)
     await ctx.tab.await_pictures(PICTURES_SECONDS)
-    element = await ctx.tab.element(params.index) if params.index is not None else None
+    element = ctx.tab.element(params.index) if params.index is not None else None
     after, _ = await png_picture(ctx.tab, element, full_page=params.full_page)
     if before is None:
         artifact = await ctx.keep(after, params.name, suffix=".png", kind="screenshot", default="picture")

@@ -51,7 +51,7 @@ def _click(code: Code, params: ClickElementParams) -> None:
 @elements.action(reach="elements", code=_click)
 async def click_element(ctx: ActionContext, params: ClickElementParams) -> str:
     """Click a button, link, row or any other element by its index."""
-    element = await ctx.tab.element(params.index)
+    element = ctx.tab.element(params.index)
     await element.click(
         button=params.button, clicks=2 if params.double else 1, modifiers=params.modifiers, force=params.force
     )
@@ -64,7 +64,7 @@ async def click_element(ctx: ActionContext, params: ClickElementParams) -> str:
 @elements.action(reach="view", code=lambda code, _: code.call(code.element(), "hover"))
 async def hover_element(ctx: ActionContext, index: Index) -> str:
     """Move the mouse over an element."""
-    element = await ctx.tab.element(index)
+    element = ctx.tab.element(index)
     await element.hover()
     return f"The mouse is over {element}."
 
@@ -80,7 +80,7 @@ async def drag_element(
     offset_y: float | None = Field(None, description="px from its top edge"),
 ) -> str:
     """Drag an element onto another one."""
-    element, onto = await ctx.tab.element(index), await ctx.tab.element(target)
+    element, onto = ctx.tab.element(index), ctx.tab.element(target)
     await element.drag_to(onto, offset_x=offset_x, offset_y=offset_y)
     offset = (offset_x, offset_y)
     at = " at " + ", ".join("middle" if px is None else f"{px:g} px" for px in offset) if any(offset) else ""
@@ -120,7 +120,7 @@ def _input_text_code(code: Code, params: InputTextParams) -> None:
 @elements.action(reach="elements", code=_input_text_code)
 async def input_text(ctx: ActionContext, params: InputTextParams) -> str:
     """Type text into a textbox or searchbox by its index, replacing its content."""
-    element = await ctx.tab.element(params.index)
+    element = ctx.tab.element(params.index)
     # First, so that a person is asked before anything is typed.
     await ctx.tab.input.check_elements(params.index, enter=params.submit)
     since = ctx.tab.activity.watch()
@@ -150,13 +150,13 @@ async def select_option(
     options: Strings = Field(description="labels or values, only those to be chosen"),
 ) -> str:
     """Choose options of a select, listbox, combobox or menu."""
-    return await _select(await ctx.tab.element(index), options)
+    return await _select(ctx.tab.element(index), options)
 
 
 @elements.action(effect="read")
 async def get_options(ctx: ActionContext, index: Index) -> ActionResult:
     """List the options of a select or an open list, where the page does not show them."""
-    element = await ctx.tab.element(index)
+    element = ctx.tab.element(index)
     options = await ListField(element).options()
     if not options:
         raise NotFound(
@@ -179,7 +179,7 @@ async def get_options(ctx: ActionContext, index: Index) -> ActionResult:
 )
 async def set_checked(ctx: ActionContext, index: Index, checked: bool = True) -> str:
     """Check or uncheck a checkbox, radio or switch."""
-    return await _set_checked(await ctx.tab.element(index), checked=checked)
+    return await _set_checked(ctx.tab.element(index), checked=checked)
 
 
 def _fill_form_code(code: Code, params: FillFormParams) -> None:
@@ -217,7 +217,7 @@ def _filled(outcomes: Sequence[Outcome]) -> str:
 async def fill_form(ctx: ActionContext, params: FillFormParams) -> str:
     """Fill several fields: text, option labels, true/false, file paths."""
     (field,) = params.fields
-    element, value = await ctx.tab.element(field.index), field.value
+    element, value = ctx.tab.element(field.index), field.value
     match await element.kind():
         case "check":
             return await _set_checked(element, checked=_as_bool(value, element))
@@ -254,7 +254,7 @@ async def upload_file(
     ctx: ActionContext, index: Index, paths: Strings = Field(repr=False, description="or data: URIs")
 ) -> str:
     """Give files to a file input."""
-    return await _upload(ctx, await ctx.tab.element(index), paths)
+    return await _upload(ctx, ctx.tab.element(index), paths)
 
 
 async def _choose_or_type(element: Element, value: str) -> str:

@@ -22,8 +22,8 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.named import Index
 from mcp_browser.errors import InvalidArguments, NotActionable
-from mcp_browser.privacy.hiding import hide
-from mcp_browser.text import counted, cut_address
+from mcp_browser.privacy.hiding import cut_address, hide
+from mcp_browser.text import counted
 
 files = Registry(group="files")
 
@@ -79,7 +79,7 @@ async def drop_files(
     paths: Strings = Field(repr=False, description="or data: or browser:// URIs"),
 ) -> str:
     """Drop files on an element, as from a folder's window."""
-    element = await ctx.tab.element(index)
+    element = ctx.tab.element(index)
     given = await files_to_give(ctx, paths)
     await element.drop_files(given)
     ctx.session.uploads += (file.name for file in given)

@@ -79,7 +79,7 @@ async def send_keys(ctx: ActionContext, params: SendKeysParams) -> str:
     """Press keys, such as Escape, PageDown or Control+A, in order; a text with no key in it is typed."""
     where, meant = "", None
     if params.index is not None:
-        element = await ctx.tab.element(params.index)
+        element = ctx.tab.element(params.index)
         meant = await element.focus()
         where = f" in {element}"
     # A secret is never keys, and no error may repeat a part of it.

@@ -14,7 +14,7 @@ from mcp_browser.dom.models import ElementQuery, FoundElements
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DeadlineExceeded, NotActionable, NotFound
-from mcp_browser.text import cut_address
+from mcp_browser.privacy.hiding import cut_address
 
 observing = Registry(group="core")
 
@@ -138,7 +138,7 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
         taken = await take_screenshot(ctx, full_page=params.full_page, labels=params.labels)
         what = "the full page" if params.full_page else "the view"
     else:
-        element = await ctx.tab.element(params.index)
+        element = ctx.tab.element(params.index)
         taken = await take_screenshot(ctx, element=element, labels=params.labels)
         what = str(element)
     message = f"Picture of {what}, {taken.attachment.name}."

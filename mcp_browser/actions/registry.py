@@ -19,7 +19,7 @@ from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on
 from mcp_browser.policy import Reach
-from mcp_browser.text import cut_address
+from mcp_browser.privacy.hiding import cut_address
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -100,7 +100,7 @@ class RegisteredAction:
     destructive: bool
     open_world: bool
     during_dialog: bool
-    pictured: bool | Callable[[Any], bool]
+    pictured: Callable[[Any], bool]
     own_time: Callable[[Any], float] | None
     code: WriteCode | None
     reach: Reach
@@ -121,17 +121,12 @@ class RegisteredAction:
             return False
         return self.page_filter is None or self.page_filter(page)
 
-    def check_page(self, page: "Page | None") -> None:
-        """Raise UnknownAction if the action may not be used on this page."""
-        if not self.offered_on(page):
-            raise UnknownAction(
-                f"{self.name} is not offered on {cut_address(page.url) if page is not None else 'no page'}.",
-                hint=f"It is for {', '.join(self.domains) or 'pages that pass its filter'}.",
-            )
-
-    def is_pictured(self, params: BaseModel) -> bool:
-        """Whether its result has a picture."""
-        return self.pictured(params) if callable(self.pictured) else self.pictured
+    def not_offered(self, page: "Page") -> UnknownAction:
+        """The error for a page on which the action may not be used."""
+        return UnknownAction(
+            f"{self.name} is not offered on {cut_address(page.url)}.",
+            hint=f"It is for {', '.join(self.domains) or 'pages that pass its filter'}.",
+        )
 
     def time_of(self, params: BaseModel) -> float:
         """How many seconds it may wait, as its caller asked."""
@@ -241,7 +236,7 @@ class Registry:
                 destructive=destructive,
                 open_world=open_world,
                 during_dialog=during_dialog,
-                pictured=pictured,
+                pictured=pictured if callable(pictured) else lambda _, always=pictured: always,
                 own_time=own_time,
                 code=code,
                 reach=reach or ("anything" if effect == "input" else "page"),

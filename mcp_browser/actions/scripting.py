@@ -18,7 +18,8 @@ from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.scripts import evaluate_script_source
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, ScriptFailed
-from mcp_browser.text import cut_address, one_line, quoted
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import one_line, quoted
 
 # The caller's text begins on the first line, so that lines count as they do in it.
 _EXPRESSION = (

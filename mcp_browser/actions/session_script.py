@@ -24,8 +24,7 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.named import Index
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from mcp_browser.privacy.addresses import redact_addresses
-from mcp_browser.privacy.hiding import hide
+from mcp_browser.privacy.hiding import hide, redact_addresses
 from mcp_browser.privacy.redaction import is_secret_name
 from mcp_browser.text import counted, in_texts
 from mcp_browser.version import __version__

@@ -29,8 +29,9 @@ from mcp_browser.browser.site_data import (
 )
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.privacy.redaction import MARK, Redactor, is_secret_cookie
-from mcp_browser.text import cut, cut_address, quoted
+from mcp_browser.text import cut, quoted
 
 storage = Registry(group="storage")
 

@@ -21,8 +21,8 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from mcp_browser.privacy.hiding import hide
-from mcp_browser.text import counted, cut, cut_address
+from mcp_browser.privacy.hiding import cut_address, hide
+from mcp_browser.text import counted, cut
 
 testing = Registry(group="testing")
 

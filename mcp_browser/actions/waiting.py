@@ -15,7 +15,7 @@ from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
-from mcp_browser.text import cut_address
+from mcp_browser.privacy.hiding import cut_address
 
 waiting = Registry(group="core")
 

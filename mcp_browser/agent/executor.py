@@ -41,10 +41,10 @@ from mcp_browser.dom.models import DomChanges
 from mcp_browser.errors import ActionError, BlockedUrl, PremiseGone, TakenOver
 from mcp_browser.hosts import is_on
 from mcp_browser.llm.messages import ImageBlock
-from mcp_browser.privacy.addresses import MARK, redact_addresses
+from mcp_browser.privacy.hiding import MARK, cut_address, redact_addresses
 from mcp_browser.rendering import ImagePart, TextPart, render_error, render_result
 from mcp_browser.settings import Settings
-from mcp_browser.text import cut, cut_address, in_texts
+from mcp_browser.text import cut, in_texts
 
 if TYPE_CHECKING:
     from mcp_browser.dom.identities import ElementRecord

@@ -23,8 +23,7 @@ from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.identities import ElementRecord
-from mcp_browser.privacy.addresses import redact_addresses
-from mcp_browser.privacy.hiding import hide, hide_in
+from mcp_browser.privacy.hiding import hide, hide_in, redact_addresses
 from mcp_browser.text import counted, in_texts
 
 if TYPE_CHECKING:

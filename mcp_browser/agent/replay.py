@@ -266,7 +266,7 @@ class Replay(TaskRun):
             return
         tab = self.session.current_tab
         async with self.session.lock:
-            box = await (await tab.element(located.node.index)).show()
+            box = await tab.element(located.node.index).show()
             view = await view_size(tab)
         x = box.x + (record.point[0] - 0.5) * box.width
         y = box.y + (record.point[1] - 0.5) * box.height

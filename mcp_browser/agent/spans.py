@@ -14,7 +14,7 @@ from opentelemetry.util.types import AttributeValue
 from mcp_browser.agent.record.history import StepRecord
 from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.llm.messages import Reply, Usage
-from mcp_browser.privacy.addresses import MARK
+from mcp_browser.privacy.hiding import MARK
 from mcp_browser.version import __version__
 
 AGENT = "mcp-browser"

@@ -5,7 +5,7 @@ import re
 from urllib.parse import urljoin, urlsplit
 
 from mcp_browser.errors import BlockedUrl, NavigationError
-from mcp_browser.privacy.addresses import MARK
+from mcp_browser.privacy.hiding import MARK
 from mcp_browser.settings import Settings
 
 MAX_URL = 2_000_000  # Longest address that Chromium navigates to, in characters

@@ -220,7 +220,7 @@ class ListField:
         found: list[dict[str, int]] = await self._element.call("searchField") if self._opened else []
         if not found:
             return None
-        return Element(self._tab, self._element.input, self._tab.dom.resolve(found[0]["index"]))
+        return Element(self._tab, self._element.input, found[0]["index"])
 
     async def _takes_text(self) -> bool:
         ready = await self._element.ready("read")
@@ -268,7 +268,7 @@ class ListField:
             await self._element.fill(option.value or option.label)
             return Chosen(label=option.label)
         since = self._tab.activity.watch()
-        await Element(self._tab, self._element.input, self._tab.dom.resolve(option.index)).click()
+        await Element(self._tab, self._element.input, option.index).click()
         self._typed = None
         try:
             await self._tab.rest(since, self._element.index, limit=OPENING_SECONDS)

@@ -5,7 +5,6 @@ import contextlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Container, Coroutine
-from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, TypeVar
 
 import anyio
@@ -151,33 +150,29 @@ class FairSemaphore:
 
 
 class SessionLock:
-    """One call at a time in a session, in order of arrival; each takes a turn, if turns are limited."""
+    """One call at a time in a session, in order of arrival; each takes a turn.
 
-    def __init__(self, turns: FairSemaphore | None = None, owner: str = "") -> None:
-        """Take turns for `owner`; without `turns` their number is not limited."""
-        self._own = anyio.Lock()
+    `alone` is the lock without a turn, for a person who may keep it for long.
+    """
+
+    def __init__(self, turns: FairSemaphore, owner: str) -> None:
+        """Take turns for `owner`."""
+        self.alone = anyio.Lock()
         self._turns = turns
         self._owner = owner
 
     async def __aenter__(self) -> None:
-        await self._own.acquire()
-        if self._turns is None:
-            return
+        await self.alone.acquire()
         try:
             await self._turns.take(self._owner)
         except BaseException:
-            self._own.release()
+            self.alone.release()
             raise
 
     async def __aexit__(self, *_: object) -> None:
-        if self._turns is not None:
-            self._turns.give_back(self._owner)
-        self._own.release()
-
-    def alone(self) -> AbstractAsyncContextManager[None]:
-        """The lock without a turn, for a person who may keep it for long."""
-        return self._own
+        self._turns.give_back(self._owner)
+        self.alone.release()
 
     def locked(self) -> bool:
         """Whether a call works in the session."""
-        return self._own.locked()
+        return self.alone.locked()

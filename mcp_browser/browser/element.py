@@ -19,7 +19,6 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.dom.elements import Purpose
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
-from mcp_browser.dom.references import ElementRef
 from mcp_browser.errors import DialogOpen, InvalidArguments, NotActionable, StaleElement
 from mcp_browser.text import counted, quoted
 
@@ -74,11 +73,12 @@ class FieldValue(Frozen):
 class Element:
     """An element by its index; each use looks it up anew, and raises StaleElement if it is gone."""
 
-    def __init__(self, tab: TabPage, input: Input, ref: ElementRef) -> None:
-        self.index = ref.index
+    def __init__(self, tab: TabPage, input: Input, index: int) -> None:
+        """Raises NotFound: there is no such index."""
+        self.index = index
         self.tab = tab
         self.input = input
-        self._ref = ref
+        self._ref = tab.dom.resolve(index)
         self._node: DomNode | None = None  # As it was last seen
         self.is_gone = False  # Whether it was gone when its value or state was last read
 
@@ -141,7 +141,7 @@ class Element:
         except NotActionable:
             if not (inner := await self.call("innerField")):
                 raise
-            field = Element(self.tab, self.input, self.tab.dom.resolve(inner[0]["index"]))
+            field = Element(self.tab, self.input, inner[0]["index"])
             return await field.fill(text, slowly=slowly, append=append)
         # A range takes a text only as the name of one of its values.
         if ready.kind == "slider" or (ready.type == "range" and not NUMBER.search(text)):

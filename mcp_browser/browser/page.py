@@ -6,25 +6,28 @@ import itertools
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+import anyio
 from playwright.async_api import CDPSession, Dialog, FileChooser, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.concurrency import begin
-from mcp_browser.browser.observation import LONGEST_MESSAGE, DialogAnswer, DialogInfo
+from mcp_browser.browser.observation import LONGEST_MESSAGE, DialogAnswer, DialogInfo, Effect
 from mcp_browser.browser.page_activity import Activity
+from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_services import SessionServices
-from mcp_browser.dom.cdp import send
-from mcp_browser.dom.deadlines import seconds
+from mcp_browser.dom.cdp import seconds, send
 from mcp_browser.dom.driver_errors import is_closed
 from mcp_browser.dom.scripts import limits_script
 from mcp_browser.dom.service import DomService
-from mcp_browser.dom.worlds import READING_HINT
+from mcp_browser.dom.worlds import READING_HINT, FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
-from mcp_browser.text import cut_address, quoted
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import quoted
 
 T = TypeVar("T")
 
@@ -33,6 +36,7 @@ SENT = "sent in an address"  # The name in results of a secret field's value tha
 GLANCE = 0.25  # How often to check whether something that began was cancelled, seconds
 DOCUMENTS_KEPT = 20  # After so many documents a renderer collects garbage
 COLLECTING_AFTER = 0.5  # How long after the last of them has loaded, seconds
+HOLD_GRACE = 1.0  # How long an action may continue after something has begun to hold its tab, seconds
 CONTROL_SECONDS = 2.0  # Limit for answers of the browser itself, without the page
 
 # Not flattened, so that Playwright does not get these sessions; their targets do not wait for a debugger.
@@ -364,6 +368,43 @@ class TabPage:
     def _on_flood(self) -> None:
         if self._workers is not None:
             begin(self._workers.break_off())
+
+
+@dataclass(slots=True, eq=False)
+class ActionScope:
+    """The state of the session when an action began; what is newer was started by the action."""
+
+    effect: Effect
+    tab: "TabPage"
+    url: str
+    marks: dict[int, int] = field(default_factory=dict[int, int])  # In the activity of each tab
+    _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    _running: bool = False
+
+    async def run(self, work: Awaitable[T], *, doing: str) -> T:
+        """The result of the action's work. Raises ActionError: it fails, or is held and does not end."""
+        self._running = True
+        try:
+            with self._breaking:
+                return await work
+        except (PlaywrightError, FrameGone, BrowserUnavailable) as error:
+            if self.tab.services.context is None:
+                raise self.tab.services.why_ended() from error
+            if isinstance(error, BrowserUnavailable):
+                raise
+            raise as_action_error(error, doing=doing) from error
+        finally:
+            self._running = False
+        raise self.tab.why_held() if self.tab.services.context else self.tab.services.why_ended()
+
+    def held(self, tab: "TabPage") -> None:
+        """Something has begun to hold a tab: cancel an action in it that does not end by itself."""
+        if self._running and tab is self.tab:
+            asyncio.get_running_loop().call_later(HOLD_GRACE, self._break_off)
+
+    def _break_off(self) -> None:
+        if self._running and self.tab.held:
+            self._breaking.cancel()
 
 
 class Workers:

@@ -7,6 +7,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.dom.driver_errors import OWN_REFUSAL, is_closed, is_context_gone, is_crashed, plain_message
+from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
@@ -97,7 +98,9 @@ def navigation_error(url: str, code: str) -> NavigationError:
     return NavigationError(f"Could not open {url}: {reason} ({code}).", hint=hint)
 
 
-def as_action_error(error: PlaywrightError, *, doing: str) -> ActionError:  # noqa: PLR0911 (a table of cases)
+def as_action_error(  # noqa: PLR0911 (a table of cases)
+    error: PlaywrightError | FrameGone, *, doing: str
+) -> ActionError:
     """A clear error for one of Playwright's; `doing` is a phrase such as "taking a screenshot"."""
     message = plain_message(error)
     if is_crashed(error):
@@ -119,7 +122,7 @@ def as_action_error(error: PlaywrightError, *, doing: str) -> ActionError:  # no
         return DeadlineExceeded(
             f"{doing} did not finish{within}.", hint="The page may be slow or busy: look with get_state."
         )
-    if is_context_gone(error):
+    if isinstance(error, FrameGone) or is_context_gone(error):
         return ActionError(
             f"The page went to another address during {doing}.", hint="Look with get_state, then try again."
         )

@@ -18,12 +18,13 @@ from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.observation import Effect
+from mcp_browser.browser.page import ActionScope
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.profile import remove_leftovers_once
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, SessionPlugins
 from mcp_browser.browser.session_services import SessionLimits, SessionServices
 from mcp_browser.browser.settling import Observer
-from mcp_browser.browser.tab import ActionScope, Tab
+from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
 from mcp_browser.browser.takeover import Takeover
 from mcp_browser.dom.scripts import hook_script
@@ -36,8 +37,7 @@ from mcp_browser.errors import (
     NotActionable,
     NotFound,
 )
-from mcp_browser.privacy.addresses import MARK, SessionAddresses
-from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.privacy.hiding import MARK, Hidden, SessionAddresses
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class BrowserSession:
             limits=limits,
             notice=self.notice,
             openings=pool.openings,
-            ended=self._ended,
+            why_ended=self._why_ended,
             egress=egress,
         )
         self.hide = self.services.hide
@@ -179,7 +179,9 @@ class BrowserSession:
     @property
     def current_tab(self) -> Tab:
         """The tab that actions work in. Raises BrowserUnavailable: the session is not open."""
-        return self._observer.current_tab
+        if (tab := self._tabs.current) is None:
+            raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
+        return tab
 
     @property
     def tab_in_use(self) -> Tab | None:
@@ -389,9 +391,6 @@ class BrowserSession:
             self._is_open = False
             lease, self._lease = self._lease, contextlib.AsyncExitStack()
             self._releasing = begin(lease.aclose())
-
-    def _ended(self) -> BrowserUnavailable | None:
-        return self._why_ended() if self.services.context is None else None
 
     def _why_ended(self) -> BrowserUnavailable:
         """The error of an action whose browser has ended."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import anyio
 from playwright.async_api import BrowserContext
 
 from mcp_browser.browser.clipboard import Clipboard
@@ -15,8 +16,7 @@ from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.errors import ActionError
 from mcp_browser.policy import Target
-from mcp_browser.privacy.addresses import SessionAddresses
-from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.privacy.hiding import Hidden, SessionAddresses
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 
@@ -35,7 +35,7 @@ class SessionLimits:
     clients use the same process.
     """
 
-    lock: SessionLock = field(default_factory=SessionLock)
+    lock: anyio.Lock | SessionLock = field(default_factory=anyio.Lock)
     why_no_tab: Callable[[int], str] = lambda _tabs: ""
     find_file: Callable[[str], Artifact | None] = lambda _uri: None
     output_dir: Path | None = None
@@ -100,7 +100,7 @@ class SessionServices:
     `channel` names the event by which the page script and the hooks communicate. `hidden` are values that no
     result and no picture may show, by the names that replace them. `addresses` redacts those in results.
     `notice` takes sentences for the next result. `egress` knows why loads were refused. `openings` limits how
-    many sessions and tabs are opened at a time. `ended` returns the error of an action whose browser has
+    many sessions and tabs are opened at a time. `why_ended` returns the error of an action whose browser has
     ended. `context` is Playwright's, None while the session is not open; `closed`: it has ended. `acted_at`
     is when the last action began that does more than read, seconds since 1970. `holds_requests`: requests
     are intercepted, so that their events come later. `learnt` is what the pages of each origin have learnt of
@@ -116,7 +116,7 @@ class SessionServices:
     limits: SessionLimits
     notice: Callable[[str], None]
     openings: asyncio.Semaphore
-    ended: Callable[[], ActionError | None]
+    why_ended: Callable[[], ActionError]
     egress: "ProxySession | None" = None
     context: BrowserContext | None = None
     closed: bool = False

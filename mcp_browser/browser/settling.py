@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from playwright.async_api import Error as PlaywrightError
@@ -12,12 +13,13 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.addresses import blocked_page, may_show
 from mcp_browser.browser.collectors import ROOM
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
+from mcp_browser.browser.page import ActionScope
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_services import SessionServices
-from mcp_browser.browser.tab import ActionScope, Tab
+from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import Tabs
 from mcp_browser.dom.driver_errors import is_context_gone, is_crashed
-from mcp_browser.dom.models import DomChanges, DomSnapshot, SettleState
+from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
 
@@ -57,8 +59,7 @@ class Observer:
         self._reported_infos: list[tuple[int, str, bool]] = []
         self._shown_url = ""  # The last address that was found to be allowed
 
-    @property
-    def current_tab(self) -> Tab:
+    def _current(self) -> Tab:
         """The tab that actions work in. Raises BrowserUnavailable: the session is not open."""
         if self._tabs.current is None:
             raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
@@ -71,35 +72,32 @@ class Observer:
         the page has crashed, or the browser has ended.
         """
         try:
-            part = await self._settled(scope, reads=True)
-            return await self._observation(self.current_tab, part)
+            part = await self.settle(scope, reads=True)
+            return await self._observation(part)
         finally:
             self._tabs.moved = None
 
-    async def settle(self, scope: ActionScope) -> None:
-        """Wait as `observe` does, but return nothing: another action follows."""
-        await self._settled(scope, reads=False)
-
-    async def _settled(self, scope: ActionScope, *, reads: bool) -> DomSnapshot | DomChanges | None:
+    async def settle(self, scope: ActionScope, *, reads: bool = False) -> PageReading | None:
+        """Wait as `observe` does; read the page only if it `reads`: otherwise another action follows."""
         if scope.effect != "read":
             part = await self._settle_and_read(scope, reads=reads)
         else:
             part = await self._read_late_changes() if reads else None
-        if (ended := self._services.ended()) is not None:
-            raise ended
-        tab = self.current_tab
+        if self._services.context is None:
+            raise self._services.why_ended()
+        tab = self._current()
         if tab.held and tab.crashed:
             raise tab.why_held()
         if tab.held and tab.closed:
             part = await self._return_from(tab, scope)
-        await self.refuse_blocked(leave=scope.url)
+        await self.refuse_blocked(self._current(), leave=scope.url)
         return part
 
-    async def _return_from(self, closed: Tab, scope: ActionScope) -> DomSnapshot | DomChanges | None:
+    async def _return_from(self, closed: Tab, scope: ActionScope) -> PageReading | None:
         """The action has closed its tab: switch to another one, and read its whole page."""
         self._tabs.closing.add(closed.id)
-        await self._tabs.settle_on_one()
-        self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
+        tab = await self._tabs.settle_on_one()
+        self.notice(f"Tab {closed.id} was closed; tab {tab.id} is the current one now.")
         part = await self._settle_and_read(scope)
         if isinstance(part, DomChanges):
             part = await self._read_page(region=None, part=1)
@@ -110,20 +108,19 @@ class Observer:
 
         Raises DeadlineExceeded: the page does not answer; BlockedUrl: its address is not allowed.
         """
-        await self.current_tab.arrive()
-        await self.refuse_blocked()
-        snapshot = None
-        if self.current_tab.dialog is None:
-            snapshot = await self._read_page(region=region, part=part)
+        tab = self._current()
+        await tab.arrive()
+        tab = self._current()
+        await self.refuse_blocked(tab)
+        snapshot = await self._read_page(region=region, part=part) if tab.dialog is None else None
         self._tabs.moved = None
-        return await self._observation(self.current_tab, snapshot)
+        return await self._observation(snapshot)
 
-    async def refuse_blocked(self, *, leave: str | None = None) -> None:
-        """Raise BlockedUrl if the page's address is not allowed.
+    async def refuse_blocked(self, tab: Tab, *, leave: str | None = None) -> None:
+        """Raise BlockedUrl if the address of a tab's page is not allowed.
 
         `leave` is the address at which an action began; a page that it led to is left.
         """
-        tab = self.current_tab
         url = tab.url
         if url == self._shown_url or may_show(url, self._services.settings):
             self._shown_url = url
@@ -171,8 +168,9 @@ class Observer:
             notices += egress.notices()
         return tuple(dict.fromkeys(notices))
 
-    async def _observation(self, tab: Tab, part: DomSnapshot | DomChanges | None) -> Observation:
+    async def _observation(self, part: PageReading | None) -> Observation:
         """The state of the session now, with what was read of its current tab."""
+        tab = self._current()
         tabs = tuple(self._tabs.all)
         several = len(tabs) > 1 or tabs != self._reported_tabs
         self._reported_tabs = tabs
@@ -271,8 +269,7 @@ class Observer:
 
     async def _read_page(self, *, region: int | None, part: int) -> DomSnapshot:
         """The page, or the content of one element, within the budget; raises DeadlineExceeded, DialogOpen."""
-        tab = self._tabs.current
-        assert tab is not None
+        tab = self._current()
         begun = time.monotonic()
         while True:
             snapshot = await self.ask(tab, lambda: tab.dom.snapshot(region=region, part=part))
@@ -319,16 +316,19 @@ class Observer:
                 lambda: tab.dom.settle_and_changes(limit=limit, again=next(asked), came=came),
                 limit=longest,
             )
-            if read is None:
-                return None
-            self._report_unanswered(tab, read[0])
-            return read[1]
-        if limit > 0:
-            state = await self._or_nothing(tab, lambda: tab.dom.settle(limit=limit), limit=longest)
-            self._report_unanswered(tab, state)
-        if how == "none" or tab.held:
-            return None
-        return await self._or_nothing(tab, tab.dom.snapshot)
+            state, part = read or (None, None)
+        else:
+            settling = partial(tab.dom.settle, limit=limit)
+            state = await self._or_nothing(tab, settling, limit=longest) if limit > 0 else None
+            reads = how != "none" and not tab.held
+            part = await self._or_nothing(tab, tab.dom.snapshot) if reads else None
+        # The page says that a socket was written to, the browser that one is open.
+        if state is not None and state.unanswered and tab.activity.has_socket:
+            self.notice(
+                f"The page may wait for a web socket: no answer to see has come in {state.waited:.0f} s. "
+                "A later one is reported with the next result, or by wait_for."
+            )
+        return part
 
     async def _or_nothing(
         self, tab: Tab, question: Callable[[], Awaitable[T]], *, limit: float | None = None
@@ -372,14 +372,6 @@ class Observer:
             if not await tab.ask(tab.dom.is_awaiting(), limit=self._reading_limit):
                 self._report_unfinished(tab, since, SHOWN_SECONDS)
         return True
-
-    def _report_unanswered(self, tab: Tab, state: SettleState | None) -> None:
-        # The page says that a socket was written to, the browser that one is open.
-        if state is not None and state.unanswered and tab.activity.has_socket:
-            self.notice(
-                f"The page may wait for a web socket: no answer to see has come in {state.waited:.0f} s. "
-                "A later one is reported with the next result, or by wait_for."
-            )
 
     def _report_unfinished(self, tab: Tab, since: int, limit: float) -> None:
         requests = tab.activity.give_up(0 if tab.dom.may_show else since)

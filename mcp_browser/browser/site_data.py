@@ -25,7 +25,7 @@ from mcp_browser.errors import (
     NotFound,
     SettingsError,
 )
-from mcp_browser.text import cut_address
+from mcp_browser.privacy.hiding import cut_address
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession

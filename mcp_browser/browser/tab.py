@@ -4,11 +4,10 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
-import anyio
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FloatRect, Page, Request, Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
@@ -16,7 +15,6 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.input import Input
-from mcp_browser.browser.observation import Effect
 from mcp_browser.browser.page import CONTROL_SECONDS, TabPage
 from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
 from mcp_browser.browser.screencast import Screencast
@@ -27,19 +25,15 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import (
     ActionError,
     BlockedUrl,
-    BrowserUnavailable,
     DeadlineExceeded,
     DialogOpen,
     NavigationError,
     NotActionable,
 )
-from mcp_browser.privacy.hiding import spellings
+from mcp_browser.privacy.hiding import cut_address, spellings
 from mcp_browser.privacy.pictures import Shot
-from mcp_browser.text import cut_address, quoted
+from mcp_browser.text import quoted
 
-T = TypeVar("T")
-
-HOLD_GRACE = 1.0  # How long an action may continue after something has begun to hold its tab, seconds
 ERROR_PAGE = "chrome-error://"
 SHOWING_SECONDS = 3.0  # How long to wait for the DOM of an opened page to be complete
 FREE_SECONDS = 1.0  # How long the page to leave may take to answer before its script is stopped
@@ -54,41 +48,6 @@ class Arrival:
     downloaded: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class ActionScope:
-    """The state of the session when an action began; what is newer was started by the action."""
-
-    effect: Effect
-    tab: "Tab"
-    url: str
-    marks: dict[int, int] = field(default_factory=dict[int, int])  # In the activity of each tab
-    _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    _running: bool = False
-
-    async def run(self, work: Awaitable[T]) -> T:
-        """The result of the action's work. Raises ActionError if the tab is held and it does not end."""
-        self._running = True
-        try:
-            with self._breaking:
-                return await work
-        except (PlaywrightError, BrowserUnavailable) as error:
-            if (ended := self.tab.services.ended()) is not None:
-                raise ended from error
-            raise
-        finally:
-            self._running = False
-        raise self.tab.services.ended() or self.tab.why_held()
-
-    def held(self, tab: "Tab") -> None:
-        """Something has begun to hold a tab: cancel an action in it that does not end by itself."""
-        if self._running and tab is self.tab:
-            asyncio.get_running_loop().call_later(HOLD_GRACE, self._break_off)
-
-    def _break_off(self) -> None:
-        if self._running and self.tab.held:
-            self._breaking.cancel()
-
-
 class Tab(TabPage):
     """A tab of a session. `id` is never reused; `opener` is the id of the tab that opened it."""
 
@@ -98,6 +57,7 @@ class Tab(TabPage):
         self.opener = opener
         self.screencast = Screencast(self)
         self.input = Input(self)
+        self.element = partial(Element, self, self.input)  # The element of an index
         self._incomplete = -1  # Number of the last document whose pictures did not load in time
         if services.egress is not None:
             page.on("requestfailed", self._on_request_failed)
@@ -130,10 +90,6 @@ class Tab(TabPage):
         except PlaywrightTimeout:
             self._incomplete = document
             self.services.notice(f"Pictures may be missing: the page is still loading after {limit:g} s.")
-
-    async def element(self, index: int) -> Element:
-        """The element of an index; each use looks it up anew. Raises NotFound: there is no such index."""
-        return Element(self, self.input, self.dom.resolve(index))
 
     async def screenshot(
         self,

@@ -5,6 +5,7 @@ import contextlib
 import itertools
 from collections.abc import Collection, Iterable
 from functools import partial
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from playwright.async_api import BrowserContext, Dialog, Page
@@ -15,10 +16,13 @@ from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.process.pool import Ended
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.session_services import SessionServices
-from mcp_browser.browser.tab import ActionScope, Tab
+from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.driver_errors import is_crashed
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
-from mcp_browser.text import cut_address
+from mcp_browser.privacy.hiding import cut_address
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.page import ActionScope, TabPage
 
 QUOTED = 4  # How many lost tabs are named in a sentence
 
@@ -186,15 +190,16 @@ class Tabs:
         self._forget(tab)
         await self.settle_on_one()
 
-    async def settle_on_one(self) -> None:
-        """Choose another current tab if that is closed."""
+    async def settle_on_one(self) -> Tab:
+        """Choose another current tab if that is closed; return the current one."""
         if self.current is not None and not self.current.closed:
-            return
+            return self.current
         gone = self.current
         opener = self.all.get(gone.opener) if gone is not None and gone.opener is not None else None
         tab = opener or next(reversed(self.all.values()), None) or await self.open()
         self.switch_to(tab)
         await tab.bring_to_front()
+        return tab
 
     async def mend(self) -> None:
         """Replace crashed tabs, and make sure that there is a current tab."""
@@ -321,7 +326,7 @@ class Tabs:
         if self.refusals == FLOOD:
             begin(self._close_opener(page, self.watch.tab if self.watch is not None else self.current))
 
-    async def _close_opener(self, page: Page, otherwise: Tab | None) -> None:
+    async def _close_opener(self, page: Page, otherwise: "TabPage | None") -> None:
         """Close the tab that has opened a page, or `otherwise` if that is unknown."""
         opener = await page.opener()
         flooding = next((tab for tab in self.all.values() if tab.page is opener), otherwise)

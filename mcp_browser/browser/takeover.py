@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.concurrency import Condition, begin, within
+from mcp_browser.browser.concurrency import Condition, SessionLock, begin, within
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import Tabs
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, NotActionable, TakenOver
-from mcp_browser.text import cut, cut_address, quoted
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import cut, quoted
 
 BEGIN_SECONDS = 30.0  # How long a person waits for a running call to end
 READ_SECONDS = 0.4  # How often secret fields are read
@@ -228,7 +229,8 @@ class Takeover:
     ) -> None:
         """Hold the session's lock until the browser is handed back."""
         try:
-            async with self._services.limits.lock.alone():
+            lock = self._services.limits.lock
+            async with lock.alone if isinstance(lock, SessionLock) else lock:
                 self._place_before = self._place()
                 self._typed.clear()
                 self._taken_at = time.monotonic()

@@ -16,7 +16,8 @@ from rich.text import Text
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.record.history import AgentHistory, StepRecord
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
-from mcp_browser.text import clean_text, counted, cut_address, one_line
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import clean_text, counted, one_line
 
 if TYPE_CHECKING:
     from mcp_browser.server.view.card import TaskCard

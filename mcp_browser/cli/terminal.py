@@ -28,10 +28,11 @@ from mcp_browser.cli.serve import begin, wrong_settings
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings, make_folders, with_all_tools
 from mcp_browser.errors import ActionError, BrowserUnavailable, InvalidArguments, SettingsError, UnknownAction
 from mcp_browser.pipeline import Prepare
+from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import all_options
 from mcp_browser.terminal import METHOD, READY, folder, is_own, remove, session_of, within
-from mcp_browser.text import counted, cut_address
+from mcp_browser.text import counted
 from mcp_browser.version import __version__
 
 if TYPE_CHECKING:

@@ -1,20 +1,24 @@
-"""The Chrome DevTools Protocol, with types."""
+"""The Chrome DevTools Protocol, with types; how long an answer of a page is waited for."""
 
+import asyncio
 import base64
-from typing import Any, Literal, cast
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal, TypeVar, cast
 
 from playwright.async_api import CDPSession, FloatRect
+
+T = TypeVar("T")
+
+SMALL = 5000  # A page of fewer elements is read in no time
+ELEMENT_SECONDS = 0.0004  # What reading an element of a large page may take on a slow machine
+MOST_SECONDS = 40.0  # How much longer a page is waited for at most, because it is large
+TENTHS_BELOW = 10  # Shorter times are printed in tenths of a second
 
 
 async def send(cdp: CDPSession, method: str, **parameters: Any) -> dict[str, Any]:
     """The answer to a command; raises Playwright's Error where it fails."""
     return cast("dict[str, Any]", await cdp.send(method, parameters))  # pyright: ignore[reportUnknownMemberType] (untyped)
-
-
-async def evaluate(cdp: CDPSession, context: int | None, expression: str) -> dict[str, Any]:
-    """The answer to an expression in a JavaScript context, with its value, for which a promise is awaited."""
-    parameters = {"contextId": context, "expression": expression, "returnByValue": True, "awaitPromise": True}
-    return await send(cdp, "Runtime.evaluate", **parameters)
 
 
 async def capture(
@@ -36,3 +40,36 @@ async def capture(
         parameters["clip"] = {**part, "x": part["x"] + left, "y": part["y"] + top, "scale": 1}
         parameters["captureBeyondViewport"] = True
     return base64.b64decode((await send(cdp, "Page.captureScreenshot", **parameters))["data"])
+
+
+def extra_seconds(elements: int) -> float:
+    """How much longer than others a page of so many elements may take to be read, seconds."""
+    return min(MOST_SECONDS, elements * ELEMENT_SECONDS) if elements > SMALL else 0.0
+
+
+async def within(work: Awaitable[T], limit: Callable[[], float]) -> T:
+    """The outcome of `work`, which may take `limit()` seconds: that may grow. Raises TimeoutError."""
+    begun = time.monotonic()
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            left = begun + limit() - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            await asyncio.wait({task}, timeout=left)
+        return task.result()
+    finally:
+        if not task.done():
+            task.add_done_callback(_forget)
+            task.cancel()
+
+
+def _forget(task: "asyncio.Future[Any]") -> None:
+    """Take note of how something ended that nobody waits for any more, so that asyncio does not complain."""
+    if not task.cancelled():
+        task.exception()
+
+
+def seconds(number: float) -> str:
+    """A time in words: `0.4 s`, `12 s`."""
+    return f"{round(number, 1 if number < TENTHS_BELOW else None):g} s"

@@ -99,7 +99,9 @@ class PageElements(PageReader):
         node = self._references.shown(answer["node"], ref.world, ref.document)
         if "problem" in answer:
             raise self._refusal(node, answer, for_, ref.world, ref.document)
-        x, y = await self._in_page(ref.world, answer["x"], answer["y"], node, for_)
+        x, y = answer["x"], answer["y"]
+        if not ref.world.is_main:
+            x, y = await self._in_page(ref.world, x, y, node, for_)
         return ReadyElement.model_validate({**answer, "node": node, "x": x, "y": y})
 
     async def call(self, index: int, function: str, *args: JsonValue) -> Any:
@@ -244,8 +246,7 @@ class PageElements(PageReader):
         self, world: World, x: float, y: float, node: DomNode, for_: Purpose
     ) -> tuple[float, float]:
         """A point of a frame as one of the page; scrolls the frame into view and checks what covers it."""
-        way = self._frames.way_to(world)
-        if not way and not world.is_main:
+        if not (way := self._frames.way_to(world)):
             raise self._refusal(node, {"problem": "hidden", "how": "its frame is not shown"}, for_, world, "")
         for parent, owner in reversed(way):
             answer = await parent.world.run("framePoint", owner, x, y, for_)

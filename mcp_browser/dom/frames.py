@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_browser.dom.deadlines import extra_seconds, within
+from mcp_browser.dom.cdp import extra_seconds, within
 from mcp_browser.dom.models import DomChange, SettleState
 from mcp_browser.dom.references import DEPTH, FAR, ID, KIND, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
@@ -115,18 +115,12 @@ def all_readings(reading: Reading) -> Iterator[Reading]:
         yield from all_readings(inner)
 
 
-def state_of(state: dict[str, Any]) -> SettleState:
-    """A settle state as the page script sends it."""
-    return SettleState.model_validate({**state, "waited": state["waited"] / 1000})
-
-
-def settled(reading: Reading) -> SettleState:
-    """What all frames together say of their rest."""
-    states = [state_of(inner.answer["state"]) for inner in all_readings(reading) if "state" in inner.answer]
+def settled(states: Sequence[dict[str, Any]]) -> SettleState:
+    """What frames together say of their rest, by what the page script has sent of each."""
     return SettleState(
-        quiet=all(state.quiet for state in states),
-        waited=max((state.waited for state in states), default=0.0),
-        unanswered=sum(state.unanswered for state in states),
+        quiet=all(state["quiet"] for state in states),
+        waited=max((state["waited"] / 1000 for state in states), default=0.0),
+        unanswered=sum(state["unanswered"] for state in states),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.dom.deadlines import within
+from mcp_browser.dom.cdp import within
 from mcp_browser.dom.frames import Frames, FrameState, stands_of
 from mcp_browser.dom.references import ElementRef
 from mcp_browser.dom.worlds import FrameGone, World

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.async_api import Page
 
-from mcp_browser.dom.deadlines import extra_seconds, within
+from mcp_browser.dom.cdp import extra_seconds, within
 from mcp_browser.dom.frames import (
     MOST_NESTED_FRAMES,
     NOTHING,
@@ -40,7 +40,7 @@ from mcp_browser.dom.omissions import Omissions, Repeated, SeenParts, repeated_p
 from mcp_browser.dom.references import ID, KIND, ROLE, ElementRef, References
 from mcp_browser.dom.worlds import FrameGone, SentSecrets, World, Worlds, reading_of
 from mcp_browser.errors import InvalidArguments, StaleElement
-from mcp_browser.privacy.addresses import SessionAddresses
+from mcp_browser.privacy.hiding import SessionAddresses
 from mcp_browser.text import CHARACTERS_A_TOKEN
 
 SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
@@ -136,7 +136,7 @@ class PageReader:
         reading = await self._observe(
             whole=False, room=self._budget, settle=limit, came=came, searched=searched
         )
-        state = settled(reading)
+        state = settled([inner.answer["state"] for inner in all_readings(reading) if "state" in inner.answer])
         changes = None if "lines" in reading.answer else self._as_changes(reading)
         if changes is not None:
             return state, changes

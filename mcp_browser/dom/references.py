@@ -8,7 +8,7 @@ from typing import Any, Literal
 from mcp_browser.dom.models import DomNode, NodeKind
 from mcp_browser.dom.worlds import World
 from mcp_browser.errors import NotFound, StaleElement
-from mcp_browser.privacy.addresses import SessionAddresses
+from mcp_browser.privacy.hiding import SessionAddresses
 from mcp_browser.text import counted
 
 _REFERENCE = re.compile("\ue000(\\d+)\ue001")

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.dom.deadlines import within
+from mcp_browser.dom.cdp import within
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, FrameState, stands_of
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import ActionError

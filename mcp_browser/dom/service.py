@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mcp_browser.dom.accessibility import AccessibilityAudit
-from mcp_browser.dom.deadlines import within
+from mcp_browser.dom.cdp import within
 from mcp_browser.dom.elements import PageElements
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, FrameState, Missed, state_of
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, FrameState, Missed, settled
 from mcp_browser.dom.models import (
     AnswerReading,
     Box,
@@ -23,8 +23,9 @@ from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES
 from mcp_browser.dom.secrecy import find_covers
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.privacy.pictures import Covers
-from mcp_browser.text import cut_address, one_line, quoted
+from mcp_browser.text import one_line, quoted
 
 FURTHEST_SCROLL = 1e7
 
@@ -49,7 +50,7 @@ class DomService(PageElements):
         Knows of frames drawn, mutations, transitions and short timers; not of requests and navigations.
         """
         if index:
-            return state_of(await self.resolve(index).world.run("settle", limit * 1000))
+            return settled([await self.resolve(index).world.run("settle", limit * 1000)])
         main = await self._frames.main()
         inner = (frame for frame, _ in self._frames.known() if frame is not main and not frame.silent)
         runs = [within(one.world.run("settle", limit * 1000), lambda: limit + self.deadline) for one in inner]
@@ -58,7 +59,7 @@ class DomService(PageElements):
         )
         if isinstance(answer, BaseException):
             raise answer
-        return state_of(answer)
+        return settled([answer])
 
     async def find(self, query: ElementQuery, *, limit: int) -> FoundElements:
         """Search the whole page, what is out of view and in frames included.

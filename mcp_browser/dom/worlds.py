@@ -13,14 +13,14 @@ from weakref import WeakValueDictionary
 from playwright.async_api import CDPSession, Frame, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.dom.cdp import evaluate, send
-from mcp_browser.dom.deadlines import SMALL, extra_seconds, seconds
+from mcp_browser.dom.cdp import SMALL, extra_seconds, seconds, send
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
 from mcp_browser.dom.scripts import page_script
 from mcp_browser.errors import ActionError, DeadlineExceeded
 
 WORLD_NAME = "mcp-browser"
 API = "__mcpBrowserApi"
+FOR_VALUE = {"returnByValue": True, "awaitPromise": True}  # What makes an evaluation give its value
 
 MOST_TRIES = 3
 """How often a question is put anew because the document went away under it."""
@@ -69,7 +69,7 @@ class SentSecrets:
         # The document goes, or its page script is none.
         with contextlib.suppress(PlaywrightError, KeyError):
             for _ in range(MOST_PAIRS):
-                answer = await evaluate(cdp, context, call)
+                answer = await send(cdp, "Runtime.evaluate", contextId=context, expression=call, **FOR_VALUE)
                 self._pairs.extend(json.loads(answer["result"]["value"])["pairs"])
                 self._compare()
 
@@ -236,7 +236,13 @@ class World:
     async def _send(self, expression: str) -> Any:
         try:
             async with asyncio.timeout(LONGEST_ANSWER + extra_seconds(self.elements)):
-                answer = await evaluate(self.session, self._context, expression)
+                answer = await send(
+                    self.session,
+                    "Runtime.evaluate",
+                    contextId=self._context,
+                    expression=expression,
+                    **FOR_VALUE,
+                )
         except TimeoutError as error:
             failure = unanswered(self.elements, reading=self.reading)
             await break_off(self.session)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
-from mcp_browser.privacy.addresses import MARK, is_plainly_secret, names_secret, redact_addresses, words_of
+from mcp_browser.privacy.hiding import MARK, is_plainly_secret, names_secret, redact_addresses, words_of
 
 SHORTEST = 6  # A shorter secret is redacted only after its name, characters
 LONG = 8  # A secret this long is redacted everywhere, even if it could be a word, characters

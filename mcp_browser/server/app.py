@@ -23,7 +23,7 @@ from mcp_browser.policy import load_policy
 from mcp_browser.server.calls import Answer, Call, OnCall, ServerTool
 from mcp_browser.server.elicitation import APP_URI, Context, OpenForm, ViewLink, no_view
 from mcp_browser.server.person import PersonTools
-from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
+from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.prompts import NEEDED, Prompts
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
 from mcp_browser.server.resources.contents import SessionFiles
@@ -91,12 +91,14 @@ class Offers:
         tools = [default.tools, *(make(one).tools for one in self._settings_of.default.variants[1:])]
         self.all_names = frozenset[str]().union(*(one.names for one in tools))
         self.has_apps = any(one.has_apps for one in tools)
-        differ = self._settings_of.default.principals or self.has_apps
-        self.cached_for: Literal["public", "private"] = "private" if differ else "public"
+        self._differ = bool(self._settings_of.default.principals)
+        self.cached_for: Literal["public", "private"] = (
+            "private" if self._differ or self.has_apps else "public"
+        )
 
     def __call__(self, principal: Principal) -> Offer:
         """Return the offer of a caller."""
-        settings = self._settings_of(principal)
+        settings = self._settings_of(principal) if self._differ else self._settings_of.default
         return self._made.get(id(settings)) or self._of(settings)
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
@@ -150,10 +152,10 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
     """Make a server that offers each caller its tools."""
 
     async def list_tools(ctx: Context, _params: types.PaginatedRequestParams) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=offers(principal_of_request(ctx)).tools.listed_for(ctx))
+        return types.ListToolsResult(tools=offers(sessions.caller_of(ctx)).tools.listed_for(ctx))
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Answer:
-        caller, arguments = principal_of_request(ctx), params.arguments or {}
+        caller, arguments = sessions.caller_of(ctx), params.arguments or {}
         call = Call(request=ctx, params=params, arguments=arguments, principal=caller)
         return await offers(caller).tools.call(call)
 

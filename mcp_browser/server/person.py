@@ -11,8 +11,8 @@ from pydantic import Field
 
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionContext, ActionResult
+from mcp_browser.browser.page import ActionScope
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.tab import ActionScope
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, NotActionable, NotFound
 from mcp_browser.server import elicitation

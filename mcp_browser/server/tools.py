@@ -71,16 +71,13 @@ class Tools:
         self._paused: dict[str, Paused] = {}  # Lists of actions that wait for an answer
         self._audit = audit_log_of(controller.settings)
         self._own = {tool.name: tool for tool in own}
+        self.names = frozenset((*self._own, *(action.name for action in controller.registry)))
         self._paths = ServerPaths(controller.settings) if sessions.is_remote else None
         if taken := [name for name in self._own if name in controller.registry]:
             raise ValueError(f"two tools are named {taken[0]}")
         if sessions.has_handles:
             # Fail at the start where an action has a `session` argument of its own.
             _ = self.listed
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset((*self._own, *(action.name for action in self._controller.registry)))
 
     @cached_property
     def listed(self) -> list[types.Tool]:
@@ -115,7 +112,7 @@ class Tools:
         """
         name = call.params.name
         own = self._own.get(name)
-        if own is None and name not in self._controller.registry:
+        if name not in self.names:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
         if (self._on_call is None and self._audit is None) or (own is not None and own.for_page):
             return await self._answer(call, own)
@@ -211,7 +208,8 @@ class Tools:
 
     async def _act(self, call: Call) -> types.CallToolResult:
         """Carry out an action; ask the caller's person where the policy wants that."""
-        name, session = call.params.name, call.session
+        assert call.lease is not None
+        name, session = call.params.name, call.lease.session
         with progress(call, session):
             if self._controller.rules.policy is not None:
                 result = await self._act_with_consent(call)
@@ -367,9 +365,18 @@ def call_result(
     result: ActionResult, *, settings: Settings, secrets: Mapping[str, str]
 ) -> types.CallToolResult:
     """The result of an action as the result of a call."""
-    parts = rendering.render_result(result, settings=settings, secrets=secrets)
+    content: list[types.ContentBlock] = []
+    for part in rendering.render_result(result, settings=settings, secrets=secrets):
+        match part:
+            case rendering.TextPart():
+                content.append(types.TextContent(text=part.text))
+            case rendering.ImagePart():
+                data = base64.b64encode(part.data).decode()
+                content.append(types.ImageContent(data=data, mime_type=part.mime_type))
+            case rendering.LinkPart():
+                content.append(types.ResourceLink(**part.model_dump()))
     return types.CallToolResult(
-        content=[_content(part) for part in parts],
+        content=content,
         structured_content=rendering.structured(result, settings=settings, secrets=secrets),
         is_error=result.error is not None,
     )
@@ -436,13 +443,3 @@ def _with_notes(lease: SessionLease, result: types.CallToolResult) -> types.Call
         if structured is not None:
             structured[SESSION] = lease.handle
     return result.model_copy(update={"content": content, "structured_content": structured, "meta": meta})
-
-
-def _content(part: rendering.ResultPart) -> types.ContentBlock:
-    match part:
-        case rendering.TextPart():
-            return types.TextContent(text=part.text)
-        case rendering.ImagePart():
-            return types.ImageContent(data=base64.b64encode(part.data).decode(), mime_type=part.mime_type)
-        case rendering.LinkPart():
-            return types.ResourceLink(name=part.name, uri=part.uri, mime_type=part.mime_type, size=part.size)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from mcp_browser.errors import NavigationError
-from mcp_browser.privacy.addresses import SessionAddresses, redact_addresses
+from mcp_browser.privacy.hiding import SessionAddresses, redact_addresses
 from tests.actions.hand import Hand
 from tests.support.site import Reply, Site
 

@@ -43,7 +43,7 @@ class Hand:
         """Do something in the current tab and observe."""
 
         async def end(call: Execution) -> ActionResult:
-            await call.scope.run(work(self.tab))
+            await call.scope.run(work(self.tab), doing="this")
             return ActionResult(observation=await self.session.observe(call.scope))
 
         action = replace(default_registry()["get_state"], effect=effect)

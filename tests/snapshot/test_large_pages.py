@@ -59,7 +59,7 @@ async def test_a_large_page_that_is_not_read_in_time_is_not_called_busy(
     hand = impatient
     await hand.do("go_to_url", url=hand.site.page(PAGE))
     await hand.do("get_state")
-    monkeypatch.setattr("mcp_browser.dom.deadlines.ELEMENT_SECONDS", 0)
+    monkeypatch.setattr("mcp_browser.dom.cdp.ELEMENT_SECONDS", 0)
     with pytest.raises(
         ActionError, match=r"Reading the page of about \d\d,000 elements took longer than 0\.2 s"
     ):

@@ -25,8 +25,7 @@ from pydantic import (
 from mcp_browser.actions.code import PLACEHOLDER
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
 from mcp_browser.hosts import HostPattern, Origin
-from mcp_browser.privacy.addresses import redact_addresses
-from mcp_browser.privacy.hiding import Hidden, hide
+from mcp_browser.privacy.hiding import Hidden, hide, redact_addresses
 from mcp_browser.text import in_texts
 
 Algorithm = Literal["SHA1", "SHA256", "SHA512"]

@@ -16,8 +16,8 @@ from mcp_browser.browser.concurrency import begin
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BlockedUrl, BrowserUnavailable
 from mcp_browser.hosts import HostPattern, IpAddress, Origin, address_in, addresses_written, kind_of
+from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.settings import EgressSettings
-from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext

@@ -18,8 +18,9 @@ from mcp_browser.browser.page_activity import Activity
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import DeadlineExceeded
+from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.settings import FileSettings
-from mcp_browser.text import cut_address, quoted
+from mcp_browser.text import quoted
 
 LOOKING_SECONDS = 0.2  # How often the size of a download under way is looked at
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp_browser.browser.clipboard import Clipboard
-from mcp_browser.browser.concurrency import Condition, begin
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_services import SessionLimits
@@ -89,7 +89,6 @@ class Sessions:
         self._idle_seconds = idle_seconds
         self._held: dict[str, HeldSession] = {}
         self._numbers = itertools.count(1)
-        self._call_ended = Condition()
 
     # -- for calls
 
@@ -119,7 +118,6 @@ class Sessions:
             held.running.discard(call)
             held.used = time.monotonic()
             held.unsaved = True
-            self._call_ended.wake()
 
     async def fork(self, principal: Principal, session: BrowserSession, /) -> SessionLease:
         """Open a session for a task, with a copy of this one's logins; raises LimitReached."""
@@ -133,6 +131,10 @@ class Sessions:
             return self._lease(held)
         note = f'Its browser session is "{held.handle}"; close_session ends it.'
         return self._lease(held, (note,), is_new=True)
+
+    def caller_of(self, _request: Context, /) -> Principal:
+        """Who calls: nobody has to say so where there is one client."""
+        return ANONYMOUS
 
     def owns(self, _request: Context, _session: BrowserSession, /) -> bool:
         """Whether a session is this client's own, and no other one's: its files are listed for it."""

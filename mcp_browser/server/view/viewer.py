@@ -18,8 +18,7 @@ from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
-from mcp_browser.privacy.addresses import redact_addresses
-from mcp_browser.privacy.hiding import hide, hide_in
+from mcp_browser.privacy.hiding import cut_address, hide, hide_in, redact_addresses
 from mcp_browser.server.elicitation import LONGEST_NOTE
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.view.card import Steering, TaskCard
@@ -34,7 +33,7 @@ from mcp_browser.server.view.takeovers import (
     may_take,
     perform,
 )
-from mcp_browser.text import cut, cut_address
+from mcp_browser.text import cut
 
 logger = logging.getLogger(__name__)
 
