@@ -236,7 +236,7 @@ async function tryReady(id, purpose, force, faint) {
     }
     return { ...facts, x: box.left + box.width / 2, y: box.top + box.height / 2, width: box.width, height: box.height };
   }
-  if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
+  if (tag === "option" && purpose === "click" && !isInOpenList(element)) return { problem: "option", lasting: true, ...facts };
   if (purpose === "fill" && !FILLED.has(kind)) return { problem: "not-editable", lasting: true, ...facts };
   if (purpose !== "hover" && (isDisabled(control) || closest(control, '[aria-disabled="true"]'))) return { problem: "disabled", ...facts };
   const isReadonly = () => (attribute(control, "readonly") !== null && TYPED.has(tag) && kind !== "slider") || attribute(control, "aria-readonly") === "true";

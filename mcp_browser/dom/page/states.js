@@ -111,6 +111,8 @@ function statesOf(element, tag, role, name) {
     states.push(`value=${quoted(cut(value, LONGEST_VALUE))}`);
     if (select.multiple) states.push("multiple");
     states.push(optionsState(select));
+  } else if (tag === "option") {
+    if (/** @type {HTMLOptionElement} */ (element).selected) states.push("selected");
   } else if (tag === "summary") {
     const details = parentNode(element);
     states.push(`expanded=${details instanceof HTMLDetailsElement && details.open}`);
