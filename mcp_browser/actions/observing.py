@@ -83,7 +83,7 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
             scrolled = " after scrolling to it"
     if not found.nodes:
         sought = ", ".join(f"{name}={value!r}" for name, value in params if value and name != "limit")
-        raise _nothing(ctx, sought, found)
+        raise _nothing(ctx, params.role, sought, found)
     nodes, total = found.nodes, found.total
     message = f"Found {total}" if total == len(nodes) else f"The first {len(nodes)} of {total} found"
     if found.missed:
@@ -101,7 +101,7 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
     )
 
 
-def _nothing(ctx: ActionContext, sought: str, found: FoundElements) -> ActionError:
+def _nothing(ctx: ActionContext, role: str | None, sought: str, found: FoundElements) -> ActionError:
     """The error for a search without a result, which says so only of what was searched."""
     url = cut_address(ctx.tab.url)
     if found.missed:
@@ -118,6 +118,11 @@ def _nothing(ctx: ActionContext, sought: str, found: FoundElements) -> ActionErr
         return NotFound(
             f"Nothing on {url} matches {sought} yet; the page is still loading.",
             hint="Wait with wait_for, then search again.",
+        )
+    if found.roles and role not in found.roles:
+        return NotFound(
+            f"Nothing on {url} matches {sought}.",
+            hint=f"No element has that role. Roles to be found here: {', '.join(sorted(found.roles))}.",
         )
     return NotFound(
         f"Nothing on {url} matches {sought}.",

@@ -221,11 +221,13 @@ class ElementQuery(Frozen):
 class FoundElements(Frozen):
     """The first lines that match a query, each with an index, and how many there are on the whole page.
 
-    `missed` names the frames that could not be searched, each with the reason.
+    `missed` names the frames that could not be searched, each with the reason. `roles` are those that the
+    page has, where it has none of the role that was sought.
     """
 
     nodes: tuple[DomNode, ...] = ()
     total: int = 0
+    roles: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
 
 

@@ -70,6 +70,7 @@ class DomService(PageElements):
         found: list[DomNode] = []
         missed: list[Missed] = []
         total = 0
+        roles: dict[str, None] = {}
         self._searched = time.monotonic()
         async for frame, answer in self._frames.each("find", query.model_dump(), limit, missed=missed):
             if answer.get("problem") == "pattern":
@@ -78,6 +79,7 @@ class DomService(PageElements):
                     hint="Escape ( ) [ ] { } . * + ? with a backslash, or use text.",
                 )
             total += answer["total"]
+            roles |= dict.fromkeys(answer["roles"])
             lines = answer["found"][: limit - len(found)]
             places = await self._distinguish(frame, lines)
             for line in lines:
@@ -85,7 +87,8 @@ class DomService(PageElements):
                 if place := places.get(str(line[ID])):
                     node = node.model_copy(update={"states": (*node.states, f"in={place}")})
                 found.append(node)
-        return FoundElements(nodes=tuple(found), total=total, missed=await self._described(missed))
+        missed_frames = await self._described(missed)
+        return FoundElements(nodes=tuple(found), total=total, roles=tuple(roles), missed=missed_frames)
 
     async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> list[DomNode]:
         """The first elements that match a query, on the whole page or within the element of an index.

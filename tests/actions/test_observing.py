@@ -84,6 +84,40 @@ async def test_elements_are_found_and_can_be_acted_on(
     await hand.do("hover_element", index=hand.data["elements"][0]["index"])
 
 
+PARTS = (
+    "<div><header>Top <a href=/a>Home</a></header><main><h1>Teas</h1><article><header>Inner</header>Green"
+    "</article><ul><li>Sencha<li>Assam</ul><form><input aria-label=Wish></form></main>"
+    "<div role=main hidden>Other</div><footer>Low</footer></div>"
+)
+
+
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        ("main", ["Teas"]),
+        ("banner", ["Top Home"]),
+        ("contentinfo", ["Low"]),
+        ("article", ["Inner Green"]),
+        ("listitem", ["Sencha", "Assam"]),
+        ("form", [""]),
+    ],
+)
+async def test_parts_of_the_page_without_a_line_are_found_by_role(
+    hand: Hand, role: str, names: list[str]
+) -> None:
+    await hand.open(PARTS)
+    await hand.do("find_elements", role=role)
+    assert [element["name"] for element in hand.data["elements"]] == names
+    await hand.do("get_state", index=hand.data["elements"][0]["index"])
+
+
+async def test_a_role_that_nothing_has_names_those_that_are_there(hand: Hand) -> None:
+    await hand.open(PARTS)
+    error = await hand.fails("find_elements", NotFound, role="buton")
+    assert "Roles to be found here: article, banner, contentinfo, form, heading, link, list, lis" in error
+    assert "Try a shorter text" in await hand.fails("find_elements", NotFound, role="link", text="Away")
+
+
 async def test_plain_elements_are_found_by_selector_and_others_keep_their_index(hand: Hand) -> None:
     await hand.open(PAGE)
     known = hand.index("Buy milk")
