@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
-from mcp_browser.actions.screenshots import take_screenshot
+from mcp_browser.actions.screenshots import describe_unscrolled, take_screenshot
 from mcp_browser.actions.waiting import refuse_selector
 from mcp_browser.browser.choosing import seek
 from mcp_browser.browser.playwright_errors import is_context_gone
@@ -149,6 +149,8 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
     message = f"Picture of {what}, {taken.attachment.name}."
     if taken.left_out:
         message += f" The last {taken.left_out:,} px of the page are not on it: scroll there for more."
+    if params.full_page:
+        message += await describe_unscrolled(ctx.tab)
     return ActionResult(extracted_content=message, attachments=(taken.attachment,))
 
 

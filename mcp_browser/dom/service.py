@@ -292,6 +292,17 @@ class DomService(PageElements):
         node = self._references.shown(within, world, answer["doc"]) if within else None
         return Scrolled.model_validate({**answer, "node": node})
 
+    async def scrolled_part(self) -> tuple[DomNode, float, float] | None:
+        """The part that scrolls instead of the page, and how many of its screens are before and after what
+        is seen; None where the page scrolls itself, or nothing does.
+        """
+        world = (await self._frames.main()).world
+        answer = await world.run("scrolledPart")
+        if answer["node"] is None:
+            return None
+        node = self._references.shown(answer["node"], world, answer["doc"])
+        return node, answer["before"], answer["behind"]
+
     async def scroll_to_text(self, text: str, *, nth: int = 1) -> tuple[str, int]:
         """Scroll the nth line that holds a text into view. Raises NotFound: there is no such line.
 

@@ -179,6 +179,23 @@ async def test_a_picture_of_a_very_long_page_shows_its_beginning_and_says_so(han
     assert hand.picture().width > 300
 
 
+async def test_a_picture_of_a_page_that_a_part_of_it_scrolls_for_says_what_it_lacks(hand: Hand) -> None:
+    await hand.open(
+        "<style>body { margin: 0 } main { height: 100vh; overflow: auto }</style><main><h1>Mail</h1>"
+        "<div style='height:2080px'></div><button>Low</button></main>"
+    )
+    text = await hand.do("screenshot", full_page=True)
+    assert "The page itself does not scroll" in text
+    assert "without 0.0 screens before and 2.0 after" in text
+    await hand.do("scroll", index=hand.index("Mail", "main"))
+    assert "without 1.0 screens before and 1.0 after" in await hand.do("screenshot", full_page=True)
+    assert "does not scroll" not in await hand.do("screenshot")
+    await hand.open(
+        "<div style='height:2000px'>Long</div><p style='height:400px;overflow:auto'>" + "x " * 9999
+    )
+    assert "does not scroll" not in await hand.do("screenshot", full_page=True)
+
+
 async def test_an_element_larger_than_the_view_is_pictured_as_far_as_it_is_seen(hand: Hand) -> None:
     await hand.open("<button id=b style='width:300px;height:3000px'>Tall</button>")
     await hand.do("screenshot", index=hand.index("Tall"))
