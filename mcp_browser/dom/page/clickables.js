@@ -220,9 +220,12 @@ function nameItems(element, at) {
     while (child && flatParent(child) !== element) child = /** @type {Element | null} */ (flatParent(child));
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
-  if (items.size < 2) return false;
-  for (const [child, line] of items) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
-  return true;
+  const kindOf = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
+  const kinds = Array.from(items.keys(), kindOf);
+  // What is written above items, or in a zone for files, is none.
+  const alike = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && kinds.filter((kind) => kind === kindOf(child)).length > 1);
+  for (const [child, line] of alike) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
+  return alike.length > 0;
 }
 
 /** @param {Element} element @param {Open} frame @param {string} role */
@@ -253,4 +256,4 @@ function isItemOfListener(element) {
 }
 
 /** Whether something beside its role makes a region clickable: a tab stop alone is there to scroll it by keys. @param {Element} element @param {string} role */
-const hasPlainHandler = (element, role) => (/^(?:listitem|article)$/.test(role) ? hasHandler(element) : /^(?:group|figure|region)$/.test(role) && listensItself(element));
+const hasPlainHandler = (element, role) => (/^(?:listitem|article)$/.test(role) ? hasHandler(element) : /^(?:group|figure|region)$/.test(role) && (listensItself(element) || takesDrops(element)));

@@ -222,9 +222,11 @@ async function tryReady(id, purpose, force, faint) {
     code: kind === "rich" && !(/** @type {HTMLElement} */ (control).spellcheck),
   };
   if (purpose === "upload") {
-    const file = tag === "input" ? control : query(element, "input[type=file]");
-    if (!file || localName(file) !== "input" || inputType(file) !== "file") return { problem: "not-file", lasting: true, ...facts };
-    return { ...facts, target: keep(file), x: 0, y: 0, width: 0, height: 0 };
+    const inner = tag === "input" ? [control] : queryAll(element, "input[type=file]");
+    const file = /** @type {HTMLInputElement} */ (inner[0]);
+    if (inner.length !== 1 || inputType(file) !== "file") return { problem: "not-file", lasting: true, ...facts };
+    if (isDisabled(file)) return { problem: "disabled", ...facts };
+    return { ...facts, target: keep(file), multiple: file.multiple, x: 0, y: 0, width: 0, height: 0 };
   }
   if (purpose === "read" || force) {
     const box = boxOf(element);
