@@ -108,7 +108,7 @@ function closeClickable(own, at) {
       else walk.lines.push(inner);
     }
   };
-  if (takesDrops(element) && !(parentNode(element) === body() && fillsPage(element))) {
+  if (takesDrops(element) && rectOf(element).height > 0 && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
     const holdsRows = walk.lines.slice(at + 1).some((line) => line.cells);
     if (nameItems(element, at) || nameAlike(element, at) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
