@@ -54,12 +54,12 @@ class DomNode(Frozen):
         states = [
             state if state.startswith("covered") else _in_cell(clean_text(state)) for state in self.states
         ]
-        mark = "*" if self.is_new else ""
+        index = f"{'*' * self.is_new}[{self.index}] " if self.index is not None else ""
         if self.role in _CELLS:
             text = _in_cell(clean_text(self.name)).replace('"', '\\"')
-            return f"{mark}[{self.index}] {text}".rstrip() + (f" ({' '.join(states)})" if states else "")
+            return f"{index}{text}".rstrip() + (f" ({' '.join(states)})" if states else "")
         name = clean_text(self.name).translate(_ESCAPES)
-        return " ".join([f'{mark}[{self.index}] {self.role} "{_in_cell(name)}"', *states])
+        return " ".join([f'{index}{self.role} "{_in_cell(name)}"', *states])
 
     def __str__(self) -> str:
         # Cleaned first: a character that goes may keep a text from being known as what looks like an element.
