@@ -11,7 +11,7 @@ function handAt(at) {
   const frame = /** @type {Open} */ (walk.open[at]);
   if (frame.hand !== undefined) return frame.hand;
   if (!surveyed || walk.shadows > 0 || at === 0 || frame.pointed || frame.root) {
-    frame.hand = hasHand(frame.element);
+    frame.hand = hasHand(frame.element) || isBarred(frame.element);
   } else if (OWN_CURSOR.has(frame.tag)) frame.hand = false;
   else frame.hand = handAt(at - 1);
   return frame.hand;
@@ -22,7 +22,7 @@ function handOver(element, tag) {
   if (surveyed && walk.shadows === 0 && walk.open.length && !pointing(element)) {
     return !OWN_CURSOR.has(tag) && handAt(walk.open.length - 1);
   }
-  return hasHand(element);
+  return hasHand(element) || isBarred(element);
 }
 
 /** The outermost open element under whose hand-like cursor the innermost lies. @returns {number} its place in `open`, or -1 */

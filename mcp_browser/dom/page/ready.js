@@ -241,6 +241,7 @@ async function tryReady(id, purpose, force, faint) {
   if (tag === "option" && purpose === "click" && !isInOpenList(element)) return { problem: "option", lasting: true, ...facts };
   if (purpose === "fill" && !FILLED.has(kind)) return { problem: "not-editable", lasting: true, ...facts };
   if (purpose !== "hover" && (isDisabled(control) || closest(control, '[aria-disabled="true"]'))) return { problem: "disabled", ...facts };
+  if (/click|check|select/.test(purpose) && isBarred(control)) return { problem: "barred", ...facts };
   const isReadonly = () => (attribute(control, "readonly") !== null && TYPED.has(tag) && kind !== "slider") || attribute(control, "aria-readonly") === "true";
   if (purpose === "fill" && isReadonly()) return { problem: "readonly", ...facts };
   const inert = Array.from(outward(element)).find((outer) => attribute(outer, "inert") !== null);
