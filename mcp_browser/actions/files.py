@@ -13,7 +13,7 @@ from mcp_browser.actions.elements import Strings
 from mcp_browser.actions.extraction import read_pdf
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
-from mcp_browser.actions.screenshots import made_picture, png_picture
+from mcp_browser.actions.screenshots import describe_unscrolled, made_picture, png_picture
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.actions.waiting import LONGEST_WAIT
 from mcp_browser.browser.files.artifacts import IN_CLEAR
@@ -100,7 +100,7 @@ def _save_page_code(code: Code, params: SavePageParams) -> None:
 @files.action(effect="read", code=_save_page_code)
 async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
     """Save the page as PDF, MHTML archive, or PNG in full size."""
-    kind, left_out = params.format, 0
+    kind, left_out, lacks = params.format, 0, ""
     match params.format:
         case "pdf":
             content = await _print(ctx, **_print_options(params))
@@ -119,12 +119,12 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
                 raise NotActionable("Screenshots are switched off (screenshots=never).")
             await ctx.tab.await_pictures(PICTURES_SECONDS)
             content, left_out = await png_picture(ctx.tab, full_page=True)
+            lacks = await describe_unscrolled(ctx.tab)
             kind = "screenshot"
     result = await _saved(ctx, content, params.name, suffix=f".{params.format}", kind=kind)
     if left_out:
-        message = f"{result.extracted_content} The last {left_out:,} px of the page are not on it."
-        return result.model_copy(update={"extracted_content": message})
-    return result
+        lacks = f" The last {left_out:,} px of the page are not on it.{lacks}"
+    return result.model_copy(update={"extracted_content": f"{result.extracted_content}{lacks}"})
 
 
 @files.action(effect="read", during_dialog=True)

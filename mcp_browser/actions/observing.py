@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
-from mcp_browser.actions.screenshots import take_screenshot
+from mcp_browser.actions.screenshots import describe_unscrolled, take_screenshot
 from mcp_browser.actions.waiting import refuse_selector
 from mcp_browser.browser.choosing import seek
 from mcp_browser.browser.playwright_errors import is_context_gone
@@ -83,7 +83,7 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
             scrolled = " after scrolling to it"
     if not found.nodes:
         sought = ", ".join(f"{name}={value!r}" for name, value in params if value and name != "limit")
-        raise _nothing(ctx, sought, found)
+        raise _nothing(ctx, params.role, sought, found)
     nodes, total = found.nodes, found.total
     message = f"Found {total}" if total == len(nodes) else f"The first {len(nodes)} of {total} found"
     if found.missed:
@@ -101,7 +101,7 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
     )
 
 
-def _nothing(ctx: ActionContext, sought: str, found: FoundElements) -> ActionError:
+def _nothing(ctx: ActionContext, role: str | None, sought: str, found: FoundElements) -> ActionError:
     """The error for a search without a result, which says so only of what was searched."""
     url = cut_address(ctx.tab.url)
     if found.missed:
@@ -118,6 +118,11 @@ def _nothing(ctx: ActionContext, sought: str, found: FoundElements) -> ActionErr
         return NotFound(
             f"Nothing on {url} matches {sought} yet; the page is still loading.",
             hint="Wait with wait_for, then search again.",
+        )
+    if found.roles and role not in found.roles:
+        return NotFound(
+            f"Nothing on {url} matches {sought}.",
+            hint=f"No element has that role. Roles to be found here: {', '.join(sorted(found.roles))}.",
         )
     return NotFound(
         f"Nothing on {url} matches {sought}.",
@@ -144,6 +149,8 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
     message = f"Picture of {what}, {taken.attachment.name}."
     if taken.left_out:
         message += f" The last {taken.left_out:,} px of the page are not on it: scroll there for more."
+    if params.full_page:
+        message += await describe_unscrolled(ctx.tab)
     return ActionResult(extracted_content=message, attachments=(taken.attachment,))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio.to_thread
 
 from mcp_browser.actions.result import ActionContext, Attachment
-from mcp_browser.browser.element import Element
+from mcp_browser.browser.element import Element, describe_element
 from mcp_browser.browser.pictures import encode_whole, make_picture
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import Box, Size
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 TALLEST = 3  # Times the longest side of a picture, for a full page; more could not be read
 TALLEST_PAINTED = 16_000  # Chromium paints no taller picture, in its own pixels
 PICTURES_SECONDS = 3  # How long a picture of a page waits for the pictures in it
+LEAST_UNSEEN = 0.05  # Screens of a part of the page; less is not missed on a picture
 PAINTING_SECONDS = 30  # How long a picture of a full page may take
 
 
@@ -120,6 +121,19 @@ async def png_picture(
     """
     shot, _, left_out = await _shot(tab, element, full_page=full_page, kind="png")
     return await anyio.to_thread.run_sync(encode_whole, shot), left_out
+
+
+async def describe_unscrolled(tab: "Tab") -> str:
+    """What a picture of the full page lacks of a part that scrolls by itself; "" for nothing."""
+    part = await tab.ask(tab.dom.scrolled_part())
+    if part is None or max(part[1:]) < LEAST_UNSEEN:
+        return ""
+    node, before, after = part
+    return (
+        f" The page itself does not scroll: of {describe_element(node)}, which does, it shows only what is "
+        f"in view, without {before:.1f} screens before and {after:.1f} after. To see the rest, scroll with "
+        f"index={node.index} and take a picture of each view; the text is in get_state."
+    )
 
 
 async def _shot(

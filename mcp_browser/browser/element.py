@@ -314,10 +314,17 @@ class Element:
             await mouse.up()
 
     async def set_files(self, paths: Sequence[Path]) -> None:
-        """Set the files of a file input, or of the file chooser that a click opens; raises NotActionable."""
+        """Set the files of a file input, of the only one in it, or of the file chooser that a click opens.
+
+        Raises NotActionable.
+        """
         files = [str(path) for path in paths]
-        if await self.kind() == "file":
+        try:
             ready = await self.ready("upload")
+        except NotActionable:
+            if await self.kind() == "file":
+                raise
+        else:
             if len(files) > 1 and not ready.multiple:
                 raise NotActionable(f"{self} takes one file, not {len(files)}.")
             await self.input.check_elements(self.index)
@@ -331,6 +338,9 @@ class Element:
         click = self.input.click(ready.x, ready.y)
         chooser = await self.tab.file_chooser(click, limit=OPENING_SECONDS)
         if chooser is None:
+            if "droppable" in ready.node.states:
+                await self.drop_files(paths)
+                return
             raise NotActionable(
                 f"{self} did not open a file chooser.", hint="Give the index of the file input or its button."
             )

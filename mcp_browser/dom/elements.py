@@ -37,6 +37,10 @@ _TAKES = {
 
 _PROBLEMS = {
     "disabled": ("is disabled.", "Something else may have to be done first to enable it."),
+    "barred": (
+        "is shown as disabled, by its cursor or its class.",
+        "Something else may have to be done first to enable it; click_element with force clicks it anyway.",
+    ),
     "readonly": ("is read-only.", "It may be set by another control beside it."),
     "inert": ("is inert: the page has switched this part off.", "Close the dialog."),
     "no-size": ("has no size, so nothing of it can be seen or hit.", "Look with get_state what is shown."),

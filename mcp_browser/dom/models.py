@@ -54,12 +54,12 @@ class DomNode(Frozen):
         states = [
             state if state.startswith("covered") else _in_cell(clean_text(state)) for state in self.states
         ]
-        mark = "*" if self.is_new else ""
+        index = f"{'*' * self.is_new}[{self.index}] " if self.index is not None else ""
         if self.role in _CELLS:
             text = _in_cell(clean_text(self.name)).replace('"', '\\"')
-            return f"{mark}[{self.index}] {text}".rstrip() + (f" ({' '.join(states)})" if states else "")
+            return f"{index}{text}".rstrip() + (f" ({' '.join(states)})" if states else "")
         name = clean_text(self.name).translate(_ESCAPES)
-        return " ".join([f'{mark}[{self.index}] {self.role} "{_in_cell(name)}"', *states])
+        return " ".join([f'{index}{self.role} "{_in_cell(name)}"', *states])
 
     def __str__(self) -> str:
         # Cleaned first: a character that goes may keep a text from being known as what looks like an element.
@@ -221,11 +221,13 @@ class ElementQuery(Frozen):
 class FoundElements(Frozen):
     """The first lines that match a query, each with an index, and how many there are on the whole page.
 
-    `missed` names the frames that could not be searched, each with the reason.
+    `missed` names the frames that could not be searched, each with the reason. `roles` are those that the
+    page has, where it has none of the role that was sought.
     """
 
     nodes: tuple[DomNode, ...] = ()
     total: int = 0
+    roles: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
 
 

@@ -71,6 +71,7 @@ class DomService(PageElements):
         found: list[DomNode] = []
         missed: list[Missed] = []
         total = 0
+        roles: dict[str, None] = {}
         self._searched = time.monotonic()
         async for frame, answer in self._frames.each("find", query.model_dump(), limit, missed=missed):
             if answer.get("problem") == "pattern":
@@ -79,6 +80,7 @@ class DomService(PageElements):
                     hint="Escape ( ) [ ] { } . * + ? with a backslash, or use text.",
                 )
             total += answer["total"]
+            roles |= dict.fromkeys(answer["roles"])
             lines = answer["found"][: limit - len(found)]
             places = await self._distinguish(frame, lines)
             for line in lines:
@@ -86,7 +88,8 @@ class DomService(PageElements):
                 if place := places.get(str(line[ID])):
                     node = node.model_copy(update={"states": (*node.states, f"in={place}")})
                 found.append(node)
-        return FoundElements(nodes=tuple(found), total=total, missed=await self._described(missed))
+        missed_frames = await self._described(missed)
+        return FoundElements(nodes=tuple(found), total=total, roles=tuple(roles), missed=missed_frames)
 
     async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> list[DomNode]:
         """The first elements that match a query, on the whole page or within the element of an index.
@@ -289,6 +292,17 @@ class DomService(PageElements):
         within = answer["within"]
         node = self._references.shown(within, world, answer["doc"]) if within else None
         return Scrolled.model_validate({**answer, "node": node})
+
+    async def scrolled_part(self) -> tuple[DomNode, float, float] | None:
+        """The part that scrolls instead of the page, and how many of its screens are before and after what
+        is seen; None where the page scrolls itself, or nothing does.
+        """
+        world = (await self._frames.main()).world
+        answer = await world.run("scrolledPart")
+        if answer["node"] is None:
+            return None
+        node = self._references.shown(answer["node"], world, answer["doc"])
+        return node, answer["before"], answer["behind"]
 
     async def scroll_to_text(self, text: str, *, nth: int = 1) -> tuple[str, int]:
         """Scroll the nth line that holds a text into view. Raises NotFound: there is no such line.

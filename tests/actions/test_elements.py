@@ -48,6 +48,29 @@ async def test_buttons_double_clicks_and_modifiers_reach_the_page(
     assert sorted(happened) == sorted(seen)
 
 
+TRANSFER = """<select id=free aria-label=Free multiple size=3><option>Ada<option>Ben<option>Cem<option>Dia
+<option>Eve<option>Fay<option>Gus
+<option disabled>Hal</select><select id=taken aria-label=Taken multiple></select>
+<select aria-label=Town><option>Rome</select><script>
+free.ondblclick = e => { if (e.target.matches('option')) taken.append(e.target) }</script>"""
+
+
+async def test_a_double_click_on_an_option_of_a_list_that_is_always_open_moves_it(hand: Hand) -> None:
+    await hand.open(TRANSFER)
+    for name in ("Ada", "Gus"):
+        await hand.do("click_element", index=f'option "{name}"', double=True)
+    assert await hand.js("[...taken.options].map(o => o.text).join()") == "Ada,Gus"
+    await hand.do("click_element", index='option "Cem"')
+    await hand.do("click_element", index='option "Dia"', modifiers=["Shift"])
+    assert await hand.js("[...free.selectedOptions].map(o => o.text).join()") == "Cem,Dia"
+    await hand.do("find_elements", role="option", text="Dia")
+    assert hand.data["elements"][0]["states"] == ["selected"]
+    assert "disabled" in await hand.fails("click_element", NotActionable, index='option "Hal"')
+    await hand.do("find_elements", selector="text=Rome")
+    rome = hand.data["elements"][0]["index"]
+    assert "native select" in await hand.fails("click_element", NotActionable, index=rome)
+
+
 async def test_modifiers_are_let_go_of_after_a_failure(hand: Hand) -> None:
     await hand.open(
         f"<button id=b>Target</button>{LOG}"

@@ -74,6 +74,40 @@ async def test_elements_are_found_and_can_be_acted_on(
     await hand.do("hover_element", index=hand.data["elements"][0]["index"])
 
 
+PARTS = (
+    "<div><header>Top <a href=/a>Home</a></header><main><h1>Teas</h1><article><header>Inner</header>Green"
+    "</article><ul><li>Sencha<li>Assam</ul><form><input aria-label=Wish></form></main>"
+    "<div role=main hidden>Other</div><footer>Low</footer></div>"
+)
+
+
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        ("main", ["Teas"]),
+        ("banner", ["Top Home"]),
+        ("contentinfo", ["Low"]),
+        ("article", ["Inner Green"]),
+        ("listitem", ["Sencha", "Assam"]),
+        ("form", [""]),
+    ],
+)
+async def test_parts_of_the_page_without_a_line_are_found_by_role(
+    hand: Hand, role: str, names: list[str]
+) -> None:
+    await hand.open(PARTS)
+    await hand.do("find_elements", role=role)
+    assert [element["name"] for element in hand.data["elements"]] == names
+    await hand.do("get_state", index=hand.data["elements"][0]["index"])
+
+
+async def test_a_role_that_nothing_has_names_those_that_are_there(hand: Hand) -> None:
+    await hand.open(PARTS)
+    error = await hand.fails("find_elements", NotFound, role="buton")
+    assert "Roles to be found here: article, banner, contentinfo, form, heading, link, list, lis" in error
+    assert "Try a shorter text" in await hand.fails("find_elements", NotFound, role="link", text="Away")
+
+
 async def test_plain_elements_are_found_by_selector_and_others_keep_their_index(hand: Hand) -> None:
     await hand.open(PAGE)
     known = hand.index("Buy milk")
@@ -133,6 +167,24 @@ async def test_a_picture_of_a_very_long_page_shows_its_beginning_and_says_so(han
     await hand.open("<div style='height:50000px'>Long</div>")
     assert "px of the page are not on it" in await hand.do("screenshot", full_page=True)
     assert hand.picture().width > 300
+
+
+async def test_a_picture_of_a_page_that_a_part_of_it_scrolls_for_says_what_it_lacks(hand: Hand) -> None:
+    await hand.open(
+        "<style>body { margin: 0 } main { height: 100vh; overflow: auto }</style><main><h1>Mail</h1>"
+        "<div style='height:2080px'></div><button>Low</button></main>"
+    )
+    text = await hand.do("screenshot", full_page=True)
+    assert "The page itself does not scroll" in text
+    assert "without 0.0 screens before and 2.0 after" in text
+    assert '] main "Mail", which does' in text
+    await hand.do("scroll", index=int(text.partition("with index=")[2].split()[0]))
+    assert "without 1.0 screens before and 1.0 after" in await hand.do("screenshot", full_page=True)
+    assert "does not scroll" not in await hand.do("screenshot")
+    await hand.open(
+        "<div style='height:2000px'>Long</div><p style='height:400px;overflow:auto'>" + "x " * 9999
+    )
+    assert "does not scroll" not in await hand.do("screenshot", full_page=True)
 
 
 async def test_an_element_larger_than_the_view_is_pictured_as_far_as_it_is_seen(hand: Hand) -> None:

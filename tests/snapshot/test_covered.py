@@ -84,6 +84,47 @@ async def test_what_lies_behind_what_fills_the_view_is_counted_in_one_line(hand:
     assert changes_of(await hand.click((await hand.look()).index("Show"))).behind == 15
 
 
+async def test_a_veil_that_is_placed_on_a_page_without_scrolling_fills_the_view(hand: Hand) -> None:
+    veil = VEIL.format("").replace("fixed", "absolute") + DIALOG.replace("fixed", "absolute")
+
+    result = words_of(await hand.do("go_to_url", url=hand.site.page(f"<main>{BUTTONS}</main>{veil}")))
+    assert "behind it: 12 elements" in result
+    tall = f"<main>{BUTTONS}<p style='height: 2000px'></p></main>{veil}"
+    assert "behind it" not in words_of(await hand.do("go_to_url", url=hand.site.page(tall)))
+
+
+DRAWER = (
+    "<div id=d{0} hidden ondrop=0><div style='position: fixed; inset: 0; background: #0003'></div>"
+    "<section role=dialog aria-label='Drawer {0}' style='position: fixed; inset: 0 0 0 {0}00px; "
+    "background: white'><button onclick='d{1}.hidden = 0'>Deeper {0}</button><input aria-label='Note {0}'>"
+    "<button onclick='d{0}.hidden = 1'>Back {0}</button></section></div>"
+)
+
+
+async def test_a_drawer_over_another_leaves_that_to_be_found_and_gives_the_view_back(hand: Hand) -> None:
+    drawers = DRAWER.format(1, 2) + DRAWER.format(2, 2)
+    await hand.do(
+        "go_to_url", url=hand.site.page(f"{BUTTONS}<button onclick='d1.hidden=0'>Go</button>{drawers}")
+    )
+
+    first = words_of(await hand.do("click_element", index='button "Go"'))
+    assert re.match(r'\+ \[\d+\] dialog "Drawer 1" covers the rest of the view\n', first)
+    second = words_of(await hand.do("click_element", index='button "Deeper 1"'))
+    assert re.match(r'\+ \[\d+\] dialog "Drawer 2" covers the rest of the view\n', second)
+    assert "Note 1" not in second
+    state = words_of(await hand.do("get_state"))
+    assert state.startswith(second.partition(" dialog")[0].lstrip("+ "))
+    assert re.search(r"behind it: 17 elements", state)
+    note = re.findall(r"\[(\d+)\] textbox .Note 1", first)
+    found = await hand.do("find_elements", text="Note 1")
+    assert f"[{note[0]}]" in str(found.page_content)
+
+    back = words_of(await hand.do("click_element", index='button "Back 2"'))
+    assert re.fullmatch(r'- dialog "Drawer 2" with 3 elements \(was \[\d+\]\)', back) or "Drawer 2" in back
+    assert "+" not in back
+    await hand.do("input_text", index=int(note[0]), text="Seen")
+
+
 async def test_a_dialog_below_its_backdrop_is_not_covered_by_itself(hand: Hand) -> None:
     view = await hand.show(VEIL.format("").replace("inset", "z-index: 1; inset") + DIALOG)
     with pytest.raises(NotActionable, match=r"covered by \[\d+\] div"):

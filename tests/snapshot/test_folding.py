@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.rendering import render_snapshot
-from tests.snapshot.hand import FILLER, WHOLE, Hand, View, snapshot_of, words_of
+from tests.snapshot.hand import FILLER, WHOLE, Hand, View, changes_of, snapshot_of, words_of
 from tests.snapshot.replay import Known, applied, bare, expanded
 from tests.snapshot.test_changes import MUTATIONS, STAGE, Step, any_page, mutate
 
@@ -162,6 +162,26 @@ async def test_a_row_that_comes_among_folded_ones_is_the_only_change(hand: Hand)
     changes = await hand.tab.dom.changes()
     assert isinstance(changes, DomChanges)
     assert [f"{change.op} {change.node}" for change in changes.changes] == ["added | Fresh | 1 | 2 |"]
+
+
+async def test_a_list_that_was_drawn_anew_is_told_in_short(hand: Hand) -> None:
+    rows = "'<tr><td>Row ' + n + ' of ' + time + '<td>' + n + '<td><button>Edit</button>'"
+    draw = f"time++; t.innerHTML = Array.from({{ length: 90 }}, (_, n) => {rows}).join('')"
+    script = f"<script>let time = 0; function draw() {{ {draw} }} draw()</script>"
+    text = await told(hand, f"<button onclick=draw()>Draw</button><table id=t></table>{FILLER}{script}")
+    count, _, _ = fold_in(text)
+    before = expanded((await hand.tab.dom.snapshot(budget=WHOLE)).nodes)
+
+    changed = await hand.do("click_element", index='button "Draw"')
+
+    words = words_of(changed)
+    assert words.startswith("- 90 lines, from | Row 0 of 1 |")
+    assert "None" not in words
+    assert f"+ … {count} more rows (get_state index=" in words
+    assert words.count("+ | Row") == 90 - count
+    after = await hand.tab.dom.snapshot(budget=WHOLE)
+    assert len(applied(before, changes_of(changed))) == len(expanded(after.nodes))
+    assert fold_in(render_snapshot(after))[0] == count
 
 
 async def test_what_is_new_is_told_in_a_whole_snapshot_too(hand: Hand) -> None:

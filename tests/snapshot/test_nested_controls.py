@@ -69,6 +69,34 @@ async def test_what_may_be_dragged_one_by_one_is_told_one_by_one(hand: Hand) -> 
     assert "droppable" in zone.states
 
 
+FILES = """<script>window.log = []; for (const zone of document.querySelectorAll('section')) {
+  zone.ondragover = event => event.preventDefault();
+  zone.ondrop = event => { event.preventDefault(); log.push(event.dataTransfer.files[0]?.name) };
+  const field = zone.querySelector('input');
+  if (field) field.onchange = () => log.push(field.files[0].name) }
+</script>"""
+
+
+async def test_a_zone_for_files_keeps_its_heading_and_gives_them_to_its_field(hand: Hand) -> None:
+    view = await hand.show(
+        "<section><h3>Drop files here</h3><p>PNG alone</p><input type=file hidden></section>"
+        "<section><h3>Invoices</h3><p>or <a href=#>browse</a></p><input type=file style='opacity: 0'>"
+        f"</section><section><h3>Tasks</h3><div>Write</div><div>Read</div></section>{FILES}"
+    )
+
+    names = [(node.role, node.name) for node in view.elements if node.role in ("clickable", "group")]
+    assert names == [
+        *(("clickable", "Drop files here PNG alone"), ("group", "")),
+        *(("group", ""), ("clickable", "Write"), ("clickable", "Read")),
+    ]
+    assert view.says("### Invoices")
+    assert view.says("### Tasks")
+    for index in [view.elements[0].index, view.of_role("group")[0].index]:
+        await hand.do("upload_file", index=index, paths=["data:;name=a.png,x"])
+    await hand.do("upload_file", index=view.of_role("group")[1].index, paths=["data:;name=b.png,x"])
+    assert await hand.log() == ["a.png", "a.png", "b.png"]
+
+
 async def test_a_table_in_what_takes_drops_keeps_its_rows(hand: Hand) -> None:
     view = await hand.show(
         "<div role=grid aria-label=Items><div id=z role=none style='height: 100px'><div role=row>"

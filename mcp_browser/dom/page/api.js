@@ -7,7 +7,7 @@ let heardEvents = [];
 const methods = {
   observe, settle, isAwaiting, ready, pressed, framePoint, vitals, pdf, html, covers, sent, whose,
   targetsAt, targetsOf, targetsOfKeys, keyPlaceOf, holdKeys, holdOthers, hasCome, releaseKeys, putText, useClipboard,
-  find, nearest, scrollToText, partlyDrawn, scrollRows, record, locate, placesOf, recordPerson, chooseNext, scroll: scrollBox,
+  find, nearest, scrollToText, partlyDrawn, scrollRows, record, locate, placesOf, recordPerson, chooseNext, scroll: scrollBox, scrolledPart,
   async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {
     const state = await settle(limit, wish.came);
     return { state, ...observe(wish), learnt: learntAnew() };

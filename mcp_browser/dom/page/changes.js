@@ -153,13 +153,13 @@ function observe(wish) {
   if (!lookedTooMuch) watchLooks();
   const answer = { ...answerOf(lines, number), unshown };
   if (before && !wish.whole) {
-    const changes = compare(before, lines);
+    const changes = foldAdded(compare(before, lines), folding);
     const come = unreported(lines, changes, folding);
     const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
     const sent = chooseChanges([...changes, ...come], before, room);
     const changed = sent.cost + (sent.omitted ? room : 0);
     if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
-      for (const [, line] of sent.wire) reportedIds.add(/** @type {WireLine} */ (line)[2]);
+      for (const [, line] of sent.wire) if (/** @type {WireLine} */ (line)[0] !== "fold") reportedIds.add(/** @type {WireLine} */ (line)[2]);
       return { ...answer, changes: sent.wire, omitted: sent.omitted, room, behind, ...(changes.length ? undefined : looksChanged(lines)) };
     }
   }

@@ -13,7 +13,7 @@ function handAt(at) {
   const frame = /** @type {Open} */ (walk.open[at]);
   if (frame.hand !== undefined) return frame.hand;
   if (!surveyed || walk.shadows > 0 || at === 0 || frame.pointed || frame.root) {
-    frame.hand = hasHand(frame.element);
+    frame.hand = hasHand(frame.element) || isBarred(frame.element);
   } else if (OWN_CURSOR.has(frame.tag)) frame.hand = false;
   else frame.hand = handAt(at - 1);
   return frame.hand;
@@ -24,7 +24,7 @@ function handOver(element, tag) {
   if (surveyed && walk.shadows === 0 && walk.open.length && !pointing(element)) {
     return !OWN_CURSOR.has(tag) && handAt(walk.open.length - 1);
   }
-  return hasHand(element);
+  return hasHand(element) || isBarred(element);
 }
 
 /** The outermost open element under whose hand-like cursor the innermost lies, or what it is of an entry of a tree: its arrow, its label. @returns {number} its place in `open`, or -1 */
@@ -131,7 +131,7 @@ function closeClickable(own, at) {
       else walk.lines.push(inner);
     }
   };
-  if (takesDrops(element) && !(parentNode(element) === body() && fillsPage(element))) {
+  if (takesDrops(element) && rectOf(element).height > 0 && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
     const holdsRows = walk.lines.slice(at + 1).some((line) => line.cells);
     if (nameItems(element, at) || nameAlike(element, at) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
@@ -243,9 +243,12 @@ function nameItems(element, at) {
     while (child && flatParent(child) !== element) child = /** @type {Element | null} */ (flatParent(child));
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
-  if (items.size < 2) return false;
-  for (const [child, line] of items) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
-  return true;
+  const kindOf = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
+  const kinds = Array.from(items.keys(), kindOf);
+  // What is written above items, or in a zone for files, is none.
+  const alike = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && kinds.filter((kind) => kind === kindOf(child)).length > 1);
+  for (const [child, line] of alike) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
+  return alike.length > 0;
 }
 
 /** @param {Element} element @param {Open} frame @param {string} role */
@@ -276,4 +279,4 @@ function isItemOfListener(element) {
 }
 
 /** Whether something beside its role makes a region clickable: a tab stop alone is there to scroll it by keys. @param {Element} element @param {string} role */
-const hasPlainHandler = (element, role) => (/^(?:listitem|article)$/.test(role) ? hasHandler(element) : /^(?:group|figure|region)$/.test(role) && listensItself(element));
+const hasPlainHandler = (element, role) => (/^(?:listitem|article)$/.test(role) ? hasHandler(element) : /^(?:group|figure|region)$/.test(role) && (listensItself(element) || takesDrops(element)));

@@ -48,7 +48,15 @@ function find(wanted, limit, within) {
     const inner = text && line.node && !role ? placeIn(line.node, text) : null;
     if (inner && total++) ranked[2].push({ line: newLine("text", inner, keep(inner), "", cut(tidy(textContent(inner)), LONGEST_TEXT), NO_STATES, line.far), row: null });
   }
+  const listed = new Set(ranked.flat().map(({ line }) => line.node));
+  for (const element of partsOfRole(role || "option", top)) {
+    const line = listed.has(element) ? null : describePart(element, role);
+    if (!line || (name && !line.name.toLowerCase().includes(name)) || !fits(line.name, `${line.role} "${line.name}"`)) continue;
+    total++;
+    ranked[rankOf(line.name.toLowerCase(), text || name)].push({ line, row: null });
+  }
   const found = ranked.flat().slice(0, limit);
+  const roles = role && !total ? new Set([...withParts(sought).map((line) => line.role), ...[...TAGS_OF_ROLE.keys()].filter((one) => partsOfRole(one, top).length)]) : [];
   for (const one of found) {
     keep(/** @type {Element} */ (one.line.node));
     if (one.line.cells) one.line = withCells(one.line, (cell) => fits(cell, ""));
@@ -58,7 +66,32 @@ function find(wanted, limit, within) {
   const wired = found.map(({ line }) => wire({ ...line, depth: 0 }, false));
   if (sought !== lines || !seen) release(sought);
   searched = seen;
-  return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
+  return { doc: documentKey, found: wired, total, roles: [...roles].filter(Boolean), frames: framesIn(lines) };
+}
+
+/** What has these roles by its tag, beside what has them by an attribute. */
+const TAGS_OF_ROLE = new Map(Object.entries({ main: "main", banner: "header", contentinfo: "footer", form: "form", navigation: "nav", article: "article", list: "ul,ol", listitem: "li" }));
+/** What a header or footer in it belongs to, rather than to the page. */
+const SECTIONS = "article,aside,main,nav,section";
+
+/** What is seen that has a role and may have no line: a part of the page, an option of a native list that is always open. @param {string} role @param {Element | null} top where to look, or everywhere */
+function partsOfRole(role, top) {
+  if (role !== "option" && ROLE_KINDS.get(role) !== "region") return [];
+  const tags = TAGS_OF_ROLE.get(role);
+  const selector = role === "option" ? ":is(select[multiple],select[size]) option" : `[role~="${role}" i]${tags ? `,:is(${tags}):not([role])` : ""}`;
+  /** @param {Element} element */
+  const isMeant = (element) => {
+    const tag = localName(element);
+    return isSeen(element) && (tag === "option" ? isInOpenList(element) : !/header|footer/.test(tag) || attribute(element, "role") !== null || !closest(element, SECTIONS));
+  };
+  return (top ? [top] : allRoots()).flatMap((root) => Array.from(queryAll(root, selector))).filter(isMeant);
+}
+
+/** A part of the page, called by its heading. @param {Element} element @param {string} role for one that has none but its tag */
+function describePart(element, role) {
+  const line = describe(element);
+  const title = query(element, "h1,h2,h3,h4,[role=heading]");
+  return line.role !== localName(element) || !role ? line : { ...line, role, name: title ? cut(tidy(textContent(title)), LONGEST_NAME) : line.name };
 }
 
 /** What in an editor holds a text and nothing else with it, so that the caret can be put there. @param {Element} editor @param {string} text */

@@ -194,6 +194,9 @@ function foldGroup(group, lines, places, hidden, folds, old) {
   starts.push(end + 1);
   const noun = nounOf(group, end + 1 - first);
   if (!noun) return;
+  const isNew = (/** @type {Line} */ { kind, id }) => kind === "interactive" && !!old && !old.has(id);
+  // Of a list that was drawn anew it says nothing that an entry is new.
+  if (starts.filter((start, i) => withParts(lines.slice(start, starts[i + 1])).some(isNew)).length > LEAST_ENTRIES) old = null;
   let kept = 0;
   /** Where the run of entries that can be left out begins; -1 for none. */
   let run = -1;
@@ -213,6 +216,17 @@ function foldGroup(group, lines, places, hidden, folds, old) {
     if (run >= 0) leaveOut(group, noun, lines, /** @type {number} */ (starts[run]), from, entry - run, hidden, folds);
     run = -1;
   }
+}
+
+/** Changes with one that stands for all entries that have come and are left out, where a list was drawn anew. @param {Change[]} changes @param {Folding | null} folding @returns {Change[]} */
+function foldAdded(changes, folding) {
+  const added = new Set(changes.flatMap(([kind, , , , at]) => (kind === "added" ? [at] : [])));
+  if (!folding || added.size < LEAST_FOLDED) return changes;
+  const runs = folding.folds.filter(({ at, lines, line }) => line.far && Array.from({ length: lines }, (_, i) => at + i).every((place) => added.has(place)));
+  const isLeft = (/** @type {Change} */ [kind, , , , at]) => kind === "added" && runs.some((run) => at >= run.at && at < run.at + run.lines);
+  /** @type {Change[]} */
+  const folds = runs.map(({ at, line }) => ["added", line, null, -1, at]);
+  return runs.length ? [...changes.filter((change) => !isLeft(change)), ...folds].sort((a, b) => Math.max(a[4], -1) - Math.max(b[4], -1)) : changes;
 }
 
 /** @param {Group} group @param {string} noun @param {Line[]} lines @param {number} from @param {number} to @param {number} entries @param {Uint8Array} hidden @param {Fold[]} folds */

@@ -268,6 +268,8 @@ function isOutOfMouse(element) {
 /** Whether what an element stands in takes the clicks that go through it. @param {Element} element */
 function takesItsClicks(element) {
   let left = MOST_TAKERS;
+  // Of items that are listened for by what they stand in, this one is left out.
+  const brother = Array.from(element.parentElement?.children || []).some((other) => localName(other) === localName(element) && !isThrough(other));
   for (const outer of outward(flatParent(element))) {
     if (left <= 0 || outer === body() || outer === rootElement()) return false;
     if (isThrough(outer)) continue;
@@ -275,7 +277,7 @@ function takesItsClicks(element) {
     const box = rectOf(outer);
     // What listens all over the page does so for whatever else is on it.
     if (box.width * box.height > innerWidth * innerHeight * 0.6) return false;
-    if (HAND.has(styleOf(outer).cursor) || listensItself(outer) || matches(outer, CLICKED)) return true;
+    if (HAND.has(styleOf(outer).cursor) || (listensItself(outer) && !brother) || matches(outer, CLICKED)) return true;
   }
   return false;
 }

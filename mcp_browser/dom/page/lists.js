@@ -108,6 +108,12 @@ function frameOf(field) {
   return sides.every((side) => Math.abs(own[side] - around[side]) <= NEAR) ? outer : field;
 }
 
+/** Whether the page draws a native option, in a list that is always open. @param {Element} option */
+function isInOpenList(option) {
+  const list = /** @type {HTMLSelectElement | null} */ (closest(option, "select"));
+  return !!list && (list.multiple || list.size > 1);
+}
+
 const PARTS = "a[href],button,[role=button],[role=link],[role=option]";
 /** Whether a field has parts that a click may meet, such as what takes back what was chosen. @param {Element} element */
 function hasParts(element) {

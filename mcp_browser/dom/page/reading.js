@@ -34,6 +34,7 @@ function read(top, thorough = false) {
     thorough,
     active: deepActive(),
     through: mayLetThrough(),
+    bars: mayBar(document),
     styled: before !== null || after !== null,
     width: innerWidth,
     height: innerHeight,
@@ -106,6 +107,7 @@ function walkThrough(start) {
             walk.shadows++;
             treeNow = null;
             survey(root);
+            walk.bars ||= mayBar(root);
             meet(root);
           }
           // Nothing but text: one text for all of its nodes.

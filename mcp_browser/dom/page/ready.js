@@ -222,9 +222,11 @@ async function tryReady(id, purpose, force, faint) {
     code: kind === "rich" && !(/** @type {HTMLElement} */ (control).spellcheck),
   };
   if (purpose === "upload") {
-    const file = tag === "input" ? control : query(element, "input[type=file]");
-    if (!file || localName(file) !== "input" || inputType(file) !== "file") return { problem: "not-file", lasting: true, ...facts };
-    return { ...facts, target: keep(file), x: 0, y: 0, width: 0, height: 0 };
+    const inner = tag === "input" ? [control] : queryAll(element, "input[type=file]");
+    const file = /** @type {HTMLInputElement} */ (inner[0]);
+    if (inner.length !== 1 || inputType(file) !== "file") return { problem: "not-file", lasting: true, ...facts };
+    if (isDisabled(file)) return { problem: "disabled", ...facts };
+    return { ...facts, target: keep(file), multiple: file.multiple, x: 0, y: 0, width: 0, height: 0 };
   }
   if (purpose === "read" || force) {
     const box = boxOf(element);
@@ -236,9 +238,10 @@ async function tryReady(id, purpose, force, faint) {
     }
     return { ...facts, x: box.left + box.width / 2, y: box.top + box.height / 2, width: box.width, height: box.height };
   }
-  if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
+  if (tag === "option" && purpose === "click" && !isInOpenList(element)) return { problem: "option", lasting: true, ...facts };
   if (purpose === "fill" && !FILLED.has(kind)) return { problem: "not-editable", lasting: true, ...facts };
   if (purpose !== "hover" && (isDisabled(control) || closest(control, '[aria-disabled="true"]'))) return { problem: "disabled", ...facts };
+  if (/click|check|select/.test(purpose) && isBarred(control)) return { problem: "barred", ...facts };
   const isReadonly = () => (attribute(control, "readonly") !== null && TYPED.has(tag) && kind !== "slider") || attribute(control, "aria-readonly") === "true";
   if (purpose === "fill" && isReadonly()) return { problem: "readonly", ...facts };
   const inert = Array.from(outward(element)).find((outer) => attribute(outer, "inert") !== null);

@@ -111,6 +111,8 @@ function statesOf(element, tag, role, name) {
     states.push(`value=${quoted(cut(value, LONGEST_VALUE))}`);
     if (select.multiple) states.push("multiple");
     states.push(optionsState(select));
+  } else if (tag === "option") {
+    if (/** @type {HTMLOptionElement} */ (element).selected) states.push("selected");
   } else if (tag === "summary") {
     const details = parentNode(element);
     states.push(`expanded=${details instanceof HTMLDetailsElement && details.open}`);
@@ -118,6 +120,7 @@ function statesOf(element, tag, role, name) {
     states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
   }
   if (!(traits(element) & (STATE | SPECIAL)) && !stateful.has(element)) {
+    if (isBarred(element)) states.push("disabled");
     if (role === "link") linkState(element, name, states);
     return states;
   }
@@ -144,7 +147,7 @@ function statesOf(element, tag, role, name) {
     const value = tidy(heldBy(element));
     if (value && value !== name) pushText(value, element, states);
   }
-  if (isDisabled(element)) states.push("disabled");
+  if (isDisabled(element) || isBarred(element)) states.push("disabled");
   if (attribute(element, "aria-readonly") === "true" || ((tag === "textarea" || (tag === "input" && inputType(element) !== "range")) && attribute(element, "readonly") !== null)) {
     states.push("readonly");
   }
@@ -222,6 +225,21 @@ function inputStates(input, role, states) {
       if (given && given !== "any") states.push(`${bound}=${tidy(given)}`);
     }
   }
+}
+
+/** Whether something in a tree may refuse clicks by its cursor or class. @param {Node} root */
+function mayBar(root) {
+  const { barred, blind } = addedTo(root);
+  return blind || barred.length > 0 || queryAll(root, '[style*="not-allowed"],.disabled').length > 0;
+}
+
+/** Whether its cursor says of an element that it takes no click, or its class and that the mouse has nothing there; native fields say so themselves. @param {Element} element */
+function isBarred(element) {
+  if (walk.start && !walk.bars) return false;
+  const tag = localName(element);
+  if (TYPED.has(tag) || tag === "select") return false;
+  const { cursor, pointerEvents } = styleOf(element);
+  return cursor === "not-allowed" || ((pointerEvents === "none" || (cursor === "default" && tag === "a")) && matches(element, ".disabled,.disabled>a"));
 }
 
 const DISABLEABLE = set("button input select textarea option optgroup fieldset");

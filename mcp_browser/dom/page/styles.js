@@ -1,7 +1,7 @@
 /** What style sheets add or take away: text before and after, cursors, invisible ink. */
 
-/** What is collected: what gets text before or after it or a cursor, may be made invisible, is drawn or gets a hand under the mouse, is shown while the mouse is over something else, is laid out late, may scroll or be fixed to the view, and lets the mouse through. */
-const COLLECTED = /** @type {const} */ (["before", "after", "hand", "trap", "hover", "handed", "shown", "lazy", "scroll", "fixed", "through"]);
+/** What is collected: what gets text before or after it or a cursor, may be made invisible, is drawn or gets a hand under the mouse, is shown while the mouse is over something else, is laid out late, may scroll or be fixed to the view, lets the mouse through, and refuses clicks by its cursor. */
+const COLLECTED = /** @type {const} */ (["before", "after", "hand", "trap", "hover", "handed", "shown", "lazy", "scroll", "fixed", "through", "barred"]);
 /** @typedef {Record<typeof COLLECTED[number], string[]>} Selectors */
 /** Those of a tree, for text each joined into one or null; `blind` where some sheet could not be read. @typedef {Omit<Selectors, "before" | "after"> & {before: string | null, after: string | null, blind: boolean}} Added */
 /** @type {WeakMap<Node, Added>} */
@@ -12,6 +12,8 @@ const PSEUDO = /::?(before|after)$/;
 const MOST_RULES = 20000;
 /** What lets people scroll an element. */
 const SCROLLS = /auto|scroll|overlay|var\(/;
+/** The cursor of what takes no click. */
+const BARRING = /not-allowed|var\(/;
 
 const noSelectors = () => /** @type {Selectors} */ (/** @type {unknown} */ (Object.fromEntries(COLLECTED.map((kind) => [kind, []]))));
 
@@ -48,6 +50,7 @@ function addedBy(sheet) {
         }
         const { style } = rule;
         if (style.cursor) found.hand.push(own);
+        if (BARRING.test(style.cursor)) found.barred.push(own);
         if (mayHide(style)) found.trap.push(own);
         if (own.includes(":hover")) {
           if (Number(style.opacity) > 0) found.hover.push(own.replaceAll(":hover", ":is(*)"));

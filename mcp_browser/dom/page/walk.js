@@ -59,6 +59,7 @@ const standing = () => ({
   ignoredHand: /** @type {Element | null} */ (null),
   active: /** @type {Element | null} */ (null), // the focused element
   through: false, // whether something in the document may let the mouse through
+  bars: false, // whether something in it may refuse clicks by its cursor
   styled: false, // whether style sheets of the document add text
   shadows: 0, // how many shadow trees deep it is: each has style sheets of its own
   width: 0, // of the view

@@ -1,0 +1,42 @@
+"""What only its looks disable: a cursor that refuses clicks, or the mouse passing through a list item."""
+
+import pytest
+
+from mcp_browser.errors import NotActionable
+from tests.snapshot.hand import Hand
+
+PAGE = """<style>li { cursor: pointer } .off { opacity: .5; cursor: not-allowed }
+.through { pointer-events: none }</style>
+<ul id=u><li>Copy</li><li class=off>Delete</li><li>Print</li><li class=through>Mail</li></ul>
+<div class=off id=d>Archive</div><button class=off>Ship</button> <a href=#x class=off>Next</a>
+<p class=disabled><a href=#p style='cursor: default'>Back</a></p>
+<p class=disabled onclick=0><a href=#p class=through>First</a></p>
+<div role=menuitem tabindex=0 style='cursor: not-allowed'>Cut</div><input class=off aria-label=Note>
+<div id=h></div><script>window.log = [];
+h.attachShadow({ mode: 'open' }).innerHTML = "<style>b { cursor: not-allowed }</style><b onclick=0>Pack</b>";
+d.onclick = () => log.push('Archive');
+u.onclick = e => {
+  const item = e.target.closest('li'); if (item && !item.className) log.push(item.innerText) }
+</script>"""
+
+
+async def test_what_the_cursor_refuses_is_shown_as_disabled_and_a_click_says_so(hand: Hand) -> None:
+    view = await hand.show(PAGE)
+    off = ["Delete", "Archive", "Ship", "Next", "Back", "First", "Cut", "Pack"]
+
+    assert [one.name for one in view.elements if "disabled" in one.states] == off
+    for name in off:
+        with pytest.raises(NotActionable, match=r"is shown as disabled, .* force"):
+            await hand.click(view.index(name))
+    await hand.click(view.index("Copy"))
+    await hand.do("input_text", index=view.index("Note"), text="x")
+    await hand.do("click_element", index=view.index("Archive"), force=True)
+    assert await hand.log() == ["Copy", "Archive"]
+
+
+async def test_an_item_that_lets_the_mouse_through_is_not_clicked_for_its_list(hand: Hand) -> None:
+    view = await hand.show(PAGE)
+
+    assert "unclickable" in view.one("Mail").states
+    with pytest.raises(NotActionable, match="pointer-events: none"):
+        await hand.click(view.index("Mail"))
