@@ -3,6 +3,7 @@
 import pytest
 
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot
+from tests.browser.conftest import until
 from tests.snapshot.hand import FILLER, Hand, words_of
 from tests.snapshot.replay import applied, bare
 
@@ -80,12 +81,10 @@ async def test_a_frame_that_is_taken_out_is_told_as_gone(hand: Hand) -> None:
 
 async def test_a_frame_within_a_frame_that_reloads_is_told_alone(hand: Hand) -> None:
     innermost = hand.site.page("<p>Deep</p><button>Deeper</button>")
-    await with_frame(hand, f"<p>One</p>{FRAME.format(innermost)}<p>Two</p>", far=True)
-    await until_frame(hand, innermost)
-    lines = bare((await hand.look()).snapshot.nodes)
-    there = hand.site.page("<p>Other words</p>")
-    await hand.script("url => { frames[0][0].location = url }", there)
-    await until_frame(hand, there)
+    lines = await with_frame(hand, f"<p>One</p>{FRAME.format(innermost)}<p>Two</p>", far=True)
+    await until(lambda: any(frame.url == innermost for frame in hand.tab.page.frames))
+    (deep,) = [frame for frame in hand.tab.page.frames if frame.url == innermost]
+    await deep.goto(hand.site.page("<p>Other words</p>"))
 
     now = await changes_of_frames(hand)
 
