@@ -41,7 +41,7 @@ ENDS = {
 }
 
 ENDING_SECONDS = 90
-"""The driver gives its browser 30 to end; a busy machine may take as long for the start before that."""
+"""The driver gives its browser 30 to end; on a busy machine the start may take as long before that."""
 
 
 def end(server: RawServer, how: str) -> None:
