@@ -98,7 +98,7 @@ SWATCHES = {
     "what lies over it": (
         "<style>button::after { content: ''; position: absolute; inset: 0; background: var(--tint) }"
         "button { position: relative; width: 20px; height: 20px; background: white }</style>"
-        "<button style='--tint: red'></button><button style='--tint: teal'></button>",
+        "<button style='--tint: #f00'></button><button style='--tint: rgb(0, 128, 128)'></button>",
         ["#ff0000", "#008080"],
     ),
     "words": (
