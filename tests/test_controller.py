@@ -34,6 +34,7 @@ async def test_an_action_model_is_carried_out(session: BrowserSession, site: Sit
     assert result.extracted_content.startswith("Opened")
     assert result.observation is not None
     assert result.observation.snapshot is not None
+    assert "names none" in str((await working.act(model(), session)).error)
 
 
 async def test_arguments_are_checked_before_the_browser_starts(manager: BrowserManager) -> None:
@@ -122,6 +123,16 @@ async def test_time_that_the_caller_asked_to_wait_comes_on_top(session: BrowserS
     await controller().execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
     result = await controller(registry, call_timeout=1).execute("patient", {"seconds": 1.3}, session)
     assert result.extracted_content == "done"
+
+
+async def test_calls_of_one_session_come_one_after_the_other(session: BrowserSession, site: Site) -> None:
+    registry, steps = slow_registry()
+    working = controller(registry)
+    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(working.execute, "dawdle", {"seconds": 0.05}, session)
+    assert steps == ["begin", "end"] * 3
 
 
 async def test_a_call_that_waits_for_another_one_says_so(session: BrowserSession, site: Site) -> None:

@@ -24,7 +24,7 @@ PRIVATE = {
 """Which private members of other packages are used, and where: at most three places."""
 
 
-PRIVATE_OF_OTHERS = re.compile(r"(?<!\bself)(?<!\bcls)(?<!\bos)\._[a-z]")
+PRIVATE_OF_OTHERS = re.compile(r"(?<!\bself)(?<!\bcls)(?<!\bos)\._+[A-Za-z]\w*(?<!__)\b")
 
 
 def sources() -> dict[str, str]:

@@ -103,8 +103,8 @@ async def test_a_covered_element_names_what_covers_it_and_is_clicked_by_force(ha
     [
         ("b.disabled = true", "disabled"),
         ("b.style.cssText = 'all:unset;display:block;width:0;height:0;font-size:0'", "size"),
-        ("b.style.display = 'none'", ""),
-        ("b.style.visibility = 'hidden'", ""),
+        ("b.style.display = 'none'", "hidden"),
+        ("b.style.visibility = 'hidden'", "hidden"),
     ],
 )
 async def test_why_an_element_cannot_be_clicked_is_told(hand: Hand, make_bad: str, word: str) -> None:

@@ -474,7 +474,8 @@ async def test_a_menu_that_opens_on_hover_is_worked_through(hand: Hand) -> None:
         "<nav><a href=#>Products</a><div><button onclick=\"log.push('shoes')\">Shoes</button></div></nav>"
     )
     assert not view.offers("Shoes")
-    await hand.do("hover_element", index=view.index("Products"))
+    told = await hand.do("hover_element", index=view.index("Products"))
+    assert "Shoes" in words_of(told)
     assert await clicks(hand, await hand.look(), "Shoes") == ["shoes"]
 
 

@@ -86,7 +86,7 @@ async def test_a_text_that_is_found_gets_an_index_to_act_on(hand: Hand) -> None:
         "<ul ondblclick=\"this.textContent='Editing ' + event.target.textContent\">"
         "<li><label>Bread</label></li></ul><h2>Shelf</h2><table><tr><td>Oats<td>2 kg</table>"
     )
-    found = (await hand.do("find_elements", text="Bread")).data or {}
+    found = (await hand.do("find_elements", text="Bread")).data
     heading = (await hand.do("find_elements", text="Shelf")).page_content
     row = (await hand.do("find_elements", text="Oats")).page_content
 

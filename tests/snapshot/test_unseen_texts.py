@@ -19,6 +19,7 @@ WAYS = {
     "no width": "width: 0; overflow: hidden; white-space: nowrap",
     "letters of no size": "font-size: 0",
     "a clip": "position: absolute; width: 1px; height: 1px; overflow: hidden; clip: rect(0, 0, 0, 0)",
+    "a clip alone": "position: absolute; clip: rect(0, 0, 0, 0)",
     "a clip path": "clip-path: inset(100%)",
     "a circle of no size": "clip-path: circle(0)",
     "a polygon of no size": "clip-path: polygon(0 0, 0 0, 0 0)",
