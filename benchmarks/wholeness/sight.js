@@ -135,8 +135,9 @@ function sight(...elements) {
     const style = getComputedStyle(element);
     if (style.visibility !== "visible") return "visibility";
     const drawn = style.display === "contents" ? boxes(element).length > 0 : element.checkVisibility();
-    if (!drawn) return style.display === "none" || element.getClientRects().length === 0 ? "display" : "content-visibility";
-    return "";
+    if (drawn) return "";
+    for (at = above(element); at; at = above(at)) if (getComputedStyle(at).contentVisibility === "hidden") return "content-visibility";
+    return "display";
   };
   /** @param {Element} element */
   const isClear = (element) =>

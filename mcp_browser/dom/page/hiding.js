@@ -265,11 +265,18 @@ function isOutOfMouse(element) {
   return !labelsOf(element).some(isSeen) && !takesItsClicks(element);
 }
 
+/** Whether an element lets the mouse through and one of the first of its kind beside it does not: of items that are listened for by what they stand in, it is left out. @param {Element} element */
+function isLeftOut(element) {
+  let other = element.parentElement?.firstElementChild;
+  for (let left = MOST_TAKERS; other && left > 0; left--, other = other.nextElementSibling) {
+    if (localName(other) === localName(element) && !isThrough(other)) return true;
+  }
+  return false;
+}
+
 /** Whether what an element stands in takes the clicks that go through it. @param {Element} element */
 function takesItsClicks(element) {
   let left = MOST_TAKERS;
-  // Of items that are listened for by what they stand in, this one is left out.
-  const brother = Array.from(element.parentElement?.children || []).some((other) => localName(other) === localName(element) && !isThrough(other));
   for (const outer of outward(flatParent(element))) {
     if (left <= 0 || outer === body() || outer === rootElement()) return false;
     if (isThrough(outer)) continue;
@@ -277,7 +284,7 @@ function takesItsClicks(element) {
     const box = rectOf(outer);
     // What listens all over the page does so for whatever else is on it.
     if (box.width * box.height > innerWidth * innerHeight * 0.6) return false;
-    if (HAND.has(styleOf(outer).cursor) || (listensItself(outer) && !brother) || matches(outer, CLICKED)) return true;
+    if (HAND.has(styleOf(outer).cursor) || (listensItself(outer) && !isLeftOut(element)) || matches(outer, CLICKED)) return true;
   }
   return false;
 }
