@@ -131,7 +131,7 @@ class BrowserSession:
             settings=settings,
             channel=f"x{secrets.token_hex(12)}",
             downloads=self.incoming,
-            plugins=self._plugins,
+            plugins=self._plugins.running.values(),
             hidden=self.hidden,
             addresses=self.addresses,
             limits=limits,

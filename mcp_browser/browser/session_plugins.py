@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -87,7 +87,7 @@ class _Member:
 
 
 class SessionPlugins:
-    """The plugins of one session."""
+    """The plugins of one session; `running` has them by their classes."""
 
     def __init__(self, session: Any, groups: Iterable[str]) -> None:
         """Belong to a `BrowserSession`, which may not be complete yet.
@@ -96,22 +96,25 @@ class SessionPlugins:
         """
         self._session = session
         self._groups = frozenset(groups)
+        self.running: dict[type[SessionPlugin], SessionPlugin] = {}
         self._members: dict[type[SessionPlugin], _Member] = {}
         self._attaching: set[asyncio.Future[None]] = set()
-
-    def __iter__(self) -> Iterator[SessionPlugin]:
-        return iter([member.plugin for member in self._members.values()])
 
     async def get(self, kind: type[C]) -> C:
         """The session's plugin of this class; the first call makes it, and attaches it to the open tabs."""
         member = self._members.get(kind)
         if member is None:
-            member = self._members[kind] = _Member(kind(self._session))
+            member = self._add(kind)
             member.attaching = begin(self._follow(member))
         if member.attaching is not None:
             # It continues if this caller is cancelled, for the next callers.
             await asyncio.wait({member.attaching})
         return cast("C", member.plugin)
+
+    def _add(self, kind: type[SessionPlugin]) -> _Member:
+        self.running[kind] = plugin = kind(self._session)
+        self._members[kind] = member = _Member(plugin)
+        return member
 
     async def _follow(self, member: _Member) -> None:
         """Attach a new plugin to the open context and tabs."""
@@ -127,7 +130,7 @@ class SessionPlugins:
             if group in self._groups or "all" in self._groups:
                 kind: type[SessionPlugin] = resolve_name(name)
                 if kind not in self._members:
-                    self._members[kind] = _Member(kind(self._session))
+                    self._add(kind)
         for member in list(self._members.values()):
             await self._open(member, context)
 
