@@ -58,10 +58,10 @@ class Premises:
                 with contextlib.suppress(NotFound, StaleElement):
                     self._shown[tab.id, index] = tab.dom.resolve(index).node
 
-    async def _learn(self) -> dict[tuple[int, int], DomNode]:
-        """Describe the elements before the first action: alone, some are described otherwise."""
+    async def _learn(self, last: Collection[object]) -> dict[tuple[int, int], DomNode]:
+        """Describe the elements before the first action, `last` its own: alone, some read otherwise."""
         tab, found = self._session.current_tab, dict[tuple[int, int], DomNode]()
-        for index in self._indexes if not tab.held else ():
+        for index in sorted(self._indexes, key=last.__contains__) if not tab.held else ():
             if (shown := self._shown.get((tab.id, index))) is None:
                 continue
             with contextlib.suppress(NotFound, StaleElement, FrameGone):
@@ -80,7 +80,7 @@ class Premises:
         session, learned = self._session, dict[tuple[int, int], DomNode]()
         if self._handed_back is None:
             self._handed_back = session.takeover.ended
-            learned = await self._learn()
+            learned = await self._learn([value for _, value in element_arguments(arguments)])
         if session.takeover.busy or session.takeover.ended != self._handed_back:
             raise PremiseGone("A person has taken over the browser.")
         tab = session.current_tab

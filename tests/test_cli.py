@@ -1,5 +1,6 @@
 """The command line, as a person meets it: processes, what they print, and their exit codes."""
 
+import inspect
 import os
 import re
 import socket
@@ -12,7 +13,8 @@ from playwright._impl._driver import compute_driver_executable
 
 from mcp_browser import __version__
 from mcp_browser.browser.process.installing import Installer
-from mcp_browser.cli import main
+from mcp_browser.cli import command_of, main
+from mcp_browser.cli.arguments import COMMANDS
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, all_options
 from tests.support.process import own_environment, warnings_aside
@@ -42,6 +44,11 @@ def run_here(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str,
         code = int(ended.code or 0)
     printed, error = capsys.readouterr()
     return code, printed, error
+
+
+@pytest.mark.parametrize("name", sorted({*COMMANDS, "serve"} - {"do"}))
+def test_every_command_has_its_function(name: str) -> None:
+    assert len(inspect.signature(command_of(name)).parameters) == 2
 
 
 def test_the_version_is_told() -> None:

@@ -179,9 +179,7 @@ class BrowserSession:
     @property
     def current_tab(self) -> Tab:
         """The tab that actions work in. Raises BrowserUnavailable: the session is not open."""
-        if (tab := self._tabs.current) is None:
-            raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
-        return tab
+        return self._observer.current_tab
 
     @property
     def tab_in_use(self) -> Tab | None:

@@ -59,7 +59,8 @@ class Observer:
         self._reported_infos: list[tuple[int, str, bool]] = []
         self._shown_url = ""  # The last address that was found to be allowed
 
-    def _current(self) -> Tab:
+    @property
+    def current_tab(self) -> Tab:
         """The tab that actions work in. Raises BrowserUnavailable: the session is not open."""
         if self._tabs.current is None:
             raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
@@ -85,19 +86,19 @@ class Observer:
             part = await self._read_late_changes() if reads else None
         if self._services.context is None:
             raise self._services.why_ended()
-        tab = self._current()
+        tab = self.current_tab
         if tab.held and tab.crashed:
             raise tab.why_held()
         if tab.held and tab.closed:
             part = await self._return_from(tab, scope)
-        await self.refuse_blocked(self._current(), leave=scope.url)
+        await self.refuse_blocked(self.current_tab, leave=scope.url)
         return part
 
     async def _return_from(self, closed: Tab, scope: ActionScope) -> PageReading | None:
         """The action has closed its tab: switch to another one, and read its whole page."""
         self._tabs.closing.add(closed.id)
-        tab = await self._tabs.settle_on_one()
-        self.notice(f"Tab {closed.id} was closed; tab {tab.id} is the current one now.")
+        await self._tabs.settle_on_one()
+        self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
         part = await self._settle_and_read(scope)
         if isinstance(part, DomChanges):
             part = await self._read_page(region=None, part=1)
@@ -108,9 +109,9 @@ class Observer:
 
         Raises DeadlineExceeded: the page does not answer; BlockedUrl: its address is not allowed.
         """
-        tab = self._current()
+        tab = self.current_tab
         await tab.arrive()
-        tab = self._current()
+        tab = self.current_tab
         await self.refuse_blocked(tab)
         snapshot = await self._read_page(region=region, part=part) if tab.dialog is None else None
         self._tabs.moved = None
@@ -170,7 +171,7 @@ class Observer:
 
     async def _observation(self, part: PageReading | None) -> Observation:
         """The state of the session now, with what was read of its current tab."""
-        tab = self._current()
+        tab = self.current_tab
         tabs = tuple(self._tabs.all)
         several = len(tabs) > 1 or tabs != self._reported_tabs
         self._reported_tabs = tabs
@@ -269,7 +270,7 @@ class Observer:
 
     async def _read_page(self, *, region: int | None, part: int) -> DomSnapshot:
         """The page, or the content of one element, within the budget; raises DeadlineExceeded, DialogOpen."""
-        tab = self._current()
+        tab = self.current_tab
         begun = time.monotonic()
         while True:
             snapshot = await self.ask(tab, lambda: tab.dom.snapshot(region=region, part=part))

@@ -57,7 +57,6 @@ class Tab(TabPage):
         self.opener = opener
         self.screencast = Screencast(self)
         self.input = Input(self)
-        self.element = partial(Element, self, self.input)  # The element of an index
         self._incomplete = -1  # Number of the last document whose pictures did not load in time
         if services.egress is not None:
             page.on("requestfailed", self._on_request_failed)
@@ -66,6 +65,10 @@ class Tab(TabPage):
     def __str__(self) -> str:
         title = f" {quoted(self.title)}" if self.title else ""
         return f"{self.id}{title} {cut_address(self.url)}"
+
+    def element(self, index: int) -> Element:
+        """The element of an index; each use looks it up anew. Raises NotFound: there is no such index."""
+        return Element(self, self.input, index)
 
     def gone(self) -> None:
         """The page is closed."""

@@ -190,16 +190,15 @@ class Tabs:
         self._forget(tab)
         await self.settle_on_one()
 
-    async def settle_on_one(self) -> Tab:
-        """Choose another current tab if that is closed; return the current one."""
+    async def settle_on_one(self) -> None:
+        """Choose another current tab if that is closed."""
         if self.current is not None and not self.current.closed:
-            return self.current
+            return
         gone = self.current
         opener = self.all.get(gone.opener) if gone is not None and gone.opener is not None else None
         tab = opener or next(reversed(self.all.values()), None) or await self.open()
         self.switch_to(tab)
         await tab.bring_to_front()
-        return tab
 
     async def mend(self) -> None:
         """Replace crashed tabs, and make sure that there is a current tab."""

@@ -37,12 +37,16 @@ def _run(words: Sequence[str]) -> int:
         raise SettingsError("`do` stands first: mcp-browser do [SETTINGS] ACTION [ARGUMENTS].")
     if asked.command in {"serve", "try", "run", "record"}:
         make_folders(loaded)
-    # Each command imports what it needs, so that the server does not wait for the others' imports.
+    return command_of(asked.command)(loaded, asked)
+
+
+def command_of(name: str) -> Callable[[LoadedSettings, Arguments], int]:
+    """The function of a command; it imports what it needs, so that the server does not wait for others."""
     elsewhere = {"try": ("trial", "try_page"), "completion": ("commands", "completion")}
-    module, name = elsewhere.get(asked.command, (asked.command, asked.command))
+    module, function = elsewhere.get(name, (name, name))
     command: Callable[[LoadedSettings, Arguments], int]
-    command = getattr(import_module(f"mcp_browser.cli.{module}"), name)
-    return command(loaded, asked)
+    command = getattr(import_module(f"mcp_browser.cli.{module}"), function)
+    return command
 
 
 def _fail(error: Exception, code: int) -> int:

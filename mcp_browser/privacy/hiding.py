@@ -36,6 +36,40 @@ _SPACES = " \n\u00a0\u202f"
 _VERBATIM = re.compile(r"[A-Za-z0-9]+")
 _RUNS = re.compile(rf"{_VERBATIM.pattern}|\s+|\\+|.", re.DOTALL)
 
+MARK = "[redacted]"
+
+LONGEST_USER = 32  # A longer user name before a password may itself be a token, characters
+MOST_KEPT = 2_000  # How many originals a session keeps
+LONGEST_KEPT = 4_000  # Longest original that is kept, characters
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SECRET_WORDS = frozenset(("auth", "bearer", "pass", "passcode", "pwd"))
+_SECRET_PARTS = tuple(
+    (
+        "apikey accesskey authorization authtoken credential csrf jwt passphrase passwd password privatekey "
+        "secret sessid sessionid sessionkey token xsrf cardnumber"
+    ).split()
+)
+_NO_SECRETS = frozenset(("tokentype", "tokens", "maxtokens", "totaltokens", "tokencount", "sessioncount"))
+
+_WEB = ("http://", "https://", "ws://", "wss://")
+_USER = re.compile(
+    # Of an address, of one that was cut, and of one within another's query.
+    r"(?<=://)(?P<user>[^\s/?#\"'<>\\]+)@"
+    r"|(?<=://)(?P<cut>[^\s/?#\"'<>\\@:…]*:[^\s/?#\"'<>\\@…]+)(?=…)"
+    r"|(?<=%3A%2F%2F)(?P<within>(?:(?!%2F|%3F|%23|%40)[^\s/?#&\"'<>\\@])+)(?P<at>%40|@)",
+    re.IGNORECASE,
+)
+_NAME = re.compile(
+    r"(?P<sign>[?&#;]|\\u0026|%(?:25){0,3}(?:3F|26|23))"
+    r"(?P<name>(?:[\w.$:\[\]-]|%(?!(?:25){0,3}(?:3[DF]|2[36]))[0-9A-F]{2}){1,80})(?:=|%(?:25){0,3}3D)",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"(?:(?!%(?:25){0,3}(?:26|23))[^\s&#\"'<>\\])+", re.IGNORECASE)
+_AFTER = ").,;:!…"  # What a sentence puts after an address
+_ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>\\…]++(?!…)", re.IGNORECASE)
+LONGEST_ADDRESS = 120  # How much of an address a sentence quotes, characters
+
 
 def hide(text: str, secrets: Mapping[str, str], *, mark: str = NAMED) -> str:
     """Replace values by `mark`, formatted with their names; the longest value first.
@@ -277,41 +311,6 @@ def _entities() -> dict[str, list[str]]:
         if name.endswith(";"):
             names.setdefault(character, []).append(name[:-1])
     return names
-
-
-MARK = "[redacted]"
-
-LONGEST_USER = 32  # A longer user name before a password may itself be a token, characters
-MOST_KEPT = 2_000  # How many originals a session keeps
-LONGEST_KEPT = 4_000  # Longest original that is kept, characters
-
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_SECRET_WORDS = frozenset(("auth", "bearer", "pass", "passcode", "pwd"))
-_SECRET_PARTS = tuple(
-    (
-        "apikey accesskey authorization authtoken credential csrf jwt passphrase passwd password privatekey "
-        "secret sessid sessionid sessionkey token xsrf cardnumber"
-    ).split()
-)
-_NO_SECRETS = frozenset(("tokentype", "tokens", "maxtokens", "totaltokens", "tokencount", "sessioncount"))
-
-_WEB = ("http://", "https://", "ws://", "wss://")
-_USER = re.compile(
-    # Of an address, of one that was cut, and of one within another's query.
-    r"(?<=://)(?P<user>[^\s/?#\"'<>\\]+)@"
-    r"|(?<=://)(?P<cut>[^\s/?#\"'<>\\@:…]*:[^\s/?#\"'<>\\@…]+)(?=…)"
-    r"|(?<=%3A%2F%2F)(?P<within>(?:(?!%2F|%3F|%23|%40)[^\s/?#&\"'<>\\@])+)(?P<at>%40|@)",
-    re.IGNORECASE,
-)
-_NAME = re.compile(
-    r"(?P<sign>[?&#;]|\\u0026|%(?:25){0,3}(?:3F|26|23))"
-    r"(?P<name>(?:[\w.$:\[\]-]|%(?!(?:25){0,3}(?:3[DF]|2[36]))[0-9A-F]{2}){1,80})(?:=|%(?:25){0,3}3D)",
-    re.IGNORECASE,
-)
-_VALUE = re.compile(r"(?:(?!%(?:25){0,3}(?:26|23))[^\s&#\"'<>\\])+", re.IGNORECASE)
-_AFTER = ").,;:!…"  # What a sentence puts after an address
-_ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>\\…]++(?!…)", re.IGNORECASE)
-LONGEST_ADDRESS = 120  # How much of an address a sentence quotes, characters
 
 
 def words_of(name: str) -> set[str]:

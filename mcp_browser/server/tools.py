@@ -374,7 +374,9 @@ def call_result(
                 data = base64.b64encode(part.data).decode()
                 content.append(types.ImageContent(data=data, mime_type=part.mime_type))
             case rendering.LinkPart():
-                content.append(types.ResourceLink(**part.model_dump()))
+                content.append(
+                    types.ResourceLink(name=part.name, uri=part.uri, mime_type=part.mime_type, size=part.size)
+                )
     return types.CallToolResult(
         content=content,
         structured_content=rendering.structured(result, settings=settings, secrets=secrets),

@@ -149,8 +149,17 @@ def test_a_process_of_another_user_may_be_a_browser(tmp_path: Path, monkeypatch:
 
     # Where /proc hides the processes of others, that is all to be seen of one.
     monkeypatch.setattr(os, "kill", kill)
-    (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{DEAD}")
+    lock = tmp_path / CHROMIUM_LOCK
+    lock.symlink_to(f"{socket.gethostname()}-{DEAD}")
     assert str(profile_holder(tmp_path)) == f"process {DEAD}"
+    lock.unlink()
+    lock.symlink_to(f"{socket.gethostname()}-{os.getpid()}")
+    assert profile_holder(tmp_path) is None, "what can be read of it is no browser's"
+
+
+def test_a_lock_with_a_number_that_no_process_has_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{10**20}")
+    assert profile_holder(tmp_path) is None
 
 
 async def test_our_own_lock_holds_and_ends_with_its_process(tmp_path: Path) -> None:

@@ -180,14 +180,16 @@ def _is_browser(pid: int) -> bool:
     import psutil  # noqa: PLC0415
 
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # Of another user
-        return True
-    try:
         command = " ".join(psutil.Process(pid).cmdline()).lower()
-    except psutil.NoSuchProcess:  # Or a zombie
+    except psutil.ZombieProcess:
+        return False
+    except psutil.NoSuchProcess:  # Or one of another user, which /proc may hide
+        try:
+            os.kill(pid, 0)
+        except PermissionError:
+            return True
+        except (OSError, OverflowError):
+            pass
         return False
     except psutil.Error:
         return True

@@ -36,7 +36,6 @@ UNUSED_KEPT = 3  # How many sessions of a client stay that were never called aga
 UNUSED_SECONDS = 60.0  # The others end so long after their one call
 UNUSED = "The session was closed to make room: no call had named it since it was started."
 
-STOPPING_TICK = 0.05  # How often a server that stops looks whether calls still run, seconds
 REMEMBERED = 1000  # For how many ended sessions the reason is remembered
 
 
@@ -88,10 +87,6 @@ class RemoteSessions(Sessions):
                 hint="Wait for their results first.",
             )
         return held, notes, is_new
-
-    def caller_of(self, request: Context, /) -> Principal:
-        """Who has sent the request."""
-        return principal_of_request(request)
 
     def owns(self, request: Context, session: BrowserSession, /) -> bool:
         """Whether the caller is known to have this session; see `of`."""
@@ -216,8 +211,10 @@ class RemoteSessions(Sessions):
         self.stopping = True
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while any(held.running for held in self._held.values()):  # noqa: ASYNC110 (the end is near)
-                    await asyncio.sleep(STOPPING_TICK)
+                ended = self._call_ended = asyncio.Event()
+                while any(held.running for held in self._held.values()):
+                    ended.clear()
+                    await ended.wait()
         await asyncio.gather(
             *(self.end(held, "The server was shut down.") for held in list(self._held.values()))
         )

@@ -19,7 +19,7 @@ from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.calls import SessionLease
 from mcp_browser.server.elicitation import Context, NeedInput
-from mcp_browser.server.principals import ANONYMOUS, Principal
+from mcp_browser.server.principals import ANONYMOUS, Principal, principal_of_request
 
 if TYPE_CHECKING:
     from mcp_browser.server.sessions.profiles import NamedProfile
@@ -89,6 +89,7 @@ class Sessions:
         self._idle_seconds = idle_seconds
         self._held: dict[str, HeldSession] = {}
         self._numbers = itertools.count(1)
+        self._call_ended: asyncio.Event | None = None  # For a server that stops
 
     # -- for calls
 
@@ -116,6 +117,8 @@ class Sessions:
             raise
         finally:
             held.running.discard(call)
+            if self._call_ended is not None:
+                self._call_ended.set()
             held.used = time.monotonic()
             held.unsaved = True
 
@@ -132,9 +135,9 @@ class Sessions:
         note = f'Its browser session is "{held.handle}"; close_session ends it.'
         return self._lease(held, (note,), is_new=True)
 
-    def caller_of(self, _request: Context, /) -> Principal:
-        """Who calls: nobody has to say so where there is one client."""
-        return ANONYMOUS
+    def caller_of(self, request: Context, /) -> Principal:
+        """Who calls: over stdio there is one client, and nobody has to say so."""
+        return ANONYMOUS if request.request is None else principal_of_request(request)
 
     def owns(self, _request: Context, _session: BrowserSession, /) -> bool:
         """Whether a session is this client's own, and no other one's: its files are listed for it."""
