@@ -51,12 +51,16 @@ class Arrival:
 class Tab(TabPage):
     """A tab of a session. `id` is never reused; `opener` is the id of the tab that opened it."""
 
+    element: Callable[[int], Element]
+    """Returns the element of an index; each use looks it up anew. Raises NotFound: there is no such index."""
+
     def __init__(self, id: int, page: Page, services: SessionServices, *, opener: int | None = None) -> None:
         """Take over a page as `TabPage` does; `opener` is a tab's id."""
         super().__init__(id, page, services)
         self.opener = opener
         self.screencast = Screencast(self)
         self.input = Input(self)
+        self.element = partial(Element, self, self.input)
         self._incomplete = -1  # Number of the last document whose pictures did not load in time
         if services.egress is not None:
             page.on("requestfailed", self._on_request_failed)
@@ -65,10 +69,6 @@ class Tab(TabPage):
     def __str__(self) -> str:
         title = f" {quoted(self.title)}" if self.title else ""
         return f"{self.id}{title} {cut_address(self.url)}"
-
-    def element(self, index: int) -> Element:
-        """The element of an index; each use looks it up anew. Raises NotFound: there is no such index."""
-        return Element(self, self.input, index)
 
     def gone(self) -> None:
         """The page is closed."""
