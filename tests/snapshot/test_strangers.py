@@ -1,50 +1,8 @@
-"""What pages leave without roles and names: arrows of trees, handles for sizes, swatches of colours."""
+"""What pages leave without roles and names: handles for sizes, swatches of colours."""
 
 import pytest
 
 from tests.snapshot.hand import Hand
-
-TREE = """<script>window.log = []</script><style>.twig { cursor: pointer } .shut > .twigs { display: none }
-i { display: inline-block; width: 12px; height: 12px }</style>
-<div id=tree>
-  <div class="node shut"><i class=twig></i><span>Board</span><div class=twigs>
-    <div class=node><i></i><span>Finance</span></div></div></div>
-  <div class=node><i class=twig></i><span>Plant</span><div class=twigs>
-    <div class=node><i></i><span>Foundry</span></div></div></div>
-</div>
-<script>
-tree.onclick = ({ target }) => target.className === 'twig' && target.parentNode.classList.toggle('shut')
-</script>"""
-"""A tree that only its style sheet and one listener make one."""
-
-
-async def test_an_arrow_of_a_tree_is_called_by_its_entry_and_says_whether_that_is_open(hand: Hand) -> None:
-    view = await hand.show(TREE)
-    board, plant = view.of_role("clickable")
-
-    await hand.click(board.index)
-    opened, _ = (await hand.look()).of_role("clickable")
-
-    assert (board.states, plant.states) == (
-        ("expanded=false", 'hint="Board"'),
-        ("expanded=true", 'hint="Plant"'),
-    )
-    assert opened.states[0] == "expanded=true"
-
-
-async def test_a_label_that_opens_its_entry_says_whether_it_is_open_and_one_beside_an_arrow_does_not(
-    hand: Hand,
-) -> None:
-    view = await hand.show(
-        """<ul><li><span onclick=1>Board</span><ul hidden><li>Finance</li></ul></li>
-        <li><button></button><span onclick=1>Plant</span><ul><li>Foundry</li></ul></li>
-        <li><span onclick=1>Canteen</span></li></ul>"""
-    )
-
-    assert view.one("Board").states == ("expanded=false",)
-    assert view.of_role("button")[0].states == ("expanded=true", 'hint="Plant"')
-    assert view.one("Plant").states == view.one("Canteen").states == ()
-
 
 BAR = "<i style='position: absolute; cursor: {}-resize; {}'></i>"
 PULLED = {
@@ -130,25 +88,6 @@ async def test_swatches_of_one_name_say_their_colours_and_other_buttons_say_none
     assert [line.states for line in view.all("Colour")] == [('hint="#ff0000"',), ('hint="#00ff00"',)]
     assert len(view.all("")) == 4
     assert not [line for line in view.all("") if "#" in str(line.states)]
-
-
-async def test_what_listens_around_the_row_is_asked_which_part_of_it_was_hit(hand: Hand) -> None:
-    view = await hand.show(
-        """<script>window.log = []</script>
-        <style>li { cursor: pointer } li.shut ul { display: none }
-        i, b { display: inline-block; width: 12px; height: 12px }</style>
-        <ul onclick="log.push(event.target.title || event.target.className)">
-        <li class=shut><i class=twig></i><b class=box></b><span class=word>Board</span>
-        <ul><li>Finance</li></ul></li></ul>"""
-    )
-    twig, box, word = view.of_role("clickable")
-
-    for line in (twig, box, word):
-        await hand.click(line.index)
-
-    assert twig.states[0] == "expanded=false"
-    assert [line.name for line in (twig, box, word)] == ["", "", "Board"]
-    assert await hand.log() == ["twig", "box", "word"]
 
 
 async def test_handles_of_a_box_that_is_dragged_are_listed_in_it(hand: Hand) -> None:

@@ -5,8 +5,6 @@ const LONGEST_CLICKABLE = 140;
 const MOST_UP_TO_LISTENER = 4;
 /** So many elements with data of their own side by side are items, where what holds them listens. */
 const LEAST_ITEMS = 6;
-/** States of what opens no entry of a tree, or says itself whether it has. */
-const OPENS_NOTHING = /^(?:expanded=|→|draggable|hint=.*(?:drag|resize))/;
 
 /** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {boolean} */
 function handAt(at) {
@@ -27,10 +25,10 @@ function handOver(element, tag) {
   return hasHand(element) || isBarred(element);
 }
 
-/** The outermost open element under whose hand-like cursor the innermost lies, or what it is of an entry of a tree: its arrow, its label. @returns {number} its place in `open`, or -1 */
+/** The outermost open element under whose hand-like cursor the innermost lies. @returns {number} its place in `open`, or -1 */
 function underHand() {
   let at = walk.open.length;
-  while (at > 0 && handAt(at - 1) && !(at < walk.open.length && isTwig(/** @type {Open} */ (walk.open[at - 1]).element))) at--;
+  while (at > 0 && handAt(at - 1)) at--;
   return at < walk.open.length ? at : -1;
 }
 
@@ -81,22 +79,7 @@ function openClickable(frame, at, inner = null) {
     for (const grip of grips) if (!walk.lines.includes(own)) grip.depth--;
     walk.lines.push(...grips);
     if (putBack) putBack();
-    sayNest(own);
   });
-}
-
-/** Say of what comes first in an entry of a tree whether the entries below it are shown, and of what has no name whose it is. @param {Line} own */
-function sayNest(own) {
-  const at = walk.lines.lastIndexOf(own);
-  const isOther = own.kind !== "interactive" || own.states.some((state) => OPENS_NOTHING.test(state));
-  const [nest, text] = (at < 0 || isOther ? null : nestBelow(/** @type {Element} */ (own.node))) || [null, ""];
-  const entry = nest && parentNode(nest);
-  if (!nest || !entry) return;
-  const hint = WORDS.test(own.name) ? "" : [hintIn(own)?.slice(6, -1), cut(text, LONGEST_HINT)].filter(Boolean).join(", ");
-  const before = walk.lines.slice(0, at);
-  const isSaid = before.slice(before.findLastIndex(({ node }) => !node || !holds(entry, node)) + 1).some(({ states }) => states.some((state) => state.startsWith("expanded=")));
-  const state = isSaid ? [] : [`expanded=${isSeen(nest) && rectOf(nest).height > 1}`];
-  own.states = [...own.states.filter((other) => !hint || other !== hintIn(own)), ...state, ...(hint ? [`hint=${quoted(hint)}`] : [])];
 }
 
 /** Decide what a clickable thing is called, and whether it is one at all. @param {Line} own @param {number} at */

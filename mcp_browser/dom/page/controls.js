@@ -3,7 +3,6 @@
 /** Roles that get a hint from what the author calls the element where it has no name. */
 const HINTED = set("button link menuitem tab img checkbox radio switch clickable");
 const LONGEST_HINT = 40;
-const OPENING = set("button link treeitem");
 /** A name of so few characters may be a number or a sign, of which its tooltip says more. */
 const LONGEST_SIGN = 2;
 const CONTROLS = "a[href],button,input,select,textarea,summary,[role=button],[role=link],[tabindex],[onclick],[contenteditable]";
@@ -114,7 +113,6 @@ function pushControl(element, role, name, states, far, focused) {
   else if (traits(element) & LABEL && traits(element) & STYLE && colourOf(element, name)) own.states = [...states, `hint=${quoted(colourOf(element, name))}`];
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
-  if (!WORDS.test(name) && OPENING.has(role)) sayNest(own);
   return own;
 }
 

@@ -96,37 +96,6 @@ function colourOf(element, name = "") {
   return COLOUR_ATTRIBUTES.map((name) => attribute(element, name) || "").find((value) => COLOUR_WORD.test(value)) || colour;
 }
 
-/** So far around an element an entry is looked for that has entries in it, and so many elements behind. */
-const [MOST_UP_TO_ENTRY, MOST_TO_NEST] = [3, 4];
-
-/** What is alike in entries of a tree; "" where nothing says so. @param {Element | null | undefined} element */
-function kindOf(element) {
-  const tag = element ? localName(element) : "";
-  const word = element && tag !== "ul" ? firstWord(attribute(element, "class")) : "";
-  return tag === "li" ? tag : word && !LAYOUT_CLASS.test(word.replace(/^.*__/, "")) ? `${tag} ${word}` : "";
-}
-
-/** What holds the entries below the one that an element stands in, more of its kind, and what is written in that one itself. @param {Element} element @param {number} most @returns {[Element, string] | null} */
-function nestBelow(element, most = MOST_UP_TO_ENTRY) {
-  let inner = null;
-  for (const entry of outward(element, most)) {
-    const kind = kindOf(entry);
-    let nest = inner ? inner.nextElementSibling : entry.firstElementChild;
-    for (let left = MOST_TO_NEST; kind && nest && left > 0; nest = nest.nextElementSibling, left--) {
-      const [first, second] = [nest.firstElementChild, nest.firstElementChild?.firstElementChild];
-      if ((inner && kindOf(nest) && kindOf(inner) === kindOf(nest)) || ![first, second, second?.firstElementChild].some((one) => kindOf(one) === kind)) continue;
-      let text = "";
-      for (let node = firstChild(entry); node && node !== nest; node = nextSibling(node)) text += ` ${textContent(node)}`;
-      if (WORDS.test(text)) return [nest, tidy(text).replace(/^[^\p{L}\p{N}]+/u, "")];
-    }
-    inner = entry;
-  }
-  return null;
-}
-
-/** Whether an element is an entry of a tree: it has entries below it, or is one of those. @param {Element} element */
-const isTwig = (element) => nestBelow(element, 1) !== null || (kindOf(element) !== "" && Array.from(outward(flatParent(element), MOST_UP_TO_ENTRY)).some((outer) => kindOf(outer) === kindOf(element) && holds(nestBelow(outer, 1)?.[0] ?? element, element)));
-
 const TITLED = "[title],[alt]:not([alt='']),[aria-label]";
 
 /** What a tooltip or description says, of the element or of what is in it. @param {Element} element @param {boolean} seen whether only what is seen speaks for it */
