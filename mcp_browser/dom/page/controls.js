@@ -110,7 +110,10 @@ function pushControl(element, role, name, states, far, focused) {
     const label = looseLabelOf(element);
     if (label && label !== name) own.states = [...states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
   } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
-  else if (traits(element) & LABEL && traits(element) & STYLE && colourOf(element, name)) own.states = [...states, `hint=${quoted(colourOf(element, name))}`];
+  else if (traits(element) & LABEL && traits(element) & STYLE) {
+    const colour = colourOf(element, name);
+    if (colour) own.states = [...states, `hint=${quoted(colour)}`];
+  }
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
   return own;
