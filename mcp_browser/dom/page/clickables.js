@@ -6,12 +6,12 @@ const MOST_UP_TO_LISTENER = 4;
 /** So many elements with data of their own side by side are items, where what holds them listens. */
 const LEAST_ITEMS = 6;
 
-/** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {boolean} */
+/** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {Open["hand"]} */
 function handAt(at) {
   const frame = /** @type {Open} */ (walk.open[at]);
   if (frame.hand !== undefined) return frame.hand;
   if (!surveyed || walk.shadows > 0 || at === 0 || frame.pointed || frame.root) {
-    frame.hand = hasHand(frame.element) || isBarred(frame.element);
+    frame.hand = hasHand(frame.element) ? "acts" : isBarred(frame.element) && "refuses";
   } else if (OWN_CURSOR.has(frame.tag)) frame.hand = false;
   else frame.hand = handAt(at - 1);
   return frame.hand;
@@ -25,10 +25,10 @@ function handOver(element, tag) {
   return hasHand(element) || isBarred(element);
 }
 
-/** The outermost open element under whose hand-like cursor the innermost lies. @returns {number} its place in `open`, or -1 */
+/** The outermost open element under whose hand-like cursor the innermost lies, within what refuses clicks around it. @returns {number} its place in `open`, or -1 */
 function underHand() {
   let at = walk.open.length;
-  while (at > 0 && handAt(at - 1)) at--;
+  while (at > 0 && handAt(at - 1) && !(at < walk.open.length && handAt(at) === "acts" && handAt(at - 1) === "refuses")) at--;
   return at < walk.open.length ? at : -1;
 }
 
@@ -41,7 +41,10 @@ function discover(at) {
     walk.ignoredHand = element;
     return;
   }
+  const isBegun = walk.run !== "" && !holds(element, walk.runHolder);
   flush();
+  // A text that began before it is none of its own.
+  if (isBegun) for (const inner of walk.open.slice(at)) inner.start = walk.lines.length;
   const row = walk.row && walk.row.deep > at ? walk.row : null;
   openClickable(frame, frame.start, row);
   // What has been read of it is one line further on.
@@ -73,10 +76,11 @@ function openClickable(frame, at, inner = null) {
     if (!inner) walk.row = outerRow;
     const at = walk.lines.lastIndexOf(own);
     // What changes the size of a thing that is dragged is not there to be clicked in its stead.
-    const grips = at < 0 ? [] : walk.lines.slice(at + 1).filter(({ name, node }) => name === "" && node && isResizer(node) && hasHand(element));
-    if (grips.length) walk.lines = walk.lines.filter((line) => !grips.includes(line));
+    const unnamed = at < 0 ? [] : walk.lines.slice(at + 1).filter(({ name, node }) => name === "" && node);
+    const grips = new Set(unnamed.length && hasHand(element) ? unnamed.filter(({ node }) => isResizer(/** @type {Element} */ (node))) : []);
+    if (grips.size) for (const line of walk.lines.splice(at + 1)) if (!grips.has(line)) walk.lines.push(line);
     closeClickable(own, at);
-    for (const grip of grips) if (!walk.lines.includes(own)) grip.depth--;
+    if (grips.size && walk.lines.lastIndexOf(own) < 0) for (const grip of grips) grip.depth--;
     walk.lines.push(...grips);
     if (putBack) putBack();
   });
@@ -226,12 +230,13 @@ function nameItems(element, at) {
     while (child && flatParent(child) !== element) child = /** @type {Element | null} */ (flatParent(child));
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
-  const kindOf = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
-  const kinds = Array.from(items.keys(), kindOf);
+  if (items.size < 2) return false;
+  const likeness = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
+  const counts = query(element, "input[type=file]") && Map.groupBy(items.keys(), likeness);
   // What is written above items, or in a zone for files, is none.
-  const alike = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && kinds.filter((kind) => kind === kindOf(child)).length > 1);
-  for (const [child, line] of alike) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
-  return alike.length > 0;
+  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && (!counts || /** @type {Element[]} */ (counts.get(likeness(child))).length > 1));
+  for (const [child, line] of named) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
+  return named.length > 0;
 }
 
 /** @param {Element} element @param {Open} frame @param {string} role */

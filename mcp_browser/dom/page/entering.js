@@ -15,7 +15,7 @@ const newFrame = (element) => ({
   muted: false, // its own text cannot be seen
   pointed: false, // whether it may have a cursor of its own
   row: false, // whether what stands in it belongs together
-  hand: /** @type {boolean | undefined} */ (undefined), // whether the cursor is that of something to act on
+  hand: /** @type {"acts" | "refuses" | false | undefined} */ (undefined), // whether the cursor is that of something to act on
   // Whether it lies in what is not drawn: form controls there are used all the same, and what is drawn while the mouse
   // is over it or once it is scrolled to.
   faint: /** @type {"" | "fields" | "hover" | "scroll"} */ (""),
