@@ -232,9 +232,12 @@ function nameItems(element, at) {
   }
   if (items.size < 2) return false;
   const likeness = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
-  const counts = query(element, "input[type=file]") && Map.groupBy(items.keys(), likeness);
+  const isForFiles = query(element, "input[type=file]") !== null;
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  if (isForFiles) for (const child of items.keys()) counts.set(likeness(child), (counts.get(likeness(child)) ?? 0) + 1);
   // What is written above items, or in a zone for files, is none.
-  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && (!counts || /** @type {Element[]} */ (counts.get(likeness(child))).length > 1));
+  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && (!isForFiles || Number(counts.get(likeness(child))) > 1));
   for (const [child, line] of named) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
   return named.length > 0;
 }
