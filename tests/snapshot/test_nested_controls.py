@@ -81,13 +81,15 @@ async def test_a_zone_for_files_keeps_its_heading_and_gives_them_to_its_field(ha
     view = await hand.show(
         "<section><h3>Drop files here</h3><p>PNG alone</p><input type=file hidden></section>"
         "<section><h3>Invoices</h3><p>or <a href=#>browse</a></p><input type=file style='opacity: 0'>"
-        f"</section><section><h3>Tasks</h3><div>Write</div><div>Read</div></section>{FILES}"
+        "</section><section><h3>Tasks</h3><div>Write</div><div>Read</div></section>"
+        f"<section><h3>Done</h3><div>Plan</div></section>{FILES}"
     )
 
     names = [(node.role, node.name) for node in view.elements if node.role in ("clickable", "group")]
     assert names == [
         *(("clickable", "Drop files here PNG alone"), ("group", "")),
         *(("group", ""), ("clickable", "Write"), ("clickable", "Read")),
+        *(("group", ""), ("clickable", "Plan")),
     ]
     assert view.says("### Invoices")
     assert view.says("### Tasks")

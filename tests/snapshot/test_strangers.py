@@ -1,50 +1,8 @@
-"""What pages leave without roles and names: arrows of trees, handles for sizes, swatches of colours."""
+"""What pages leave without names: handles for sizes, swatches of colours."""
 
 import pytest
 
 from tests.snapshot.hand import Hand
-
-TREE = """<script>window.log = []</script><style>.twig { cursor: pointer } .shut > .twigs { display: none }
-i { display: inline-block; width: 12px; height: 12px }</style>
-<div id=tree>
-  <div class="node shut"><i class=twig></i><span>Board</span><div class=twigs>
-    <div class=node><i></i><span>Finance</span></div></div></div>
-  <div class=node><i class=twig></i><span>Plant</span><div class=twigs>
-    <div class=node><i></i><span>Foundry</span></div></div></div>
-</div>
-<script>
-tree.onclick = ({ target }) => target.className === 'twig' && target.parentNode.classList.toggle('shut')
-</script>"""
-"""A tree that only its style sheet and one listener make one."""
-
-
-async def test_an_arrow_of_a_tree_is_called_by_its_entry_and_says_whether_that_is_open(hand: Hand) -> None:
-    view = await hand.show(TREE)
-    board, plant = view.of_role("clickable")
-
-    await hand.click(board.index)
-    opened, _ = (await hand.look()).of_role("clickable")
-
-    assert (board.states, plant.states) == (
-        ("expanded=false", 'hint="Board"'),
-        ("expanded=true", 'hint="Plant"'),
-    )
-    assert opened.states[0] == "expanded=true"
-
-
-async def test_a_label_that_opens_its_entry_says_whether_it_is_open_and_one_beside_an_arrow_does_not(
-    hand: Hand,
-) -> None:
-    view = await hand.show(
-        """<ul><li><span onclick=1>Board</span><ul hidden><li>Finance</li></ul></li>
-        <li><button></button><span onclick=1>Plant</span><ul><li>Foundry</li></ul></li>
-        <li><span onclick=1>Canteen</span></li></ul>"""
-    )
-
-    assert view.one("Board").states == ("expanded=false",)
-    assert view.of_role("button")[0].states == ("expanded=true", 'hint="Plant"')
-    assert view.one("Plant").states == view.one("Canteen").states == ()
-
 
 BAR = "<i style='position: absolute; cursor: {}-resize; {}'></i>"
 PULLED = {
@@ -67,16 +25,22 @@ async def test_a_handle_for_the_size_of_a_box_says_at_which_side_it_is(
     assert [line.states for line in view.of_role("clickable")] == [(f'hint="resize {place}"',)]
 
 
-async def test_a_bar_between_two_parts_of_a_page_says_between_which(hand: Hand) -> None:
+@pytest.mark.parametrize(
+    "around",
+    ["", "<p style='height: 3000px'>", "<b style='position: fixed; inset: 0; background: #fff'>News</b>"],
+    ids=["seen", "out of view", "covered"],
+)
+async def test_a_bar_between_two_parts_of_a_page_says_between_which(hand: Hand, around: str) -> None:
     view = await hand.show(
-        """<style>div { display: flex } div > * { flex: 1; height: 80px } div > i { flex: 0 0 8px }
+        around
+        + """<style>div { display: flex } div > * { flex: 1; height: 80px } div > i { flex: 0 0 8px }
         p { margin: 0 }</style>
         <div><nav><h2>Folders</h2><p>Much</nav><i style="cursor: col-resize"></i><main>
         <div style="flex-direction: column"><p>List</p><i style="cursor: row-resize"></i><p>Message</p></div>
         </main></div>"""
     )
 
-    assert [line.states for line in view.of_role("clickable")] == [
+    assert [line.states[:1] for line in view.of_role("clickable")] == [
         ('hint="resize between Folders and List Message"',),
         ('hint="resize between List and Message"',),
     ]
@@ -132,23 +96,46 @@ async def test_swatches_of_one_name_say_their_colours_and_other_buttons_say_none
     assert not [line for line in view.all("") if "#" in str(line.states)]
 
 
-async def test_what_listens_around_the_row_is_asked_which_part_of_it_was_hit(hand: Hand) -> None:
+async def test_a_bar_beside_a_long_text_does_not_quote_it(hand: Hand) -> None:
     view = await hand.show(
-        """<script>window.log = []</script>
-        <style>li { cursor: pointer } li.shut ul { display: none }
-        i, b { display: inline-block; width: 12px; height: 12px }</style>
-        <ul onclick="log.push(event.target.title || event.target.className)">
-        <li class=shut><i class=twig></i><b class=box></b><span class=word>Board</span>
-        <ul><li>Finance</li></ul></li></ul>"""
+        """<style>div { display: flex } div > * { flex: 1; height: 80px } div > i { flex: 0 0 8px }</style>
+        <div><nav aria-label=Chats>Ada: see you then<p>Bob: where were you yesterday?</nav>
+        <i style="cursor: col-resize"></i><main><h2>Ada</h2></main></div>
+        <div><nav>Ada: see you then<p>Bob: where were you yesterday?</nav>
+        <i style="cursor: col-resize"></i><main><h2>Ada</h2></main></div>"""
     )
-    twig, box, word = view.of_role("clickable")
 
-    for line in (twig, box, word):
-        await hand.click(line.index)
+    assert [line.states for line in view.of_role("clickable")] == [
+        ('hint="resize between Chats and Ada"',),
+        ('hint="resize"',),
+    ]
 
-    assert twig.states[0] == "expanded=false"
-    assert [line.name for line in (twig, box, word)] == ["", "", "Board"]
-    assert await hand.log() == ["twig", "box", "word"]
+
+async def test_the_colour_of_a_control_with_a_name_or_an_icon_is_no_hint(hand: Hand) -> None:
+    view = await hand.show(
+        """<style>button, a { display: inline-block; width: 20px; height: 20px }</style>
+        <p><button aria-label=Close style='background: #fff'><svg></svg></button></p>
+        <a id=facebook href=/f style='background: #3b5998'><svg><path d='M0 0h9v9z'/></svg></a>
+        <button role=switch id=night style='background: green'></button>"""
+    )
+
+    assert view.one("Close").states == ()
+    assert view.of_role("link")[0].states[-1] == 'hint="facebook"'
+    assert view.of_role("switch")[0].states[-1] == 'hint="night"'
+
+
+async def test_what_acts_in_a_box_that_refuses_clicks_is_an_element_of_its_own(hand: Hand) -> None:
+    view = await hand.show(
+        """<script>window.log = []</script><section><div style='cursor: not-allowed'>Plan
+        <span style='cursor: pointer'>Upgrade</span></div></section>
+        <script>onclick = ({ target }) => log.push(target.innerText)</script>"""
+    )
+
+    await hand.click(view.index("Upgrade"))
+
+    assert view.one("Upgrade").states == ()
+    assert view.says("Plan")
+    assert await hand.log() == ["Upgrade"]
 
 
 async def test_handles_of_a_box_that_is_dragged_are_listed_in_it(hand: Hand) -> None:

@@ -5,15 +5,13 @@ const LONGEST_CLICKABLE = 140;
 const MOST_UP_TO_LISTENER = 4;
 /** So many elements with data of their own side by side are items, where what holds them listens. */
 const LEAST_ITEMS = 6;
-/** States of what opens no entry of a tree, or says itself whether it has. */
-const OPENS_NOTHING = /^(?:expanded=|→|draggable|hint=.*(?:drag|resize))/;
 
-/** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {boolean} */
+/** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {Open["hand"]} */
 function handAt(at) {
   const frame = /** @type {Open} */ (walk.open[at]);
   if (frame.hand !== undefined) return frame.hand;
   if (!surveyed || walk.shadows > 0 || at === 0 || frame.pointed || frame.root) {
-    frame.hand = hasHand(frame.element) || isBarred(frame.element);
+    frame.hand = hasHand(frame.element) ? "acts" : isBarred(frame.element) && "refuses";
   } else if (OWN_CURSOR.has(frame.tag)) frame.hand = false;
   else frame.hand = handAt(at - 1);
   return frame.hand;
@@ -27,10 +25,10 @@ function handOver(element, tag) {
   return hasHand(element) || isBarred(element);
 }
 
-/** The outermost open element under whose hand-like cursor the innermost lies, or what it is of an entry of a tree: its arrow, its label. @returns {number} its place in `open`, or -1 */
+/** The outermost open element under whose hand-like cursor the innermost lies, within what refuses clicks around it. @returns {number} its place in `open`, or -1 */
 function underHand() {
   let at = walk.open.length;
-  while (at > 0 && handAt(at - 1) && !(at < walk.open.length && isTwig(/** @type {Open} */ (walk.open[at - 1]).element))) at--;
+  while (at > 0 && handAt(at - 1) && !(at < walk.open.length && handAt(at) === "acts" && handAt(at - 1) === "refuses")) at--;
   return at < walk.open.length ? at : -1;
 }
 
@@ -43,7 +41,10 @@ function discover(at) {
     walk.ignoredHand = element;
     return;
   }
+  const isBegun = walk.run !== "" && !holds(element, walk.runHolder);
   flush();
+  // A text that began before it is none of its own.
+  if (isBegun) for (const inner of walk.open.slice(at)) inner.start = walk.lines.length;
   const row = walk.row && walk.row.deep > at ? walk.row : null;
   openClickable(frame, frame.start, row);
   // What has been read of it is one line further on.
@@ -75,28 +76,14 @@ function openClickable(frame, at, inner = null) {
     if (!inner) walk.row = outerRow;
     const at = walk.lines.lastIndexOf(own);
     // What changes the size of a thing that is dragged is not there to be clicked in its stead.
-    const grips = at < 0 ? [] : walk.lines.slice(at + 1).filter(({ name, node }) => name === "" && node && isResizer(node) && hasHand(element));
-    if (grips.length) walk.lines = walk.lines.filter((line) => !grips.includes(line));
+    const unnamed = at < 0 ? [] : walk.lines.slice(at + 1).filter(({ name, node }) => name === "" && node);
+    const grips = new Set(unnamed.length && hasHand(element) ? unnamed.filter(({ node }) => isResizer(/** @type {Element} */ (node))) : []);
+    if (grips.size) for (const line of walk.lines.splice(at + 1)) if (!grips.has(line)) walk.lines.push(line);
     closeClickable(own, at);
-    for (const grip of grips) if (!walk.lines.includes(own)) grip.depth--;
+    if (grips.size && walk.lines.lastIndexOf(own) < 0) for (const grip of grips) grip.depth--;
     walk.lines.push(...grips);
     if (putBack) putBack();
-    sayNest(own);
   });
-}
-
-/** Say of what comes first in an entry of a tree whether the entries below it are shown, and of what has no name whose it is. @param {Line} own */
-function sayNest(own) {
-  const at = walk.lines.lastIndexOf(own);
-  const isOther = own.kind !== "interactive" || own.states.some((state) => OPENS_NOTHING.test(state));
-  const [nest, text] = (at < 0 || isOther ? null : nestBelow(/** @type {Element} */ (own.node))) || [null, ""];
-  const entry = nest && parentNode(nest);
-  if (!nest || !entry) return;
-  const hint = WORDS.test(own.name) ? "" : [hintIn(own)?.slice(6, -1), cut(text, LONGEST_HINT)].filter(Boolean).join(", ");
-  const before = walk.lines.slice(0, at);
-  const isSaid = before.slice(before.findLastIndex(({ node }) => !node || !holds(entry, node)) + 1).some(({ states }) => states.some((state) => state.startsWith("expanded=")));
-  const state = isSaid ? [] : [`expanded=${isSeen(nest) && rectOf(nest).height > 1}`];
-  own.states = [...own.states.filter((other) => !hint || other !== hintIn(own)), ...state, ...(hint ? [`hint=${quoted(hint)}`] : [])];
 }
 
 /** Decide what a clickable thing is called, and whether it is one at all. @param {Line} own @param {number} at */
@@ -243,12 +230,16 @@ function nameItems(element, at) {
     while (child && flatParent(child) !== element) child = /** @type {Element | null} */ (flatParent(child));
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
-  const kindOf = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
-  const kinds = Array.from(items.keys(), kindOf);
+  if (items.size < 2) return false;
+  const likeness = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
+  const isForFiles = query(element, "input[type=file]") !== null;
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  if (isForFiles) for (const child of items.keys()) counts.set(likeness(child), (counts.get(likeness(child)) ?? 0) + 1);
   // What is written above items, or in a zone for files, is none.
-  const alike = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && kinds.filter((kind) => kind === kindOf(child)).length > 1);
-  for (const [child, line] of alike) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
-  return alike.length > 0;
+  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && (!isForFiles || Number(counts.get(likeness(child))) > 1));
+  for (const [child, line] of named) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
+  return named.length > 0;
 }
 
 /** @param {Element} element @param {Open} frame @param {string} role */

@@ -3,7 +3,6 @@
 /** Roles that get a hint from what the author calls the element where it has no name. */
 const HINTED = set("button link menuitem tab img checkbox radio switch clickable");
 const LONGEST_HINT = 40;
-const OPENING = set("button link treeitem");
 /** A name of so few characters may be a number or a sign, of which its tooltip says more. */
 const LONGEST_SIGN = 2;
 const CONTROLS = "a[href],button,input,select,textarea,summary,[role=button],[role=link],[tabindex],[onclick],[contenteditable]";
@@ -111,10 +110,12 @@ function pushControl(element, role, name, states, far, focused) {
     const label = looseLabelOf(element);
     if (label && label !== name) own.states = [...states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
   } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
-  else if (traits(element) & LABEL && traits(element) & STYLE && colourOf(element, name)) own.states = [...states, `hint=${quoted(colourOf(element, name))}`];
+  else if (traits(element) & LABEL && traits(element) & STYLE) {
+    const colour = colourOf(element, name);
+    if (colour) own.states = [...states, `hint=${quoted(colour)}`];
+  }
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
-  if (!WORDS.test(name) && OPENING.has(role)) sayNest(own);
   return own;
 }
 

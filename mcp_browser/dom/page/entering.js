@@ -15,7 +15,7 @@ const newFrame = (element) => ({
   muted: false, // its own text cannot be seen
   pointed: false, // whether it may have a cursor of its own
   row: false, // whether what stands in it belongs together
-  hand: /** @type {boolean | undefined} */ (undefined), // whether the cursor is that of something to act on
+  hand: /** @type {"acts" | "refuses" | false | undefined} */ (undefined), // whether the cursor is that of something to act on
   // Whether it lies in what is not drawn: form controls there are used all the same, and what is drawn while the mouse
   // is over it or once it is scrolled to.
   faint: /** @type {"" | "fields" | "hover" | "scroll"} */ (""),
@@ -208,13 +208,11 @@ function enterElement(element, parent) {
 /** An element that shows nothing of its own: an icon, where it takes clicks. @param {Element} element @param {string} tag @param {Open} frame @param {Open | null} parent */
 function enterEmpty(element, tag, frame, parent) {
   suspectHost(element, tag);
-  const isHand = parent !== null && handOver(element, tag);
-  // Beside the words of an entry that has entries below it a listener may ask which was hit.
-  if (!parent || !(isHand || (heardListeners && nestBelow(parent.element, 1) && walk.open.some((outer) => listensItself(outer.element))))) return;
+  if (!parent || !handOver(element, tag)) return;
   walk.open.push(frame);
-  const isOwn = !isHand || (frame.pointed && isResizer(element));
-  const at = isOwn ? walk.open.length - 1 : underHand();
-  if (isOwn) flush();
+  const isGrip = frame.pointed && isResizer(element);
+  const at = isGrip ? walk.open.length - 1 : underHand();
+  if (isGrip) flush();
   walk.open.pop();
   if (at === walk.open.length) {
     const far = farOf(element, isDrawnFlat(element));

@@ -30,7 +30,11 @@ const inWords = (name) => tidy(name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replac
 /** What a control without a name may be for; "" where nothing says so. @param {Element} element @returns {string} */
 function hintOf(element) {
   const tip = tipOf(element) || tipAround(element) || drawnAs(element) || iconOf(element);
-  return cut(tip || (isResizer(element) ? pulledAt(element) : colourOf(element) || calledBy(element) || placeInSet(element)), LONGEST_WORD);
+  if (tip || isResizer(element)) return cut(tip || pulledAt(element), LONGEST_WORD);
+  // The colour behind an icon, or of a switch, is not what it stands for.
+  const isSwatch = !query(element, "svg,img,canvas") && !matches(element, "[role=switch]");
+  const [first, second] = isSwatch ? [colourOf, calledBy] : [calledBy, colourOf];
+  return cut(first(element) || second(element) || placeInSet(element), LONGEST_WORD);
 }
 
 /** Which of its set an element says that it is, such as a star among five. @param {Element} element */
@@ -54,17 +58,21 @@ function pulledAt(grip) {
   const [dx, dy] = [across ? width / 2 + BEYOND : 0, down ? (height / 2 + BEYOND) * (/^(?:ne|sw)/.test(cursor) ? -1 : 1) : 0];
   const hint = /^.*(?:handle|grip|resize|drag).*$/i.exec(calledBy(grip))?.[0] || "resize";
   const isIn = (/** @type {DOMRect} */ box, /** @type {number} */ sign) => x + sign * dx > box.left && x + sign * dx < box.right && y + sign * dy > box.top && y + sign * dy < box.bottom;
-  const gist = (/** @type {Element | undefined} */ part) => (part ? cut(gistOf(part), LONGEST_PART) : "");
+  // The first words of a long text may change.
+  const isLong = (/** @type {Element} */ part) => !query(part, HEADINGS) && tidy(textContent(part)).length > LONGEST_HINT;
+  const gist = (/** @type {Element | null | undefined} */ part) => (part ? cut(tidy(attribute(part, "aria-label") || "") || (isLong(part) ? "" : gistOf(part)), LONGEST_PART) : "");
   for (const outer of outward(flatParent(grip))) {
     const box = rectOf(outer);
     if (isIn(box, 1) === isIn(box, -1) || holds(outer, body())) continue;
     const side = `${down ? (2 * y < box.top + box.bottom ? " top" : " bottom") : ""}${across ? (2 * x < box.left + box.right ? " left" : " right") : ""}`;
     return [hint + side, gist(outer)].filter(Boolean).join(" of ");
   }
-  const hits = [at(x - dx, y - dy), at(x + dx, y + dy)];
-  const around = Array.from(outward(hits[0] || null)).find((outer) => hits[1] && holds(outer, hits[1]));
-  const [first, second] = hits.map((hit) => gist(Array.from(outward(around ? hit : null)).find((outer) => flatParent(outer) === around)));
-  return first && second ? `${hint} between ${first} and ${second}` : hint;
+  for (const part of outward(grip)) {
+    const beside = [part.previousElementSibling, part.nextElementSibling];
+    const [first, second] = [-1, 1].map((sign) => gist(beside.find((one) => one && isIn(rectOf(one), sign))));
+    if (first && second) return `${hint} between ${first} and ${second}`;
+  }
+  return hint;
 }
 
 const COLOUR_ATTRIBUTES = ["data-color", "data-colour", "data-value", "value"];
@@ -85,47 +93,27 @@ function paintOf(element) {
   return "";
 }
 
+/** Whether what comes first in a box is painted in several colours. @param {Element} box */
+function isPalette(box) {
+  const known = walk.palettes.get(box);
+  if (known !== undefined) return known;
+  const colours = [];
+  for (let one = box.firstElementChild; one && colours.length <= LEAST_COLOURS; one = one.nextElementSibling) colours.push(paintOf(one));
+  const isOne = new Set(colours.filter(Boolean)).size >= LEAST_COLOURS;
+  walk.palettes.set(box, isOne);
+  return isOne;
+}
+
 /** The colour that an element stands for which shows nothing else, written on it or other than its brothers'; "" where its name says more than a brother's. @param {Element} element @param {string} name */
 function colourOf(element, name = "") {
+  if (name && ![element.nextElementSibling, element.previousElementSibling].some((beside) => beside && attribute(beside, "aria-label") === name)) return "";
   const { width, height } = rectOf(element);
   const colour = Math.max(width, height) <= LARGEST_SWATCH ? paintOf(element) : "";
-  const beside = element.nextElementSibling || element.previousElementSibling;
-  if (!colour || (name && (name.toLowerCase().includes(colour) || (beside && (attribute(beside, "aria-label") || name) !== name)))) return "";
+  if (!colour || name.toLowerCase().includes(colour)) return "";
   const isGiven = [element, ...queryAll(element, "[style]")].some((part) => COLOUR_STYLE.test(attribute(part, "style") || ""));
-  if (!isGiven && new Set([.../** @type {Element} */ (parentNode(element)).children].slice(0, LEAST_COLOURS + 1).map(paintOf).filter(Boolean)).size < LEAST_COLOURS) return "";
+  if (!isGiven && !isPalette(/** @type {Element} */ (parentNode(element)))) return "";
   return COLOUR_ATTRIBUTES.map((name) => attribute(element, name) || "").find((value) => COLOUR_WORD.test(value)) || colour;
 }
-
-/** So far around an element an entry is looked for that has entries in it, and so many elements behind. */
-const [MOST_UP_TO_ENTRY, MOST_TO_NEST] = [3, 4];
-
-/** What is alike in entries of a tree; "" where nothing says so. @param {Element | null | undefined} element */
-function kindOf(element) {
-  const tag = element ? localName(element) : "";
-  const word = element && tag !== "ul" ? firstWord(attribute(element, "class")) : "";
-  return tag === "li" ? tag : word && !LAYOUT_CLASS.test(word.replace(/^.*__/, "")) ? `${tag} ${word}` : "";
-}
-
-/** What holds the entries below the one that an element stands in, more of its kind, and what is written in that one itself. @param {Element} element @param {number} most @returns {[Element, string] | null} */
-function nestBelow(element, most = MOST_UP_TO_ENTRY) {
-  let inner = null;
-  for (const entry of outward(element, most)) {
-    const kind = kindOf(entry);
-    let nest = inner ? inner.nextElementSibling : entry.firstElementChild;
-    for (let left = MOST_TO_NEST; kind && nest && left > 0; nest = nest.nextElementSibling, left--) {
-      const [first, second] = [nest.firstElementChild, nest.firstElementChild?.firstElementChild];
-      if ((inner && kindOf(nest) && kindOf(inner) === kindOf(nest)) || ![first, second, second?.firstElementChild].some((one) => kindOf(one) === kind)) continue;
-      let text = "";
-      for (let node = firstChild(entry); node && node !== nest; node = nextSibling(node)) text += ` ${textContent(node)}`;
-      if (WORDS.test(text)) return [nest, tidy(text).replace(/^[^\p{L}\p{N}]+/u, "")];
-    }
-    inner = entry;
-  }
-  return null;
-}
-
-/** Whether an element is an entry of a tree: it has entries below it, or is one of those. @param {Element} element */
-const isTwig = (element) => nestBelow(element, 1) !== null || (kindOf(element) !== "" && Array.from(outward(flatParent(element), MOST_UP_TO_ENTRY)).some((outer) => kindOf(outer) === kindOf(element) && holds(nestBelow(outer, 1)?.[0] ?? element, element)));
 
 const TITLED = "[title],[alt]:not([alt='']),[aria-label]";
 
@@ -234,6 +222,7 @@ function ownWord(element, tokens) {
 }
 
 const LONGEST_PLACE = 60;
+const HEADINGS = "h1,h2,h3,h4,h5,h6,[role=heading],legend,caption";
 const MOST_ALIKE = 50;
 
 /**
@@ -268,7 +257,7 @@ function surroundings(element, others) {
 
 /** What a part of the page says first: its heading or its text. @param {Element} part */
 function gistOf(part) {
-  const heading = query(part, "h1,h2,h3,h4,h5,h6,[role=heading],legend,caption");
+  const heading = query(part, HEADINGS);
   const text = () => tidy(String((part instanceof HTMLElement && _innerText.call(part)) || textContent(part)));
   return (heading && tidy(textContent(heading))) || text();
 }

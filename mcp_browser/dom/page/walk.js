@@ -53,6 +53,7 @@ const standing = () => ({
   row: /** @type {Row | null} */ (null), // the table row that is being read
   surface: /** @type {Element | null} */ (null), // what a code editor draws, where the field that takes its keys has been read
   listed: /** @type {Set<Element>} */ (new Set()), // form controls that have a line, their own or their label's
+  palettes: /** @type {WeakMap<Node, boolean>} */ (new WeakMap()), // whether what comes first in a box is painted in several colours
   parted: false, // whether it is in an item that may have an icon of its own to act on, such as a tab's to close it
   thorough: false, // whether each cell of a table and what is in an editor's text is listed as an element
   inert: false,
