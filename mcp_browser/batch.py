@@ -130,7 +130,8 @@ def _changed(observation: Observation) -> str | None:
     if changes.omitted:
         return "The page has changed."
     added = (change.node for change in changes.changes if change.op == "added")
-    new = next((node for node in added if node.kind == "interactive"), None)
+    # Rows of a table are mostly read: they are no reason to end, in short or one by one.
+    new = next((n for n in added if n.kind in ("interactive", "fold") and n.role != "rows"), None)
     return f"New elements have come up ({new})." if new is not None else None
 
 

@@ -65,6 +65,9 @@ async def test_a_double_click_on_an_option_of_a_list_that_is_always_open_moves_i
     assert await hand.js("[...free.selectedOptions].map(o => o.text).join()") == "Cem,Dia"
     await hand.do("find_elements", role="option", text="Dia")
     assert hand.data["elements"][0]["states"] == ["selected"]
+    for text in ("gus", 'option "Gus'):
+        await hand.do("find_elements", text=text)
+        assert "Gus" in [found["name"] for found in hand.data["elements"]]
     assert "disabled" in await hand.fails("click_element", NotActionable, index='option "Hal"')
     await hand.do("find_elements", selector="text=Rome")
     rome = hand.data["elements"][0]["index"]

@@ -83,9 +83,20 @@ async def test_several_actions_of_a_step_are_done_in_order(session: BrowserSessi
     assert "Hello Ann" in script(agent).requests[1][-1].text
 
 
-async def test_actions_stop_where_the_page_changes_under_them(session: BrowserSession, site: Site) -> None:
-    page = """<button onclick="document.body.innerHTML = '<button>Other</button>'">Change</button>
-    <button>B</button>"""
+@pytest.mark.parametrize(
+    "change",
+    [
+        "document.body.innerHTML = '<button>Other</button>'",
+        "for (let n = 0; n < 20; n++) u.append(u.lastChild.cloneNode(true))",
+    ],
+    ids=["other elements", "links that are told in short"],
+)
+async def test_actions_stop_where_the_page_changes_under_them(
+    session: BrowserSession, site: Site, change: str
+) -> None:
+    style = "<style>li { height: 3vh } li:nth-child(20) { margin-bottom: 100vh }</style>"
+    links = "".join(f"<li><a href=#a{n}>A link to the place {n}</a></li>" for n in range(20))
+    page = f"""<button onclick="{change}">Change</button><button>B</button>{style}<ul id=u>{links}</ul>"""
 
     def both(messages: Sequence[Message]) -> dict[str, Any]:
         return output(clicking(messages, "button", "Change"), clicking(messages, "button", "B"))

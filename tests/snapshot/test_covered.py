@@ -93,6 +93,17 @@ async def test_a_veil_that_is_placed_on_a_page_without_scrolling_fills_the_view(
     assert "behind it" not in words_of(await hand.do("go_to_url", url=hand.site.page(tall)))
 
 
+async def test_a_layer_for_panels_that_lets_the_mouse_through_hides_nothing(hand: Hand) -> None:
+    panel = "<div style='width: 70px; height: 60px; background: white; pointer-events: auto'></div>"
+    layer = f"<div style='position: absolute; inset: 0; pointer-events: none'>{panel}</div>"
+    app = f"{BUTTONS}<p style='height: 2000px'></p><button>Deep</button>"
+    url = hand.site.page(f"<main style='height: 90vh; overflow: auto'>{app}</main>{layer}")
+
+    result = words_of(await hand.do("go_to_url", url=url))
+    assert "covered by" in result
+    assert 'button "Deep"' in result
+
+
 DRAWER = (
     "<div id=d{0} hidden ondrop=0><div style='position: fixed; inset: 0; background: #0003'></div>"
     "<section role=dialog aria-label='Drawer {0}' style='position: fixed; inset: 0 0 0 {0}00px; "

@@ -184,6 +184,16 @@ async def test_a_list_that_was_drawn_anew_is_told_in_short(hand: Hand) -> None:
     assert fold_in(render_snapshot(after))[0] == count
 
 
+async def test_a_few_lines_that_come_at_the_end_of_a_log_below_the_view_are_listed(hand: Hand) -> None:
+    style = "<style>li { height: 3vh } li:nth-child(20) { margin-bottom: 100vh }</style>"
+    await told(hand, f"{style}<ul id=u>{''.join(f'<li>Entry {n}</li>' for n in range(20))}</ul>{FILLER}")
+    line = "New line ${n} of a log, that has enough words to be worth a line in short"
+    await hand.script(f"for (let n = 0; n < 6; n++) u.insertAdjacentHTML('beforeend', `<li>{line}</li>`)")
+    changes = await hand.tab.dom.changes()
+    assert isinstance(changes, DomChanges)
+    assert [change.node.name[:10] for change in changes.changes] == [f"New line {n}" for n in range(6)]
+
+
 async def test_what_is_new_is_told_in_a_whole_snapshot_too(hand: Hand) -> None:
     await told(hand, f"<ul id=u>{LINKS}</ul>")
     await hand.script("u.children[200].insertAdjacentHTML('afterend', '<li><a href=/new>Just opened</a>')")

@@ -40,3 +40,20 @@ async def test_an_item_that_lets_the_mouse_through_is_not_clicked_for_its_list(h
     assert "unclickable" in view.one("Mail").states
     with pytest.raises(NotActionable, match="pointer-events: none"):
         await hand.click(view.index("Mail"))
+
+
+async def test_a_canvas_whose_cursor_follows_the_mouse_takes_clicks_and_a_drawing_that_refuses_says_so(
+    hand: Hand,
+) -> None:
+    view = await hand.show(
+        "<canvas tabindex=0 aria-label=Board onclick=log.push(1) onmousemove='this.style.cursor = "
+        '"not-allowed"\'></canvas><script>window.log = []</script>'
+        "<svg role=button tabindex=0 aria-label=Cut cursor=not-allowed width=30 height=30><path /></svg>"
+    )
+
+    assert "disabled" in view.one("Cut").states
+    with pytest.raises(NotActionable, match=r"is shown as disabled"):
+        await hand.click(view.index("Cut"))
+    for _ in range(2):
+        await hand.click(view.index("Board"))
+    assert await hand.log() == [1, 1]

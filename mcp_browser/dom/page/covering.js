@@ -102,7 +102,7 @@ function veilOver(hits, free) {
 function fillsAll(part) {
   if (matches(part, ":modal")) return true;
   const { left, top, right, bottom } = partInView(rectOf(part));
-  if (right - left < innerWidth * 0.95 || bottom - top < innerHeight * 0.95) return false;
+  if (right - left < innerWidth * 0.95 || bottom - top < innerHeight * 0.95 || isThrough(part)) return false;
   const [{ position }, page] = [styleOf(part), scroller()];
   // Where the page cannot be scrolled, what is placed on it stays in the view, too.
   return position === "fixed" || (position === "absolute" && !!page && roomOf(page, false) < LEAST_SCROLL && roomOf(page, true) < LEAST_SCROLL);

@@ -49,14 +49,14 @@ function find(wanted, limit, within) {
     if (inner && total++) ranked[2].push({ line: newLine("text", inner, keep(inner), "", cut(tidy(textContent(inner)), LONGEST_TEXT), NO_STATES, line.far), row: null });
   }
   const listed = new Set(ranked.flat().map(({ line }) => line.node));
-  for (const element of partsOfRole(role || "option", top)) {
+  for (const element of partsOfRole(role || "option", top, text)) {
     const line = listed.has(element) ? null : describePart(element, role);
     if (!line || (name && !line.name.toLowerCase().includes(name)) || !fits(line.name, `${line.role} "${line.name}"`)) continue;
     total++;
     ranked[rankOf(line.name.toLowerCase(), text || name)].push({ line, row: null });
   }
   const found = ranked.flat().slice(0, limit);
-  const roles = role && !total ? new Set([...withParts(sought).map((line) => line.role), ...[...TAGS_OF_ROLE.keys()].filter((one) => partsOfRole(one, top).length)]) : [];
+  const roles = role && !total ? new Set([...withParts(sought).map((line) => line.role), ...[...TAGS_OF_ROLE.keys()].filter((one) => !partsOfRole(one, top).next().done)]) : [];
   for (const one of found) {
     keep(/** @type {Element} */ (one.line.node));
     if (one.line.cells) one.line = withCells(one.line, (cell) => fits(cell, ""));
@@ -74,17 +74,24 @@ const TAGS_OF_ROLE = new Map(Object.entries({ main: "main", banner: "header", co
 /** What a header or footer in it belongs to, rather than to the page. */
 const SECTIONS = "article,aside,main,nav,section";
 
-/** What is seen that has a role and may have no line: a part of the page, an option of a native list that is always open. @param {string} role @param {Element | null} top where to look, or everywhere */
-function partsOfRole(role, top) {
-  if (role !== "option" && ROLE_KINDS.get(role) !== "region") return [];
+/** What is seen that has a role and may have no line: a part of the page, an option of a native list that is always open. @param {string} role @param {Element | null} top where to look, or everywhere @param {string} text what options have to say */
+function* partsOfRole(role, top, text = "") {
+  if (role !== "option" && ROLE_KINDS.get(role) !== "region") return;
   const tags = TAGS_OF_ROLE.get(role);
   const selector = role === "option" ? ":is(select[multiple],select[size]) option" : `[role~="${role}" i]${tags ? `,:is(${tags}):not([role])` : ""}`;
   /** @param {Element} element */
   const isMeant = (element) => {
     const tag = localName(element);
+    if (tag === "option" && text && !maySay(/** @type {HTMLOptionElement} */ (element), text)) return false;
     return isSeen(element) && (tag === "option" ? isInOpenList(element) : !/header|footer/.test(tag) || attribute(element, "role") !== null || !closest(element, SECTIONS));
   };
-  return (top ? [top] : allRoots()).flatMap((root) => Array.from(queryAll(root, selector))).filter(isMeant);
+  for (const root of top ? [top] : allRoots()) for (const element of queryAll(root, selector)) if (isMeant(element)) yield element;
+}
+
+/** Whether an option may be found by a text, without a question of its style: lists have thousands. @param {HTMLOptionElement} option @param {string} text */
+function maySay(option, text) {
+  const own = tidy(textContent(option));
+  return !!option.firstElementChild || matches(option, "[aria-label],[aria-labelledby],[title]") || `${own} option "${own}" ${option.label}`.toLowerCase().includes(text);
 }
 
 /** A part of the page, called by its heading. @param {Element} element @param {string} role for one that has none but its tag */

@@ -222,8 +222,9 @@ function foldGroup(group, lines, places, hidden, folds, old) {
 function foldAdded(changes, folding) {
   const added = new Set(changes.flatMap(([kind, , , , at]) => (kind === "added" ? [at] : [])));
   if (!folding || added.size < LEAST_FOLDED) return changes;
-  const runs = folding.folds.filter(({ at, lines, line }) => line.far && Array.from({ length: lines }, (_, i) => at + i).every((place) => added.has(place)));
-  const isLeft = (/** @type {Change} */ [kind, , , , at]) => kind === "added" && runs.some((run) => at >= run.at && at < run.at + run.lines);
+  const runs = folding.folds.filter(({ at, lines, line }) => line.far && Number(line.name) > LEAST_ENTRIES && Array.from({ length: lines }, (_, i) => at + i).every((place) => added.has(place)));
+  const left = new Set(runs.flatMap(({ at, lines }) => Array.from({ length: lines }, (_, i) => at + i)));
+  const isLeft = (/** @type {Change} */ [kind, , , , at]) => kind === "added" && left.has(at);
   /** @type {Change[]} */
   const folds = runs.map(({ at, line }) => ["added", line, null, -1, at]);
   return runs.length ? [...changes.filter((change) => !isLeft(change)), ...folds].sort((a, b) => Math.max(a[4], -1) - Math.max(b[4], -1)) : changes;

@@ -230,16 +230,16 @@ function inputStates(input, role, states) {
 /** Whether something in a tree may refuse clicks by its cursor or class. @param {Node} root */
 function mayBar(root) {
   const { barred, blind } = addedTo(root);
-  return blind || barred.length > 0 || queryAll(root, '[style*="not-allowed"],.disabled').length > 0;
+  return blind || barred.length > 0 || queryAll(root, '[style*="not-allowed"],[cursor="not-allowed"],.disabled').length > 0;
 }
 
-/** Whether its cursor says of an element that it takes no click, or its class and that the mouse has nothing there; native fields say so themselves. @param {Element} element */
+/** Whether its cursor says of an element that it takes no click, or its class and that the mouse has nothing there; native fields say so themselves, and a canvas has the cursor of where the mouse was last. @param {Element} element */
 function isBarred(element) {
   if (walk.start && !walk.bars) return false;
   const tag = localName(element);
-  if (TYPED.has(tag) || tag === "select") return false;
-  const { cursor, pointerEvents } = styleOf(element);
-  return cursor === "not-allowed" || ((pointerEvents === "none" || (cursor === "default" && tag === "a")) && matches(element, ".disabled,.disabled>a"));
+  if (TYPED.has(tag) || tag === "select" || tag === "canvas") return false;
+  const { cursor } = styleOf(element);
+  return cursor === "not-allowed" || (matches(element, ".disabled,.disabled>a") && ((cursor === "default" && tag === "a") || isThrough(element)));
 }
 
 const DISABLEABLE = set("button input select textarea option optgroup fieldset");
