@@ -341,6 +341,7 @@ def same(one: object, other: object) -> bool:
 ENTRIES = st.fixed_dictionaries({"command": KEYS, "args": st.lists(KEYS, max_size=2)})
 
 
+@pytest.mark.slow
 @given(written=json_documents(), entry=ENTRIES, windows=st.booleans())
 def test_json_changes_by_the_entry_alone_or_not_at_all(
     written: tuple[str, dict[str, Any]], entry: dict[str, Any], windows: bool
@@ -363,6 +364,7 @@ def test_json_changes_by_the_entry_alone_or_not_at_all(
         assert "\r\n" not in text or "\n" not in after.replace("\r\n", "")
 
 
+@pytest.mark.slow
 @given(lines=st.lists(st.sampled_from(STATEMENTS), max_size=8), entry=ENTRIES, windows=st.booleans())
 def test_toml_changes_by_the_entry_alone_or_not_at_all(
     lines: list[str], entry: dict[str, Any], windows: bool

@@ -45,6 +45,7 @@ async def test_an_element_and_the_full_page_are_compared_by_themselves(hand: Han
     assert "and was" in await hand.do("compare_screenshots", name="all", full_page=True)
 
 
+@pytest.mark.slow
 @pytest.mark.fresh
 async def test_a_file_can_be_compared_with(hand: Hand, upload_dir: Path) -> None:
     await hand.open(PAGE)

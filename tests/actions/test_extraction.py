@@ -1,5 +1,7 @@
 """Content as Markdown and as HTML."""
 
+import pytest
+
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand
 
@@ -146,6 +148,7 @@ async def test_a_pdf_is_read_as_text(hand: Hand) -> None:
     assert "such as 1-3,5" in await hand.fails("extract_content", InvalidArguments, pages="all")
 
 
+@pytest.mark.slow
 async def test_a_pdf_in_a_frame_is_read_by_the_frames_index(hand: Hand) -> None:
     file = await printed(hand, "Framed words")
     url = hand.site.publish(file, content_type="application/pdf").replace(hand.site.url, hand.site.other)
@@ -153,6 +156,7 @@ async def test_a_pdf_in_a_frame_is_read_by_the_frames_index(hand: Hand) -> None:
     assert "Framed words" in await hand.do("extract_content", index=hand.index("Bill", "iframe")), text
 
 
+@pytest.mark.slow
 async def test_a_pdf_without_text_and_a_damaged_one_say_so(hand: Hand) -> None:
     file = await printed(hand, BOX)
     await hand.do("go_to_url", url=hand.site.publish(file, content_type="application/pdf"))

@@ -528,6 +528,7 @@ LIST_OF_BOXES = (
 )
 
 
+@pytest.mark.slow
 async def test_a_list_that_has_to_be_confirmed_stays_open(hand: Hand) -> None:
     await hand.open(LIST_OF_BOXES.format(field="-", below="<button>OK</button>", chosen=""))
     text = await hand.do("select_option", index=hand.index("Crew"), options=["Ann", "Bob"])
@@ -553,6 +554,7 @@ async def test_an_option_is_named_once_where_the_box_in_it_is_named_by_its_label
     assert 'option "Sewing"' in hand.told
 
 
+@pytest.mark.slow
 async def test_a_combobox_that_a_click_does_not_open_is_opened_by_keys(hand: Hand) -> None:
     await hand.open(
         "<input id=f role=combobox aria-label=Room aria-expanded=false aria-controls=l>"
@@ -565,6 +567,7 @@ async def test_a_combobox_that_a_click_does_not_open_is_opened_by_keys(hand: Han
     assert await hand.js("f.value") == "Aspen"
 
 
+@pytest.mark.slow
 async def test_only_the_first_of_several_wrong_names_of_a_form_is_waited_for(hand: Hand) -> None:
     await hand.open("<label>Name <input></label>")
     fields = [{"index": f'textbox "{name}"', "value": "Ada"} for name in ("Nam", "Nane", "Name")]

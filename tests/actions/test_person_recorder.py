@@ -195,9 +195,8 @@ MENUS = {
 """Menus that are there while the mouse is over what opens them."""
 
 
-@pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=[] if way == "made anew" else [pytest.mark.slow]) for way in MENUS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("way", MENUS)
 async def test_a_menu_that_opens_by_hovering_is_hovered_again(hand: Hand, way: str) -> None:
     await hand.open(
         f"{MENUS[way]}<p>Shop</p><div id=menu style='width: 90px'><a href='#all'>Goods</a><div id=list>"

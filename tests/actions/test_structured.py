@@ -5,6 +5,8 @@ import io
 import json
 from typing import Any
 
+import pytest
+
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.rendering import structured
 from tests.actions.hand import Hand
@@ -188,6 +190,7 @@ async def test_what_a_page_says_to_machines_fills_objects_in_objects(hand: Hand)
     assert "hush" not in hand.told
 
 
+@pytest.mark.slow
 async def test_data_nested_without_end_and_endless_lists_of_definitions_are_read_in_part(hand: Hand) -> None:
     deep = '{"@type": "Book", "isbn": ' + "[" * 400 + "1" + "]" * 400 + ', "part": '
     deep += '{"part":' * 400 + "1" + "}" * 400 + "}"

@@ -97,6 +97,7 @@ def test_no_text_breaks_the_reading(text: str) -> None:
     assert read_or_refuse(Reply(text=text))
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

@@ -169,6 +169,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         check(BrowserSettings(init_scripts=(missing,)))
 
 
+@pytest.mark.slow
 def test_doctor_tells_of_files_and_no_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     header = "X-Team-Key: s3cret"
     assert main(["doctor", "--extra-header", header, "--cookies", str(tmp_path / "none")]) == 1

@@ -148,6 +148,7 @@ def number_kept(cache: Path) -> int:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lines", "count"), PARAMETERS)
 def test_answers_are_the_same_whether_they_are_known_or_not(
     tmp_path: Path, lines: list[str], count: int

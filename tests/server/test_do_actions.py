@@ -268,6 +268,7 @@ async def test_a_list_stops_where_an_element_is_another_one_or_cannot_be_used(ro
         await client.call_tool("handle_dialog", {"accept": True})
 
 
+@pytest.mark.slow
 async def test_an_element_that_is_drawn_anew_is_followed_where_there_is_one_like_it(room: Room) -> None:
     async with room.client() as client:
         page = await Page(room, client).open()
@@ -280,6 +281,7 @@ async def test_an_element_that_is_drawn_anew_is_followed_where_there_is_one_like
         assert "is gone from the page" in told
 
 
+@pytest.mark.slow
 async def test_what_was_foreseen_goes_on(room: Room) -> None:
     async with room.client() as client:
         page = await Page(room, client).open()

@@ -141,6 +141,7 @@ async def test_contents_of_other_kinds_are_left_out_where_they_are_too_long(arti
     assert len(wire(fitted)) < 1000
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(

@@ -115,6 +115,7 @@ async def test_find_elements_with_thousands_of_matches_is_bounded_and_counts_the
     assert re.search(r"15[,.]?001", text)
 
 
+@pytest.mark.slow
 async def test_a_select_of_ten_thousand_options_is_one_line_and_its_options_can_be_listed(hand: Hand) -> None:
     options = "".join(f"<option>Place {n}</option>" for n in range(10_000))
     view = await hand.show(f"<select aria-label=Place>{options}</select>")

@@ -48,6 +48,7 @@ async def mutate(hand: Hand, steps: list[Step]) -> None:
     await hand.script("steps => mutate(steps)", steps)
 
 
+@pytest.mark.slow
 @settings(any_page, max_examples=load(15, full=60))
 @given(rounds=rounds)
 async def test_the_last_snapshot_and_the_changes_since_give_a_fresh_snapshot(

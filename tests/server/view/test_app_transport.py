@@ -121,6 +121,7 @@ def refuses(refused: str, answers: Answers = serves) -> Answers:
     return lambda name, given: error if name == refused else answers(name, given)
 
 
+@pytest.mark.slow
 async def test_a_slow_call_is_waited_for(chromium: Browser) -> None:
     async with showing(chromium, serves) as client:
         await client.tell("ui/notifications/tool-input", {"arguments": {}})
@@ -170,6 +171,7 @@ async def test_a_client_without_a_context_and_one_that_enlarges_nothing_are_born
         await client.until(lambda one: one.get("method") == "ui/request-display-mode")
 
 
+@pytest.mark.slow
 async def test_answers_that_are_lost_are_made_good(chromium: Browser) -> None:
     asked: list[Json] = []
 
