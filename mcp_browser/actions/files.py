@@ -100,7 +100,7 @@ def _save_page_code(code: Code, params: SavePageParams) -> None:
 @files.action(effect="read", code=_save_page_code)
 async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
     """Save the page as PDF, MHTML archive, or PNG in full size."""
-    kind, left_out, lacks = params.format, 0, ""
+    kind, lacks = params.format, ""
     match params.format:
         case "pdf":
             content = await _print(ctx, **_print_options(params))
@@ -119,11 +119,11 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
                 raise NotActionable("Screenshots are switched off (screenshots=never).")
             await ctx.tab.await_pictures(PICTURES_SECONDS)
             content, left_out = await png_picture(ctx.tab, full_page=True)
-            lacks = await describe_unscrolled(ctx.tab)
+            if left_out:
+                lacks = f" The last {left_out:,} px of the page are not on it."
+            lacks += await describe_unscrolled(ctx.tab)
             kind = "screenshot"
     result = await _saved(ctx, content, params.name, suffix=f".{params.format}", kind=kind)
-    if left_out:
-        lacks = f" The last {left_out:,} px of the page are not on it.{lacks}"
     return result.model_copy(update={"extracted_content": f"{result.extracted_content}{lacks}"})
 
 

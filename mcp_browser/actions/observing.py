@@ -119,10 +119,11 @@ def _nothing(ctx: ActionContext, role: str | None, sought: str, found: FoundElem
             f"Nothing on {url} matches {sought} yet; the page is still loading.",
             hint="Wait with wait_for, then search again.",
         )
-    if found.roles and role not in found.roles:
+    asked = (role or "").strip().lower()
+    if found.roles and {asked, "img" if asked == "image" else asked}.isdisjoint(found.roles):
         return NotFound(
             f"Nothing on {url} matches {sought}.",
-            hint=f"No element has that role. Roles to be found here: {', '.join(sorted(found.roles))}.",
+            hint=f"No element has that role. Roles to be found here: {', '.join(found.roles)}.",
         )
     return NotFound(
         f"Nothing on {url} matches {sought}.",

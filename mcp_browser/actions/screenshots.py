@@ -126,9 +126,11 @@ async def png_picture(
 async def describe_unscrolled(tab: "Tab") -> str:
     """What a picture of the full page lacks of a part that scrolls by itself; "" for nothing."""
     part = await tab.ask(tab.dom.scrolled_part())
-    if part is None or max(part[1:]) < LEAST_UNSEEN:
+    if part is None:
         return ""
     node, before, after = part
+    if max(before, after) < LEAST_UNSEEN:
+        return ""
     return (
         f" The page itself does not scroll: of {describe_element(node)}, which does, it shows only what is "
         f"in view, without {before:.1f} screens before and {after:.1f} after. To see the rest, scroll with "

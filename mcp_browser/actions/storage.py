@@ -13,7 +13,6 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, list_part
 from mcp_browser.actions.uploads import allowed_file
 from mcp_browser.browser.files.artifacts import IN_CLEAR
-from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.session_services import Logins
 from mcp_browser.browser.site_data import (
@@ -199,16 +198,8 @@ async def save_storage_state(
     """Save logins (cookies, storage of all sites) as a file; it is secret."""
     state = await read_state(ctx.session.context)
     if profile is None:
-        files = ctx.session.artifacts
-        with ctx.writing():
-            pending = files.reserve(name, kind="storage", suffix=".json")
-            try:
-                # Whole and private from its first byte, also where the call is cancelled meanwhile.
-                await anyio.to_thread.run_sync(write_whole, pending.path, json.dumps(state).encode())
-                file = files.complete(pending, mime_type="application/json")
-            except BaseException:
-                files.abandon(pending)
-                raise
+        content = json.dumps(state).encode()
+        file = await ctx.keep(content, name, kind="storage", suffix=".json", mime_type="application/json")
         place, attachments = f"as {file.place}", ctx.attach(file)
     else:
         place, attachments = f'in the profile "{profile}"', ()

@@ -304,14 +304,14 @@
   /** Whether the page starts timers of this kind by itself, too: without an input in the last second. @param {string} kind @param {number} wait @param {Function} callback */
   function isOfPage(kind, wait, callback) {
     // A carousel's next turn begins where its transition ends, elsewhere in the code than the first, but runs the same.
-    const same = digest(`${wait} ${apply(slice, apply(sourceOf, callback, []), [0, LONGEST_SOURCE])}`);
+    const same = () => digest(`${wait} ${apply(slice, apply(sourceOf, callback, []), [0, LONGEST_SOURCE])}`);
     if (longest === LONGEST_AFTER_INPUT && (level || now() - lastInput <= LONGEST_AFTER_INPUT)) {
       const event = eventOf && apply(eventOf, globalThis, []);
-      return pages.has(kind) || (event && apply(typeOf, event, []) === "transitionend" && pages.has(same));
+      return pages.has(kind) || (event && apply(typeOf, event, []) === "transitionend" && pages.has(same()));
     }
     if (pages.size >= MOST_LEARNT) pages.clear();
     pages.add(kind);
-    pages.add(same);
+    pages.add(same());
     return longest === LONGEST_AFTER_INPUT;
   }
   /** A timer runs, or an answer has come: look for what comes of it. @param {string} kind @param {boolean} waited for @param {number} [held] */

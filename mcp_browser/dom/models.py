@@ -221,8 +221,8 @@ class ElementQuery(Frozen):
 class FoundElements(Frozen):
     """The first lines that match a query, each with an index, and how many there are on the whole page.
 
-    `missed` names the frames that could not be searched, each with the reason. `roles` are those that the
-    page has, where it has none of the role that was sought.
+    `missed` names the frames that could not be searched, each with the reason. `roles` are those of
+    frames in which nothing matches a query for a role.
     """
 
     nodes: tuple[DomNode, ...] = ()

@@ -71,7 +71,7 @@ class DomService(PageElements):
         found: list[DomNode] = []
         missed: list[Missed] = []
         total = 0
-        roles: dict[str, None] = {}
+        roles: set[str] = set()
         self._searched = time.monotonic()
         async for frame, answer in self._frames.each("find", query.model_dump(), limit, missed=missed):
             if answer.get("problem") == "pattern":
@@ -80,7 +80,7 @@ class DomService(PageElements):
                     hint="Escape ( ) [ ] { } . * + ? with a backslash, or use text.",
                 )
             total += answer["total"]
-            roles |= dict.fromkeys(answer["roles"])
+            roles.update(answer["roles"])
             lines = answer["found"][: limit - len(found)]
             places = await self._distinguish(frame, lines)
             for line in lines:
@@ -89,7 +89,9 @@ class DomService(PageElements):
                     node = node.model_copy(update={"states": (*node.states, f"in={place}")})
                 found.append(node)
         missed_frames = await self._described(missed)
-        return FoundElements(nodes=tuple(found), total=total, roles=tuple(roles), missed=missed_frames)
+        return FoundElements(
+            nodes=tuple(found), total=total, roles=tuple(sorted(roles)), missed=missed_frames
+        )
 
     async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> list[DomNode]:
         """The first elements that match a query, on the whole page or within the element of an index.

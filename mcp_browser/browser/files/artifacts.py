@@ -17,7 +17,15 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote
 
-from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, size_text, take_free_path
+import anyio.to_thread
+
+from mcp_browser.browser.files.filenames import (
+    OWNERS_FILE,
+    safe_name,
+    size_text,
+    take_free_path,
+    write_whole,
+)
 from mcp_browser.browser.process.profile import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable, NotFound
@@ -247,7 +255,8 @@ class Artifacts:
         pending = self.reserve(name, kind=kind, suffix=suffix, default=default)
         try:
             if isinstance(content, bytes):
-                await asyncio.to_thread(pending.path.write_bytes, content)
+                # Private from its first byte, and not written on after a cancelled call has deleted it.
+                await anyio.to_thread.run_sync(write_whole, pending.path, content)
             else:
                 await asyncio.to_thread(shutil.move, content, pending.path)
             return self.complete(pending, mime_type=mime_type)

@@ -74,16 +74,22 @@ function openClickable(frame, at, inner = null) {
   whenRead(frame, () => {
     walk.depth--;
     if (!inner) walk.row = outerRow;
-    const at = walk.lines.lastIndexOf(own);
-    // What changes the size of a thing that is dragged is not there to be clicked in its stead.
-    const unnamed = at < 0 ? [] : walk.lines.slice(at + 1).filter(({ name, node }) => name === "" && node);
-    const grips = new Set(unnamed.length && hasHand(element) ? unnamed.filter(({ node }) => isResizer(/** @type {Element} */ (node))) : []);
-    if (grips.size) for (const line of walk.lines.splice(at + 1)) if (!grips.has(line)) walk.lines.push(line);
-    closeClickable(own, at);
-    if (grips.size && walk.lines.lastIndexOf(own) < 0) for (const grip of grips) grip.depth--;
+    const place = walk.lines.lastIndexOf(own);
+    // What changes the size of a thing that is dragged is not there to be clicked instead of it.
+    const grips = place >= 0 && hasHand(element) ? takeGrips(place + 1) : [];
+    closeClickable(own, place);
+    if (grips.length && !walk.lines.includes(own)) for (const grip of grips) grip.depth--;
     walk.lines.push(...grips);
     if (putBack) putBack();
   });
+}
+
+/** Take those lines out that are handles for another size. @param {number} from */
+function takeGrips(from) {
+  const rest = walk.lines.splice(from);
+  const grips = new Set(rest.filter(({ name, node }) => name === "" && node && isResizer(node)));
+  walk.lines.push(...(grips.size ? rest.filter((line) => !grips.has(line)) : rest));
+  return [...grips];
 }
 
 /** Decide what a clickable thing is called, and whether it is one at all. @param {Line} own @param {number} at */
@@ -231,13 +237,13 @@ function nameItems(element, at) {
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
   if (items.size < 2) return false;
-  const likeness = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
+  const kindOfItem = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
   const isForFiles = query(element, "input[type=file]") !== null;
   /** @type {Map<string, number>} */
   const counts = new Map();
-  if (isForFiles) for (const child of items.keys()) counts.set(likeness(child), (counts.get(likeness(child)) ?? 0) + 1);
+  if (isForFiles) for (const child of items.keys()) counts.set(kindOfItem(child), (counts.get(kindOfItem(child)) ?? 0) + 1);
   // What is written above items, or in a zone for files, is none.
-  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && (!isForFiles || Number(counts.get(likeness(child))) > 1));
+  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && (!isForFiles || Number(counts.get(kindOfItem(child))) > 1));
   for (const [child, line] of named) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
   return named.length > 0;
 }

@@ -49,9 +49,11 @@ function find(wanted, limit, within) {
     if (inner && total++) ranked[2].push({ line: newLine("text", inner, keep(inner), "", cut(tidy(textContent(inner)), LONGEST_TEXT), NO_STATES, line.far), row: null });
   }
   const listed = new Set(ranked.flat().map(({ line }) => line.node));
-  for (const element of partsOfRole(role || "option", top, text)) {
-    const line = listed.has(element) ? null : describePart(element, role);
-    if (!line || (name && !line.name.toLowerCase().includes(name)) || !fits(line.name, `${line.role} "${line.name}"`)) continue;
+  const mayFit = (/** @type {string} */ shown, /** @type {string} */ as) => (!name || shown.toLowerCase().includes(name)) && fits(shown, as);
+  for (const element of !role || role === "option" ? openOptions(top, mayFit) : partsOfRole(role, top)) {
+    if (listed.has(element)) continue;
+    const line = describePart(element, role || "option");
+    if (!mayFit(line.name, `${line.role} "${line.name}"`)) continue;
     total++;
     ranked[rankOf(line.name.toLowerCase(), text || name)].push({ line, row: null });
   }
@@ -74,31 +76,39 @@ const TAGS_OF_ROLE = new Map(Object.entries({ main: "main", banner: "header", co
 /** What a header or footer in it belongs to, rather than to the page. */
 const SECTIONS = "article,aside,main,nav,section";
 
-/** What is seen that has a role and may have no line: a part of the page, an option of a native list that is always open. @param {string} role @param {Element | null} top where to look, or everywhere @param {string} text what options have to say */
-function* partsOfRole(role, top, text = "") {
-  if (role !== "option" && ROLE_KINDS.get(role) !== "region") return;
+/** @param {Element | null} top where to look, or everywhere @param {string} selector */
+function* allIn(top, selector) {
+  for (const root of top ? [top] : allRoots()) yield* queryAll(root, selector);
+}
+
+/** Parts of the page that are seen and have a role; they may have no line. @param {string} role @param {Element | null} top */
+function* partsOfRole(role, top) {
+  if (ROLE_KINDS.get(role) !== "region") return;
   const tags = TAGS_OF_ROLE.get(role);
-  const selector = role === "option" ? ":is(select[multiple],select[size]) option" : `[role~="${role}" i]${tags ? `,:is(${tags}):not([role])` : ""}`;
-  /** @param {Element} element */
-  const isMeant = (element) => {
-    const tag = localName(element);
-    if (tag === "option" && text && !maySay(/** @type {HTMLOptionElement} */ (element), text)) return false;
-    return isSeen(element) && (tag === "option" ? isInOpenList(element) : !/header|footer/.test(tag) || attribute(element, "role") !== null || !closest(element, SECTIONS));
-  };
-  for (const root of top ? [top] : allRoots()) for (const element of queryAll(root, selector)) if (isMeant(element)) yield element;
+  for (const element of allIn(top, `[role~="${role}" i]${tags ? `,:is(${tags}):not([role])` : ""}`)) {
+    const isOfPage = !/header|footer/.test(localName(element)) || attribute(element, "role") !== null || !closest(element, SECTIONS);
+    if (isOfPage && isSeen(element)) yield element;
+  }
 }
 
-/** Whether an option may be found by a text, without a question of its style: lists have thousands. @param {HTMLOptionElement} option @param {string} text */
-function maySay(option, text) {
-  const own = tidy(textContent(option));
-  return !!option.firstElementChild || matches(option, "[aria-label],[aria-labelledby],[title]") || `${own} option "${own}" ${option.label}`.toLowerCase().includes(text);
+/**
+ * Options of native lists that are always open. Lists have thousands: what cannot fit by its text is not asked for its
+ * style.
+ * @param {Element | null} top @param {(shown: string, as: string) => boolean} mayFit
+ */
+function* openOptions(top, mayFit) {
+  for (const option of /** @type {Iterable<HTMLOptionElement>} */ (allIn(top, ":is(select[multiple],select[size]) option"))) {
+    const own = tidy(textContent(option));
+    const isCalled = !!option.firstElementChild || matches(option, "[aria-label],[aria-labelledby],[title]");
+    if ((isCalled || mayFit(own, `option "${own}"`) || mayFit(option.label, "")) && isInOpenList(option) && isSeen(option)) yield option;
+  }
 }
 
-/** A part of the page, called by its heading. @param {Element} element @param {string} role for one that has none but its tag */
+/** The line of a part of the page, called by its heading. @param {Element} element @param {string} role for one that has none but its tag */
 function describePart(element, role) {
   const line = describe(element);
   const title = query(element, "h1,h2,h3,h4,[role=heading]");
-  return line.role !== localName(element) || !role ? line : { ...line, role, name: title ? cut(tidy(textContent(title)), LONGEST_NAME) : line.name };
+  return line.role !== localName(element) ? line : { ...line, role, name: title ? cut(tidy(textContent(title)), LONGEST_NAME) : line.name };
 }
 
 /** What in an editor holds a text and nothing else with it, so that the caret can be put there. @param {Element} editor @param {string} text */

@@ -36,7 +36,6 @@ const NOUNS = new Map([...each("tr row", "rows"), ...each("a link", "links"), ["
 /** Of handles without a name more than so many are counted after the first ones. */
 const MOST_GRIPS = 8;
 const FIRST_GRIPS = 2;
-const GRIP = /^hint=".*(?:handle|grip|resize|drag)/i;
 
 /** Note the lines of a child. @param {Open} parent @param {number} start @param {Element} child */
 function noteEntry(parent, start, child) {
@@ -172,7 +171,7 @@ function leaveGrips(lines, hidden, folds) {
   /** @type {number[]} */
   const grips = [];
   lines.forEach((line, i) => {
-    const isGrip = !hidden[i] && line.kind === "interactive" && line.name === "" && line.states.some((state) => GRIP.test(state));
+    const isGrip = !hidden[i] && line.kind === "interactive" && line.name === "" && line.states.some((state) => state.startsWith("hint=") && GRIP_WORD.test(state));
     if (isGrip && !((lines[i + 1]?.depth ?? 0) > line.depth)) grips.push(i);
   });
   const rest = grips.length > MOST_GRIPS ? grips.slice(FIRST_GRIPS) : [];
@@ -194,9 +193,10 @@ function foldGroup(group, lines, places, hidden, folds, old) {
   starts.push(end + 1);
   const noun = nounOf(group, end + 1 - first);
   if (!noun) return;
-  const isNew = (/** @type {Line} */ { kind, id }) => kind === "interactive" && !!old && !old.has(id);
+  const known = old;
+  const isNew = (/** @type {number} */ start, /** @type {number} */ i) => withParts(lines.slice(start, starts[i + 1])).some(({ kind, id }) => kind === "interactive" && !known?.has(id));
   // Of a list that was drawn anew it says nothing that an entry is new.
-  if (starts.filter((start, i) => withParts(lines.slice(start, starts[i + 1])).some(isNew)).length > LEAST_ENTRIES) old = null;
+  if (known && starts.slice(0, -1).filter(isNew).length > LEAST_ENTRIES) old = null;
   let kept = 0;
   /** Where the run of entries that can be left out begins; -1 for none. */
   let run = -1;
@@ -221,13 +221,20 @@ function foldGroup(group, lines, places, hidden, folds, old) {
 /** Changes with one that stands for all entries that have come and are left out, where a list was drawn anew. @param {Change[]} changes @param {Folding | null} folding @returns {Change[]} */
 function foldAdded(changes, folding) {
   const added = new Set(changes.flatMap(([kind, , , , at]) => (kind === "added" ? [at] : [])));
-  if (!folding || added.size < LEAST_FOLDED) return changes;
-  const runs = folding.folds.filter(({ at, lines, line }) => line.far && Number(line.name) > LEAST_ENTRIES && Array.from({ length: lines }, (_, i) => at + i).every((place) => added.has(place)));
-  const left = new Set(runs.flatMap(({ at, lines }) => Array.from({ length: lines }, (_, i) => at + i)));
-  const isLeft = (/** @type {Change} */ [kind, , , , at]) => kind === "added" && left.has(at);
+  if (!folding || added.size <= LEAST_ENTRIES) return changes;
+  const left = new Set();
   /** @type {Change[]} */
-  const folds = runs.map(({ at, line }) => ["added", line, null, -1, at]);
-  return runs.length ? [...changes.filter((change) => !isLeft(change)), ...folds].sort((a, b) => Math.max(a[4], -1) - Math.max(b[4], -1)) : changes;
+  const folds = [];
+  for (const { at, lines, line } of folding.folds) {
+    const places = Array.from({ length: lines }, (_, i) => at + i);
+    // Folds of handles and of what lies behind have no distance.
+    if (!line.far || Number(line.name) <= LEAST_ENTRIES || !places.every((place) => added.has(place))) continue;
+    for (const place of places) left.add(place);
+    folds.push(["added", line, null, -1, at]);
+  }
+  if (!folds.length) return changes;
+  const rest = changes.filter(([kind, , , , at]) => kind !== "added" || !left.has(at));
+  return [...rest, ...folds].sort((a, b) => Math.max(a[4], -1) - Math.max(b[4], -1));
 }
 
 /** @param {Group} group @param {string} noun @param {Line[]} lines @param {number} from @param {number} to @param {number} entries @param {Uint8Array} hidden @param {Fold[]} folds */

@@ -46,6 +46,7 @@ function placeInSet(element) {
 /** Whether an element is there to be pulled at for another size. @param {Element} element */
 const isResizer = (element) => /resize$/.test(styleOf(element).cursor);
 
+const GRIP_WORD = /handle|grip|resize|drag/i;
 const LONGEST_PART = 14;
 
 /** What an element that is pulled at for another size is called, and at which side of what it lies, or between what. @param {Element} grip */
@@ -56,7 +57,8 @@ function pulledAt(grip) {
   // At the middle of a long one another may end.
   const [x, y] = [left + width * (across ? 0.5 : 0.3), top + height * (down ? 0.5 : 0.3)];
   const [dx, dy] = [across ? width / 2 + BEYOND : 0, down ? (height / 2 + BEYOND) * (/^(?:ne|sw)/.test(cursor) ? -1 : 1) : 0];
-  const hint = /^.*(?:handle|grip|resize|drag).*$/i.exec(calledBy(grip))?.[0] || "resize";
+  const called = calledBy(grip);
+  const hint = GRIP_WORD.test(called) ? called : "resize";
   const isIn = (/** @type {DOMRect} */ box, /** @type {number} */ sign) => x + sign * dx > box.left && x + sign * dx < box.right && y + sign * dy > box.top && y + sign * dy < box.bottom;
   // The first words of a long text may change.
   const isLong = (/** @type {Element} */ part) => !query(part, HEADINGS) && tidy(textContent(part)).length > LONGEST_HINT;
@@ -86,9 +88,9 @@ function paintOf(element) {
   if (parts.length > MOST_PAINTED || !isBlank(textContent(element))) return "";
   for (const [part, pseudo] of parts.reverse().filter(isSeen).flatMap((part) => ["::after", "::before", ""].map((pseudo) => /** @type {[Element, string]} */ ([part, pseudo])))) {
     const { backgroundColor, content } = styleOf(part, pseudo);
-    const [red = 0, green = 0, blue = 0, alpha] = (backgroundColor.match(/[\d.]+/g) || []).map(Number);
-    if (alpha === 0 || (pseudo && content === "none")) continue;
-    return alpha === undefined && backgroundColor.startsWith("rgb(") ? `#${(0x1000000 + red * 0x10000 + green * 0x100 + blue).toString(16).slice(1)}` : backgroundColor;
+    const paint = channels(backgroundColor);
+    if (paint?.[3] === 0 || backgroundColor.endsWith("/ 0)") || (pseudo && content === "none")) continue;
+    return paint?.[3] === 1 ? `#${paint.slice(0, 3).map((one) => one.toString(16).padStart(2, "0")).join("")}` : backgroundColor;
   }
   return "";
 }
@@ -104,7 +106,7 @@ function isPalette(box) {
   return isOne;
 }
 
-/** The colour that an element stands for which shows nothing else, written on it or other than its brothers'; "" where its name says more than a brother's. @param {Element} element @param {string} name */
+/** The colour that an element stands for which shows nothing else, written on it or other than its siblings'; "" where its name says more than a sibling's. @param {Element} element @param {string} name */
 function colourOf(element, name = "") {
   if (name && ![element.nextElementSibling, element.previousElementSibling].some((beside) => beside && attribute(beside, "aria-label") === name)) return "";
   const { width, height } = rectOf(element);
@@ -112,7 +114,7 @@ function colourOf(element, name = "") {
   if (!colour || name.toLowerCase().includes(colour)) return "";
   const isGiven = [element, ...queryAll(element, "[style]")].some((part) => COLOUR_STYLE.test(attribute(part, "style") || ""));
   if (!isGiven && !isPalette(/** @type {Element} */ (parentNode(element)))) return "";
-  return COLOUR_ATTRIBUTES.map((name) => attribute(element, name) || "").find((value) => COLOUR_WORD.test(value)) || colour;
+  return COLOUR_ATTRIBUTES.map((key) => attribute(element, key) || "").find((value) => COLOUR_WORD.test(value)) || colour;
 }
 
 const TITLED = "[title],[alt]:not([alt='']),[aria-label]";

@@ -50,7 +50,7 @@ function scrollBox(id, dx, dy) {
   };
 }
 
-/** A page that can be scrolled by less of what is seen may have a part that is scrolled in its stead. */
+/** A page that can be scrolled by less of what is seen may have a part that is scrolled instead of it. */
 const LEAST_ROOM = 0.25;
 
 /** How far an element can be scrolled in all, CSS pixels. @param {Element} element @param {boolean} across */
@@ -59,16 +59,16 @@ const roomOf = (element, across) => (across ? _scrollWidth.call(element) - _clie
 /** What of an element can show what is in it, square pixels. @param {Element} element */
 const areaOf = (element) => _clientWidth.call(element) * _clientHeight.call(element);
 
-/** So much of the view, at least, is taken by what is scrolled in the stead of the page. */
+/** So much of the view, at least, is taken by what is scrolled instead of the page. */
 const LEAST_PART = 0.25;
 
-/** What of the page is scrolled in its stead, and how many of its screens lie before and behind what is seen; null where nothing is. */
+/** What of the page is scrolled instead of it, and how many of its screens lie before and behind what is seen; null where nothing is. */
 function scrolledPart() {
   const [page, part] = [scroller(), largestScroller(false, document)];
   const isAll = !part || (page && roomOf(page, false) >= LEAST_ROOM * innerHeight) || areaOf(part) < LEAST_PART * innerWidth * innerHeight;
   if (isAll || !isSeen(part)) return { doc: documentKey, node: null };
-  const [before, screen] = [_scrollTop.call(part), _clientHeight.call(part)];
-  return { doc: documentKey, node: wire(describePart(part, localName(part)), false), before: before / screen, behind: (roomOf(part, false) - before) / screen };
+  const [before, behind] = screensOf(keep(part));
+  return { doc: documentKey, node: wire(describePart(part, localName(part)), false), before, behind };
 }
 
 /** @param {boolean} across @param {Document | Element} within @returns {Element | null} */
