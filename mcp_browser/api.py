@@ -22,6 +22,7 @@ from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import ActionCall, Budget, Task, TaskOutcome
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.site_data import with_storage_state
 from mcp_browser.errors import NoModel
 from mcp_browser.llm.messages import ChatModel
 from mcp_browser.server.tool_groups import load_actions
@@ -132,7 +133,12 @@ class Agent:
         if tell is not None:
             self.control.instruct(tell)
         async with contextlib.AsyncExitStack() as stack:
-            session = self._session or await stack.enter_async_context(BrowserSession(settings))
+            session = self._session
+            if session is None:
+                session = BrowserSession(settings)
+                state = with_storage_state(settings.browser, {}, isolated=session.isolated)
+                session.context_options.update(state)
+                await stack.enter_async_context(session)
             run = agent_run(
                 history,
                 await with_settings_models(model, settings.agent, judge=self._judge),

@@ -327,10 +327,10 @@ async def carried_out(call: Execution) -> ActionResult:
 async def looked(call: Execution) -> ActionResult:
     """The last step of a look: read something instead of the action."""
     assert call.look is not None
-    await call.session.refuse_blocked(call.session.current_tab)
+    await call.session.refuse_blocked()
     work = call.look(ActionContext(call.session, call.rules.settings))
     result = await call.scope.run(work, doing="reading the page")
-    await call.session.refuse_blocked(call.session.current_tab)
+    await call.session.refuse_blocked()
     return result
 
 

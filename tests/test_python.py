@@ -131,6 +131,22 @@ async def test_an_agent_begins_with_given_actions_and_reports_each_step(
     assert "Red tea, 3.50" in steps[1].page.text
 
 
+@pytest.mark.slow
+async def test_an_agents_own_session_has_the_storage_state_of_its_settings(
+    site: Site, tmp_path: Path
+) -> None:
+    host = urlsplit(site.url).hostname
+    cookie = {"name": "tea", "value": "red", "domain": host, "path": "/", "expires": -1, "httpOnly": False}
+    state = {"cookies": [{**cookie, "secure": False, "sameSite": "Lax"}], "origins": []}
+    (tmp_path / "state.json").write_text(json.dumps(state))
+    settings = Settings.of(headless=True, isolated=True, storage_state=str(tmp_path / "state.json"))
+    steps: list[StepRecord] = []
+    page = site.page("<p></p><script>document.querySelector('p').append(document.cookie)</script>")
+    model = ScriptedModel([done("Seen.")])
+    await Agent("Look", model=model, settings=settings, start_url=page, on_step=steps.append).run()
+    assert "tea=red" in str([step.page for step in steps])
+
+
 def answered(info: AgentInfo) -> ModelResponse:
     """What a model of pydantic-ai's says."""
     done_now = {"done": {"success": True, "text": "It.", "data": {"name": "Red tea"}}}

@@ -1,6 +1,7 @@
 """The agent's loop: look, ask the model, act, remember, until the task ends."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -415,16 +416,12 @@ class AgentRun(TaskRun):
         self._set_status(TaskStatus.NEEDS_PERSON)
         self.obstacle = question.obstacle
         await self._report_status()
-        asking: asyncio.Task[str | None] | None = None
-        try:
+        with contextlib.ExitStack() as after:  # The question is withdrawn once the takeover has ended.
             async with self.session.takeover.asking("the user", question.text) as back:
                 asking = asyncio.create_task(self._answer_to(question))
+                after.callback(asking.cancel)
                 await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
                 answer = PERSON_ACTED.format(note=back.result()).strip() if back.done() else asking.result()
-        finally:
-            # The question is withdrawn once the takeover has ended.
-            if asking is not None:
-                asking.cancel()
         if answer is not None:
             self.obstacle = None
             self._set_status(TaskStatus.WORKING)

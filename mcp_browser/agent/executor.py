@@ -90,11 +90,12 @@ class Domains:
                 if tab is None or self.allow(tab.url):
                     return left
                 left = left or tab.url
-                await self._leave(session, tab, close=tab.id not in tabs)
+                await self._leave(session, tab, keep=tab.id in tabs)
         raise self.outside(left or "The page")
 
-    async def _leave(self, session: BrowserSession, tab: Tab, *, close: bool) -> None:
-        if not close:
+    async def _leave(self, session: BrowserSession, tab: Tab, *, keep: bool) -> None:
+        """Go back or to an empty page; close the tab if neither helps, or if it is not to be kept."""
+        if keep:
             for go in (tab.back, lambda: tab.goto("about:blank")):
                 with contextlib.suppress(ActionError, PlaywrightError):
                     await go()

@@ -122,10 +122,12 @@ class FairSemaphore:
             if mine in self._queue:
                 # The owner's next session takes its place.
                 place = self._queue.index(mine)
-                for heir in [one for one in self._queue[place:] if one[0] == owner][1:2]:
-                    self._queue.remove(heir)
-                    self._queue.insert(place, heir)
-                self._queue.remove(mine)
+                following = next((one for one in self._queue[place + 1 :] if one[0] == owner), None)
+                if following is not None:
+                    self._queue.remove(following)
+                    self._queue[place] = following
+                else:
+                    del self._queue[place]
             else:
                 self.give_back(owner)
             raise
@@ -150,29 +152,26 @@ class FairSemaphore:
 
 
 class SessionLock:
-    """One call at a time in a session, in order of arrival; each takes a turn.
+    """One call at a time in a session, in order of arrival; each takes a turn."""
 
-    `alone` is the lock without a turn, for a person who may keep it for long.
-    """
-
-    def __init__(self, turns: FairSemaphore, owner: str) -> None:
-        """Take turns for `owner`."""
-        self.alone = anyio.Lock()
+    def __init__(self, lock: anyio.Lock, turns: FairSemaphore, owner: str) -> None:
+        """Take turns for `owner`; a person who may keep the session for long holds the `lock` alone."""
+        self._lock = lock
         self._turns = turns
         self._owner = owner
 
     async def __aenter__(self) -> None:
-        await self.alone.acquire()
+        await self._lock.acquire()
         try:
             await self._turns.take(self._owner)
         except BaseException:
-            self.alone.release()
+            self._lock.release()
             raise
 
     async def __aexit__(self, *_: object) -> None:
         self._turns.give_back(self._owner)
-        self.alone.release()
+        self._lock.release()
 
     def locked(self) -> bool:
         """Whether a call works in the session."""
-        return self.alone.locked()
+        return self._lock.locked()

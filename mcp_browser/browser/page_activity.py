@@ -14,7 +14,7 @@ from playwright.async_api import CDPSession, Frame, Page, Request, Response, Web
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.browser.long_polls import EndlessRequests, InFlight
+from mcp_browser.browser.endless_requests import EndlessRequests, InFlight
 
 AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 """Kinds of requests whose end is waited for, unlike pictures, media, pings and sockets."""

@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.clipboard import Clipboard
-from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.concurrency import SessionLock, begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.observation import Effect
@@ -94,7 +94,9 @@ class BrowserSession:
         self.id = secrets.token_hex(8)
         self.watcher: CallWatcher | None = None  # Called for each action
         self.doing = ""  # The action of a list that is being carried out
-        self.lock = limits.lock
+        self.lock = (
+            limits.lock if limits.turns is None else SessionLock(limits.lock, limits.turns, limits.tenant)
+        )
         self.isolated = isolated
         self.in_own_chrome = settings.browser.connect is not None  # The user's own browser
         self.context_options = dict(context_options or {})

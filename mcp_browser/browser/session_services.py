@@ -10,7 +10,7 @@ import anyio
 from playwright.async_api import BrowserContext
 
 from mcp_browser.browser.clipboard import Clipboard
-from mcp_browser.browser.concurrency import SessionLock
+from mcp_browser.browser.concurrency import FairSemaphore
 from mcp_browser.browser.files.artifacts import Artifact, ClientDisk
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.dom.keys import KeyPlace
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 class SessionLimits:
     """What limits a session, and what it shares with others; by default it has the browser for itself.
 
-    `lock` is held during a call. `why_no_tab` takes the number of tabs, and returns why there may not be
-    another one. `find_file` finds the file of an address in any session of the same caller. `output_dir` is
-    the caller's folder for files that stay, `disk` what all its sessions share. Sessions of different
-    `tenant`s are in different browser processes. `clipboard` is the session's own, if sessions of other
-    clients use the same process.
+    `lock` is held during a call, which also takes a turn of its `tenant` in `turns`. `why_no_tab` takes the
+    number of tabs, and returns why there may not be another one. `find_file` finds the file of an address in
+    any session of the same caller. `output_dir` is the caller's folder for files that stay, `disk` what all
+    its sessions share. Sessions of different `tenant`s are in different browser processes. `clipboard` is the
+    session's own, if sessions of other clients use the same process.
     """
 
-    lock: anyio.Lock | SessionLock = field(default_factory=anyio.Lock)
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    turns: FairSemaphore | None = None
     why_no_tab: Callable[[int], str] = lambda _tabs: ""
     find_file: Callable[[str], Artifact | None] = lambda _uri: None
     output_dir: Path | None = None

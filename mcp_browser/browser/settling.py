@@ -91,7 +91,7 @@ class Observer:
             raise tab.why_held()
         if tab.held and tab.closed:
             part = await self._return_from(tab, scope)
-        await self.refuse_blocked(self.current_tab, leave=scope.url)
+        await self.refuse_blocked(leave=scope.url)
         return part
 
     async def _return_from(self, closed: Tab, scope: ActionScope) -> PageReading | None:
@@ -109,19 +109,19 @@ class Observer:
 
         Raises DeadlineExceeded: the page does not answer; BlockedUrl: its address is not allowed.
         """
+        await self.current_tab.arrive()
+        await self.refuse_blocked()
         tab = self.current_tab
-        await tab.arrive()
-        tab = self.current_tab
-        await self.refuse_blocked(tab)
         snapshot = await self._read_page(region=region, part=part) if tab.dialog is None else None
         self._tabs.moved = None
         return await self._observation(snapshot)
 
-    async def refuse_blocked(self, tab: Tab, *, leave: str | None = None) -> None:
-        """Raise BlockedUrl if the address of a tab's page is not allowed.
+    async def refuse_blocked(self, *, leave: str | None = None) -> None:
+        """Raise BlockedUrl if the page's address is not allowed.
 
         `leave` is the address at which an action began; a page that it led to is left.
         """
+        tab = self.current_tab
         url = tab.url
         if url == self._shown_url or may_show(url, self._services.settings):
             self._shown_url = url

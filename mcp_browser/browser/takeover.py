@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.concurrency import Condition, SessionLock, begin, within
+from mcp_browser.browser.concurrency import Condition, begin, within
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import Tabs
@@ -24,7 +24,7 @@ READ_SECONDS = 0.4  # How often secret fields are read
 READING_SECONDS = 2.0  # How long that may take
 SHORTEST_SECRET = 4  # A shorter text occurs in too many words to be hidden, characters
 LONGEST_NAME = 60  # How much of a person's name is shown, characters
-LONGEST_NOTE = 2_000
+LONGEST_NOTE = 2_000  # Of a person's note to the model, characters
 SECRET = "typed by a person"  # The name in results of a text that a person has typed into a secret field
 
 
@@ -229,8 +229,7 @@ class Takeover:
     ) -> None:
         """Hold the session's lock until the browser is handed back."""
         try:
-            lock = self._services.limits.lock
-            async with lock.alone if isinstance(lock, SessionLock) else lock:
+            async with self._services.limits.lock:
                 self._place_before = self._place()
                 self._typed.clear()
                 self._taken_at = time.monotonic()

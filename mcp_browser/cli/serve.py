@@ -12,7 +12,6 @@ from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import SettingsError
 from mcp_browser.privacy.hiding import LogFormatter
-from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.stdio import open_wire
 from mcp_browser.settings import Settings
 
@@ -28,7 +27,6 @@ def serve(loaded: LoadedSettings, _asked: Arguments) -> NoReturn:
 
     with wrong_settings():
         if over_http:
-            quiet_logs()
             run_http(settings)
         run_stdio(settings, wire)
     raise AssertionError

@@ -10,8 +10,8 @@ from mcp_browser.server.http.auth.tokens import DEFAULT_NAME, add_token, new_tok
 def token(loaded: LoadedSettings, asked: Arguments) -> int:
     """Make a token and print it, and nothing else, to standard output; the exit code.
 
-    With a file of tokens in the settings its hash is added there, and counts at once where a server reads the
-    file. What to do with it is written to standard error.
+    With a file of tokens in the settings its hash is added there, and counts within a second where a server
+    reads the file. What to do with it is written to standard error.
 
     Raises:
         SettingsError: the name or the file cannot be used.

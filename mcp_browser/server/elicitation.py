@@ -24,6 +24,7 @@ from pydantic import SecretStr, ValidationError
 from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.process.launch import runs_headless
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.takeover import LONGEST_NOTE
 from mcp_browser.text import cut
 
 PERSON_SECONDS = 900.0  # How long a person may take to answer
@@ -250,7 +251,6 @@ def no_view(_request: Context, _session: BrowserSession) -> str | None:
     return None
 
 
-LONGEST_NOTE = 2_000
 DONE, COULD_NOT = "Done", "Could not"
 IT_IS_DONE = "The user says that it is done."
 

@@ -188,9 +188,11 @@ def run_http(settings: Settings) -> NoReturn:
     Raises:
         SettingsError: the server cannot listen, or cannot be started as the settings want it.
     """
-    # Imported late: it imports starlette, which stdio does not need.
+    # Imported late: they import starlette and uvicorn, which stdio does not need.
     from mcp_browser.server.http.auth.middleware import check_exposure  # noqa: PLC0415
+    from mcp_browser.server.http.quiet_logs import quiet_logs  # noqa: PLC0415
 
+    quiet_logs()
     check_exposure(settings.access, settings.server.host)
     _check_files(settings)
     TRACES.start()

@@ -3,6 +3,8 @@
 import asyncio
 from collections import Counter
 
+import anyio
+
 from mcp_browser.browser.concurrency import FairSemaphore, SessionLock
 
 
@@ -58,8 +60,8 @@ async def test_a_crowd_may_have_all_turns() -> None:
 
 async def test_who_gives_up_waiting_leaves_no_trace() -> None:
     turns = FairSemaphore(1)
-    lock = SessionLock(turns, "one")
-    other = SessionLock(turns, "two")
+    lock = SessionLock(anyio.Lock(), turns, "one")
+    other = SessionLock(anyio.Lock(), turns, "two")
     async with lock:
         waiting = asyncio.create_task(other.__aenter__())
         await _settle()
@@ -98,7 +100,7 @@ async def test_the_next_session_of_an_owner_takes_the_place_of_one_that_gives_up
 
 
 async def test_calls_of_one_session_come_one_after_the_other() -> None:
-    lock = SessionLock(FairSemaphore(4), "one")
+    lock = SessionLock(anyio.Lock(), FairSemaphore(4), "one")
     seen: list[str] = []
 
     async def work(name: str) -> None:

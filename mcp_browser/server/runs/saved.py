@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import os
 import re
 import shutil
 import time
@@ -76,7 +77,7 @@ class SavedRuns:
 
     def all(self) -> Iterator[AgentHistory]:
         """The histories of all runs that can be read, of all callers."""
-        for folder in self._with(HISTORY_FILE):
+        for folder in self._folders_with(HISTORY_FILE):
             with contextlib.suppress(NotFound):
                 yield TaskFolder.read(folder).history()
 
@@ -85,7 +86,7 @@ class SavedRuns:
         with contextlib.suppress(OSError, ValueError):  # It may be too long for a path.
             if (Path(name) / HISTORY_FILE).is_file():
                 return Path(name)
-        fitting = [folder for folder in self._with(HISTORY_FILE) if folder.name.startswith(name)]
+        fitting = [folder for folder in self._folders_with(HISTORY_FILE) if folder.name.startswith(name)]
         if len(fitting) == 1:
             return fitting[0]
         why = f"{len(fitting)} tasks begin with" if fitting else "There is no task"
@@ -148,13 +149,13 @@ class SavedRuns:
             deleted.append(found.path.name)
         return deleted
 
-    def _with(self, file: str) -> list[Path]:
-        """The folders of runs that have this file. Raises OSError: theirs cannot be read."""
+    def _folders_with(self, file: str) -> list[Path]:
+        """The folders of runs that have this file, and can be read. Raises OSError: theirs cannot be."""
         folders = self.folder.iterdir() if self.folder.is_dir() else ()
-        return [folder for folder in folders if (folder / file).is_file()]
+        return [folder for folder in folders if os.path.isfile(folder / file)]  # noqa: PTH113 - never raises
 
     def _ended(self) -> Iterator[_Folder]:
-        for path in self._with(RECORD_FILE):
+        for path in self._folders_with(RECORD_FILE):
             with contextlib.suppress(OSError):
                 if IDENTIFIER.fullmatch(path.name):
                     files, record = [file.stat() for file in path.iterdir()], _record_in(path)

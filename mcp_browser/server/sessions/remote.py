@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mcp_browser.browser.clipboard import Clipboard
-from mcp_browser.browser.concurrency import FairSemaphore, SessionLock, begin, finish
+from mcp_browser.browser.concurrency import FairSemaphore, begin, finish
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, ClientDisk
 from mcp_browser.browser.files.filenames import safe_name
 from mcp_browser.browser.manager import BrowserManager
@@ -157,7 +157,7 @@ class RemoteSessions(Sessions):
             settings=self._settings_of(principal),
             context_options=options,
             limits=SessionLimits(
-                lock=SessionLock(self.turns, principal.id),
+                turns=self.turns,
                 why_no_tab=lambda tabs: self._why_no_tab(principal, tabs),
                 find_file=lambda uri: self._file_of(principal, uri),
                 logins=self.profiles_of(principal),

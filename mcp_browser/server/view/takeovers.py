@@ -14,9 +14,8 @@ from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.input import Button, Modifier
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
-from mcp_browser.browser.takeover import TakeoverHolder
+from mcp_browser.browser.takeover import LONGEST_NOTE, TakeoverHolder
 from mcp_browser.errors import ActionError, NotActionable
-from mcp_browser.server.elicitation import LONGEST_NOTE
 
 LEFT_SECONDS = 20.0  # How long after its page has gone a viewer keeps what it has taken over
 LONGEST_TEXT = 20_000  # Characters that come at once, as pasted

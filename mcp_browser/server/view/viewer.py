@@ -17,9 +17,9 @@ from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.takeover import LONGEST_NOTE
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.hiding import cut_address, hide, hide_in, redact_addresses
-from mcp_browser.server.elicitation import LONGEST_NOTE
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.view.card import Steering, TaskCard
 from mcp_browser.server.view.journal import Journal, SeenCall

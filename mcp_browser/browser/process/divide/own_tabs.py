@@ -101,7 +101,7 @@ class OwnTabs(Divider):
                 # A window in the background hides no tab of the user.
                 parameters |= {"newWindow": True, "background": True}
             elif method in ("Browser.getVersion", "Target.attachToBrowserTarget"):
-                parameters = {}
+                parameters = {}  # Nothing that a client adds reaches the user's browser.
             self._ask(client, method, command["id"], **parameters)
 
     def _detaches(self, client: DividerClient, method: str, parameters: Parameters) -> bool:
