@@ -289,6 +289,10 @@ def test_what_is_asked_of_a_cdp_endpoint_is_not_told() -> None:
     assert option.written("wss://host/session?token=hunter2") == "wss://host/session"
 
 
+def test_the_value_of_a_header_is_not_told() -> None:
+    assert all_options()["extra_headers"].written(("X-Team-Key: s3cret",)) == "X-Team-Key: ***"
+
+
 @pytest.mark.parametrize(
     "elsewhere", [{"cdp_endpoint": "http://127.0.0.1:9222"}, {"browser_endpoint": "ws://host:3000/"}]
 )

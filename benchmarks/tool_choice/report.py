@@ -21,16 +21,17 @@ def read(path: Path) -> list[Asked]:
 
 def write(results: Sequence[Asked], *, note: str = "") -> None:
     """Write the page, of the lists as they are now; answers are judged by today's rules."""
+    ours, theirs = lists.ours(), lists.theirs()
     by_text = {instruction.says: instruction for instruction in INSTRUCTIONS}
-    listed = {lists.OURS: lists.ours(), lists.COMMANDS: lists.ours(), lists.THEIRS: lists.theirs()}
+    listed = {lists.OURS: ours, lists.COMMANDS: ours, lists.THEIRS: theirs}
     results = [
         judged(one, listed[one.server], by_text[one.says])
         for one in results
         if one.says in by_text and one.server in listed
     ]
-    commands = digest(lists.ours(), lists.COMMANDS)
+    commands = digest(ours, lists.COMMANDS)
     by_command = [one for one in results if (one.server, one.list) == (lists.COMMANDS, commands)]
-    current = {lists.OURS: digest(lists.ours()), lists.THEIRS: digest(lists.theirs())}
+    current = {lists.OURS: digest(ours), lists.THEIRS: digest(theirs)}
     results = [one for one in results if one.list == current.get(one.server)]
     lines = [
         "# Tool choice",
@@ -42,8 +43,8 @@ def write(results: Sequence[Asked], *, note: str = "") -> None:
         "arguments, by the tool's schema and by value. "
         f"{len(INSTRUCTIONS)} instructions, the same for both servers, of what both offer by default.",
         "",
-        f"The lists: mcp-browser {_size(lists.ours())}, playwright-mcp {lists.VERSION} "
-        f"{_size(lists.theirs())}, as compact JSON. The instructions were written by those who write "
+        f"The lists: mcp-browser {_size(ours)}, playwright-mcp {lists.VERSION} "
+        f"{_size(theirs)}, as compact JSON. The instructions were written by those who write "
         "mcp-browser.",
     ]
     for name in dict.fromkeys(one.model for one in results):

@@ -98,7 +98,8 @@ async def test_parts_of_the_page_without_a_line_are_found_by_role(
     await hand.open(PARTS)
     await hand.do("find_elements", role=role)
     assert [element["name"] for element in hand.data["elements"]] == names
-    await hand.do("get_state", index=hand.data["elements"][0]["index"])
+    told = await hand.do("get_state", index=hand.data["elements"][0]["index"])
+    assert ("Low" in told) == (role == "contentinfo")
 
 
 async def test_a_role_that_nothing_has_names_those_that_are_there(hand: Hand) -> None:

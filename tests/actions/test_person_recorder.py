@@ -132,6 +132,22 @@ async def again(hand: Hand, recorded: AgentHistory, *secrets: str, **variables: 
     return await replay.run()
 
 
+async def test_a_recording_names_the_secrets_that_a_person_types(hand: Hand) -> None:
+    await hand.open(SHOP)
+    person, page = Person(hand.session), hand.session.current_tab.page
+    async with recording(hand) as recorded:
+        await person.fill("Name", "Ann")
+        await person.press("Tab")
+        await page.keyboard.type(PASSWORD)
+        await person.fill("Code", CODE)
+    assert list(recorded.lines[3:]) == [
+        'page.get_by_role("textbox", name="Password", exact=True).fill(secret("word"))',
+        'page.get_by_role("textbox", name="Code", exact=True).fill(secret("c"))',
+    ]
+    assert PASSWORD not in recorded.text
+    assert CODE not in recorded.text
+
+
 @pytest.mark.slow
 async def test_a_form_is_recorded_and_done_again_and_its_secrets_have_names(
     hand: Hand, tmp_path: Path

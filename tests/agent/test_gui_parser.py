@@ -175,10 +175,6 @@ def test_the_last_step_takes_only_the_end() -> None:
     assert call.arguments == {"success": False, "text": "Got as far as the login page."}
 
 
-def test_five_pictures_are_kept() -> None:
-    assert GuiStyle.images_kept == 5
-
-
 @pytest.mark.parametrize(
     ("size", "seen"),
     [

@@ -17,13 +17,12 @@ from mcp_browser.privacy.pictures import PAINT
 from mcp_browser.settings import Settings
 from tests.conftest import folders, manager, session, shared_session
 from tests.support.site import Site
+from tests.support.video import BLUE, GREEN, RED, Colour
 
 __all__ = ["folders", "manager", "session", "shared_session"]
 
 pytestmark = pytest.mark.slow
 
-Colour = tuple[int, int, int]
-RED, GREEN, BLUE = (255, 0, 0), (0, 128, 0), (0, 0, 255)
 GREY: Colour = tuple(int(PAINT[at : at + 2], 16) for at in (1, 3, 5))  # type: ignore[assignment]
 PLAIN = "<style>body{margin:0}</style><body style='background: COLOUR; height: 3000px'>"
 MOVING = """<style>body{margin:0} #a{position:absolute;width:90px;height:90px;background:#000}</style>

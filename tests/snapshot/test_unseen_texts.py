@@ -4,8 +4,6 @@ import pytest
 
 from tests.snapshot.hand import Hand
 
-pytestmark = pytest.mark.slow
-
 WAYS = {
     "display": "display: none",
     "visibility": "visibility: hidden",
@@ -48,6 +46,7 @@ WAYS = {
     "black on black": "color: #000; background: #000",
     "content-visibility": "content-visibility: hidden",
 }
+QUICK = {"display", "a clip", "left of the page", "transparent ink"}
 SEEN = {
     "on a dark ground": ("background: #123", "color: white"),
     "on a picture": ("background: url(data:,)", "color: white"),
@@ -74,7 +73,13 @@ async def told(hand: Hand, body: str) -> tuple[str, str]:
     return view.text, str(extracted.page_content)
 
 
-@pytest.mark.parametrize("style", WAYS.values(), ids=WAYS.keys())
+@pytest.mark.parametrize(
+    "style",
+    [
+        pytest.param(style, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
+        for name, style in WAYS.items()
+    ],
+)
 async def test_what_nobody_can_see_is_told_by_neither(hand: Hand, style: str) -> None:
     sheet = f"<style>.unseen {{ {style} }}</style>"
     for part in (
@@ -88,18 +93,21 @@ async def test_what_nobody_can_see_is_told_by_neither(hand: Hand, style: str) ->
             assert "me" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("around", "style"), SEEN.values(), ids=SEEN.keys())
 async def test_what_can_be_seen_is_told_by_both(hand: Hand, around: str, style: str) -> None:
     for text in await told(hand, f'<div style="{around}"><p style="{style}">Welcome</p></div>'):
         assert "Welcome" in text
 
 
+@pytest.mark.slow
 async def test_a_body_without_a_height_hides_nothing(hand: Hand) -> None:
     sheet = "<style>body { overflow: hidden; margin: 0 } main { position: absolute; inset: 0 }</style>"
     for text in await told(hand, f"{sheet}<main><button>Launch</button></main>"):
         assert "Launch" in text
 
 
+@pytest.mark.slow
 async def test_white_letters_over_a_picture_beside_them_are_told(hand: Hand) -> None:
     beside = '<img src=data:, style="position: absolute; width: 9em; height: 2em">'
     for over in (beside, "<style>p::before { content: '' }</style>"):
@@ -107,6 +115,7 @@ async def test_white_letters_over_a_picture_beside_them_are_told(hand: Hand) -> 
             assert "Welcome" in text
 
 
+@pytest.mark.slow
 async def test_fields_that_are_drawn_by_others_are_told_by_both(hand: Hand) -> None:
     drawn = '<label>Agree <input type=checkbox checked style="opacity: 0"></label>'
     snapshot, extracted = await told(hand, drawn)
