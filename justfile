@@ -29,15 +29,16 @@ layers:
     lint-imports
     deptry .
 
-# Types of the page's own scripts.
+# Types of the page's own scripts; those that pages get minified are the same in that form.
 scripts:
     #!/usr/bin/env bash
     set -euo pipefail
     if ! command -v npm >/dev/null; then
-        echo "npm is missing: the types of the page scripts are NOT checked"
+        echo "npm is missing: the types and the minified forms of the page scripts are NOT checked"
         exit 0
     fi
     npx --yes --package {{ typescript }} -- tsc --project tsconfig.json
+    npx --yes --package {{ typescript }} -- node scripts/compare_minified.js mcp_browser/dom/{,page/}*.js
 
 # The files of GitHub against their schemas, which are shipped with the checker; each job has a limit of time.
 workflows:

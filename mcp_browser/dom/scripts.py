@@ -57,7 +57,15 @@ def _expression(name: str) -> str:
     return _source(name).rstrip().removesuffix(";")
 
 
-def _source(name: str) -> str:
-    """A script as it is sent to each document: without comments, which are a third of it."""
-    source = resources.files("mcp_browser.dom").joinpath(*name.split("/")).read_text(encoding="utf-8")
+def minified(source: str) -> str:
+    """A script as it is sent to each document: without comments, which are a third of it.
+
+    White space in a template literal within another, and in a regular expression right after `=>`, is lost,
+    too: `just scripts` finds such a place.
+    """
     return str(rjsmin.jsmin(source))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+
+
+def _source(name: str) -> str:
+    source = resources.files("mcp_browser.dom").joinpath(*name.split("/")).read_text(encoding="utf-8")
+    return minified(source)
