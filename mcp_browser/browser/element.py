@@ -115,7 +115,8 @@ class Element:
             await self.press("Space")
             return
         async with self.input.holding(modifiers) if modifiers else contextlib.nullcontext():
-            await self.input.click(ready.x, ready.y, button=button, clicks=clicks)
+            listens = ready.listens or bool(modifiers)
+            await self.input.click(ready.x, ready.y, button=button, clicks=clicks, listens=listens)
 
     async def hover(self) -> None:
         """Put the mouse over the element."""
@@ -266,7 +267,7 @@ class Element:
                 f"{self} is a radio button.", hint="To clear it, choose another one of its group."
             )
         if ready.reached:
-            await self.input.click(ready.x, ready.y)
+            await self.input.click(ready.x, ready.y, listens=ready.listens)
         else:
             await self.press("Space")
         if not is_known:

@@ -82,8 +82,10 @@ class Input:
         self._pressed_at: tuple[float, float] | None = None
         self._unreleased: tuple[Button, int] | None = None
 
-    async def click(self, x: float, y: float, *, button: Button = "left", clicks: int = 1) -> None:
-        """Click at a point."""
+    async def click(
+        self, x: float, y: float, *, button: Button = "left", clicks: int = 1, listens: bool = True
+    ) -> None:
+        """Click at a point; `listens`: whether the page may run a script as the mouse comes and presses."""
         gated = self._services.gate is not None
         if gated:
             await self.check_at(x, y)
@@ -93,7 +95,9 @@ class Input:
             # The page may move another element under the mouse as it moves.
             if gated and not self._tab.held:
                 await self.check_at(x, y)
-            await self._press(button, count)
+            # `listens` was said before a policy took its time, and of a first press of the left button.
+            asks = listens or gated or count > 1 or button != "left"
+            await self._press(button, count, asks=asks)
             await self._release(button, count)
             if self._tab.held:
                 break
@@ -270,10 +274,10 @@ class Input:
     def _is_ruled(self) -> bool:
         return self._services.gate is not None or self._services.typing_rule is not None
 
-    async def _press(self, button: Button, clicks: int) -> None:
+    async def _press(self, button: Button, clicks: int, *, asks: bool = True) -> None:
         self._unreleased = None
         await self._act(self._tab.page.mouse.down(button=button, click_count=clicks))
-        if self._tab.cursor is not None and not self._tab.held:
+        if asks and self._tab.cursor is not None and not self._tab.held:
             # If the page is busy or gone, the button is released anyway.
             with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
                 await self._tab.ask(self._tab.dom.pressed(*self._tab.cursor), limit=PRESSED_SECONDS)

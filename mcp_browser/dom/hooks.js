@@ -13,6 +13,9 @@
   "use strict";
   const CLICK_LIKE = new Set(["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "contextmenu"]);
   const DROPS = new Set(["drop", "dragover", "dragenter"]);
+  /** What comes as the mouse does and as its button goes down. */
+  const POINTING = ["over", "enter", "move", "down"].flatMap((what) => [`pointer${what}`, `mouse${what}`]);
+  const PRESSING = new Set([...POINTING, "touchstart", "focus", "focusin", "blur", "focusout", "selectstart", "selectionchange"]);
   const NATIVE = new Set(["button", "input", "select", "textarea", "summary", "option", "body", "html", "iframe"]);
   const INPUTS = ["pointerdown", "mousedown", "keydown", "input", "wheel", "drop", "pointerup", "click", "change"];
   const KEYS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
@@ -104,14 +107,12 @@
   const shadows = new KeptSet();
   /** Those of them that were not sent yet and cannot be seen otherwise. @type {Set<WeakRef<ShadowRoot>>} */
   const closedRoots = new KeptSet();
-  /** @type {Set<WeakRef<Element>>} */
-  const listening = new KeptSet();
-  /** @type {WeakSet<Element>} */
-  const known = new KeptWeakSet();
-  /** What takes drops. @type {Set<WeakRef<Element>>} */
-  const dropping = new KeptSet();
-  /** @type {WeakSet<Element>} */
-  const knownDrops = new KeptWeakSet();
+  /** Elements that are known, and those of them that were not passed on yet. @typedef {{ known: WeakSet<Element>, refs: Set<WeakRef<Element>> }} Noted */
+  const noNotes = () => /** @type {Noted} */ ({ known: new KeptWeakSet(), refs: new KeptSet() });
+  /** What listens for the mouse, and what takes drops. */
+  const [listening, dropping] = [noNotes(), noNotes()];
+  /** Whether a script may run as a button of the mouse goes down; true where the document had begun before. */
+  let isPressHeard = !!document.documentElement;
   /** Of which element ElementInternals are. @type {WeakMap<ElementInternals, Element>} */
   const elementOf = new KeptWeakMap();
   /** Whether the page script wants to be asked of each key. */
@@ -187,12 +188,12 @@
     }
   }
 
-  /** @param {unknown} target @param {WeakSet<Element>} met @param {Set<WeakRef<Element>>} noted */
-  function note(target, met, noted) {
-    if (!(target instanceof Element) || met.has(target) || NATIVE.has(target.localName)) return;
+  /** @param {unknown} target @param {Noted} noted */
+  function note(target, noted) {
+    if (!(target instanceof Element) || noted.known.has(target) || NATIVE.has(target.localName)) return;
     if (noted === listening && target.localName === "a" && target.hasAttribute("href")) return;
-    met.add(target);
-    noted.add(new Ref(target));
+    noted.known.add(target);
+    noted.refs.add(new Ref(target));
   }
 
   /** @param {any} owner @param {string} name @param {(native: Function, self: any, args: any[]) => unknown} instead */
@@ -217,19 +218,26 @@
     /** @type {any} */ (globalThis)[name] = wrapped;
   }
 
-  wrap(EventTarget.prototype, "addEventListener", (native, self, args) => {
-    if (CLICK_LIKE.has(args[0])) note(self, known, listening);
-    if (DROPS.has(args[0])) note(self, knownDrops, dropping);
-    if (args[0] === "load" && (self === globalThis || self === undefined)) expectLoad();
-    return apply(native, self, args);
-  });
-
-  for (const name of ["onclick", "onmousedown", "onpointerdown", "onmouseup", "onpointerup", "ondrop", "ondragover"]) {
-    wrapAccessor(HTMLElement.prototype, name, "set", (native, self, args) => {
-      if (args[0] && name[2] === "d" && name[3] === "r") note(self, knownDrops, dropping);
-      else if (args[0]) note(self, known, listening);
+  /** A listener for events of this type is added. @param {unknown} target @param {string} type */
+  function noteListener(target, type) {
+    if (CLICK_LIKE.has(type)) note(target, listening);
+    if (DROPS.has(type)) note(target, dropping);
+    if (PRESSING.has(type)) isPressHeard = true;
+    if (type === "load" && (target === globalThis || target === undefined)) expectLoad();
+  }
+  for (const name of ["addEventListener", "when"]) {
+    wrap(EventTarget.prototype, name, (native, self, args) => {
+      noteListener(self, args[0]);
       return apply(native, self, args);
     });
+  }
+  for (const owner of [HTMLElement.prototype, HTMLBodyElement.prototype, SVGElement.prototype, Document.prototype, globalThis]) {
+    for (const type of ["click", "mouseup", "pointerup", "drop", "dragover", ...PRESSING]) {
+      wrapAccessor(owner, `on${type}`, "set", (native, self, args) => {
+        if (args[0]) noteListener(self, type);
+        return apply(native, self, args);
+      });
+    }
   }
 
   wrap(Element.prototype, "attachShadow", (native, self, args) => {
@@ -355,9 +363,7 @@
     return apply(native, self, args);
   }
   /** @param {any} owner @param {string[]} names */
-  function countEffects(owner, names) {
-    for (const name of names) wrap(owner, name, counted);
-  }
+  const countEffects = (owner, names) => names.forEach((name) => wrap(owner, name, counted));
   countEffects(globalThis, ["alert", "confirm", "prompt", "print", "open", "scroll", "scrollTo", "scrollBy"]);
   countEffects(Element.prototype, ["animate", "scroll", "scrollTo", "scrollBy", "scrollIntoView"]);
   countEffects(HTMLElement.prototype, ["focus", "blur", "click"]);
@@ -385,8 +391,7 @@
     const watched = own <= DEEPEST_TIMER && total <= longest;
     const kind = own <= DEEPEST_TIMER && wait >= SHORTEST_LEARNT && wait <= LONGEST_AFTER_INPUT ? kindOf(wait) : "";
     const isPages = kind && isOfPage(kind, wait, callback);
-    /** @type {unknown} */
-    let id;
+    let id = /** @type {unknown} */ (undefined);
     args[0] = function (/** @type {any[]} */ ...given) {
       due.delete(id);
       if (kind && watched && !isPages) watchEffect(kind, waited);
@@ -422,8 +427,7 @@
       if (typeof callback !== "function") return apply(native, self, args);
       const own = level + step;
       const watched = own <= DEEPEST_TIMER;
-      /** @type {unknown} */
-      let key;
+      let key = /** @type {unknown} */ (undefined);
       args[0] = function (/** @type {any[]} */ ...given) {
         expected.delete(key);
         return at(watched ? own : BACKGROUND, () => apply(callback, this, given));
@@ -863,9 +867,7 @@
   }
 
   /** @param {Event} event */
-  function say(event) {
-    if (port) apply(dispatch, port, [event]);
-  }
+  const say = (event) => port && apply(dispatch, port, [event]);
   /** @param {string} type @param {string} [detail] */
   const message = (type, detail) => new CustomEvent(type, /** @type {CustomEventInit} */ ({ __proto__: null, cancelable: true, detail }));
   /** @param {string} type @param {HTMLElement} submitter */
@@ -873,8 +875,7 @@
 
   /** @param {Set<WeakRef<Element>>} refs @param {"element" | "drop"} kind */
   function sayElements(refs, kind) {
-    /** @type {StaticRange[]} */
-    const targetRanges = [];
+    const targetRanges = /** @type {StaticRange[]} */ ([]);
     refs.forEach((ref) => {
       const element = ref.deref();
       if (!element) return;
@@ -906,8 +907,7 @@
       const element = internals && elementOf.get(internals);
       if (!internals || !(element instanceof HTMLElement)) return;
       unheard.delete(internals);
-      /** @type {Record<string, string>} */
-      const said = {};
+      const said = /** @type {Record<string, string>} */ ({});
       for (const [name, get] of sayings) {
         const value = apply(get, internals, []);
         if (typeof value === "string") said[name] = value;
@@ -934,7 +934,8 @@
   function answer(event) {
     switch (apply(detailOf, event, [])) {
       case "input":
-        return begin();
+        begin();
+        return say(message("timers", isPressHeard ? "1" : "0"));
       case "settled":
         settled = true;
         // The whole wait may have ended first.
@@ -953,8 +954,7 @@
         keysHeld = false;
         return;
       case "readings": {
-        /** @type {[string, string][]} */
-        const known_ = [];
+        const known_ = /** @type {[string, string][]} */ ([]);
         read.forEach((how, url) => (known_[known_.length] = [url, how]));
         return say(message("readings", stringify(known_)));
       }
@@ -976,8 +976,8 @@
     }
     sayRoots();
     if (saying.size) saySayings();
-    if (listening.size) sayElements(listening, "element");
-    if (dropping.size) sayElements(dropping, "drop");
+    if (listening.refs.size) sayElements(listening.refs, "element");
+    if (dropping.refs.size) sayElements(dropping.refs, "drop");
   }
 
   /** The page script introduces itself. No script of a page may run in here: it would read the name in window.event. @param {Event} event */

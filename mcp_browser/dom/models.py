@@ -238,6 +238,8 @@ class ReadyElement(Frozen):
     view. `kind` is how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
     (`picker`), moved (`slider`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached`
     is False where keys reach it and no mouse does; `code` is True of a rich field whose text nobody spells.
+    `listens` is False where the page is known to run no script as the mouse comes there and presses: a hint
+    of the page's own world.
     """
 
     node: DomNode
@@ -254,6 +256,7 @@ class ReadyElement(Frozen):
     code: bool = False
     focused: bool = False
     reached: bool = True
+    listens: bool = True
 
 
 class Scrolled(Frozen):

@@ -161,10 +161,34 @@ async def test_a_listener_for_another_mouse_event_counts_too(hand: Hand, event: 
     assert view.offers("Press")
 
 
-LATE = """<style>div { width: 100px; height: 40px }</style><div id=day tabindex=0>Day</div><script>
-day.onmousedown = () => requestAnimationFrame(() => setTimeout(() =>
+BEGIN = """<style>div { width: 100px; height: 40px }</style><script>
+const begin = () => requestAnimationFrame(() => setTimeout(() =>
     addEventListener('mouseup', () => { day.textContent = 'Chosen'; }, { once: true })));
 </script>"""
+LATE = f"{BEGIN}<div id=day tabindex=0>Day</div><script>day.onmousedown = begin</script>"
+PRESSED = {
+    "an attribute": "<div id=day tabindex=0 onmousedown='begin()'>Day</div>",
+    "a property of the window": "<div id=day tabindex=0>Day</div><script>onpointerdown = begin</script>",
+    "a listener": "<div id=day tabindex=0>Day</div><script>addEventListener('mousedown', begin)</script>",
+    "a stream of events": "<div id=day tabindex=0>Day</div>"
+    "<script>day.when('mousedown').subscribe(begin)</script>",
+    "a property for the focus": "<div id=day tabindex=0>Day</div><script>day.onfocus = begin</script>",
+    "an attribute for the focus": "<div id=day tabindex=0 onfocus='begin()'>Day</div>",
+    "an attribute for the focus lost": "<input autofocus onblur='begin()'><div id=day tabindex=0>Day</div>",
+    "a listener that is added as the mouse comes": "<div id=day tabindex=0>Day</div><script>"
+    "day.onmouseenter = () => day.addEventListener('mousedown', begin)</script>",
+    "an attribute around a closed shadow tree": "<div id=day onmousedown='begin()'>Day</div><script>"
+    "day.attachShadow({ mode: 'closed' }).innerHTML = '<button><slot></slot></button>'</script>",
+}
+
+
+@pytest.mark.parametrize("page", PRESSED.values(), ids=PRESSED.keys())
+async def test_however_a_page_listens_for_the_press_it_has_its_frame_before_the_release(
+    hand: Hand, page: str
+) -> None:
+    view = await hand.show(BEGIN + page)
+    await hand.click(view.index("Day"))
+    await hand.tab.page.get_by_text("Chosen").wait_for(timeout=10_000)
 
 
 async def test_a_page_that_listens_for_the_release_a_frame_after_the_press_hears_of_it(hand: Hand) -> None:

@@ -34,10 +34,34 @@ async def test_a_click_that_starts_nothing_is_five_messages(hand: Hand) -> None:
     await hand.click(view.index("Act"))
     with counting() as trips:
         await hand.click(view.index("Act"))
-    # Ready, mouse (move, down, whether the press asked for a frame, up), then settle and changes in one.
-    assert trips.messages.count("send Runtime.evaluate") <= 3, trips.messages
-    assert len(trips) <= 8, trips.messages
-    assert trips.chain <= 8, trips.messages
+    # Ready, mouse (move, down, up), then settle and changes in one.
+    assert trips.messages.count("send Runtime.evaluate") == 2, trips.messages
+    assert len(trips) == 5, trips.messages
+
+
+PLAIN = "<button>Act</button>"
+
+
+@pytest.mark.parametrize(
+    ("page", "asks"),
+    [
+        (f"{PLAIN}<b onmousedown='0'>Elsewhere</b>", False),
+        (f"<iframe srcdoc='{PLAIN}'></iframe><script>onmousedown = () => 0</script>", False),
+        ("<button onpointerdown='0'>Act</button>", True),
+        (f"{PLAIN}<script>addEventListener('mousedown', () => 0)</script>", True),
+        (f"<iframe srcdoc='{PLAIN}<script>onfocus = () => 0</script>'></iframe>", True),
+        (f"{PLAIN}<input autofocus onblur='0'>", True),
+        (f"{PLAIN}<script>document.body.onblur = () => 0</script>", True),
+    ],
+)
+async def test_a_page_is_asked_between_press_and_release_where_it_listens_for_the_press(
+    hand: Hand, page: str, asks: bool
+) -> None:
+    view = await hand.show(page)
+    with counting() as trips:
+        await hand.tab.element(view.index("Act")).click()
+    at = trips.messages.index("mouseDown")
+    assert trips.messages[at:] == ["mouseDown", *["send Runtime.evaluate"] * asks, "mouseUp"]
 
 
 @pytest.mark.parametrize(

@@ -177,14 +177,19 @@ async function ready(id, purpose, force) {
     const problem = /** @type {Problem} */ (answer).problem;
     // The mouse that comes now may start something before any button or key goes down.
     if (!problem && purpose !== "read") {
-      beginInput();
-      return { ...answer, learnt: learntAnew() };
+      const { x, y } = /** @type {{ x: number, y: number }} */ (answer);
+      return { ...answer, listens: beginInput() || [at(x, y), deepActive()].some(hearsPress), learnt: learntAnew() };
     }
     if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE + (scrolled ? SHOWN_WITHIN : 0)) return answer;
     scrolled ||= !!(/** @type {Problem} */ (answer).scrolled);
     await pause(50);
   }
 }
+
+const PRESS_HANDLERS = "pointerover pointerenter pointermove mouseover mouseenter mousemove pointerdown mousedown touchstart focus blur selectstart selectionchange";
+const ON_PRESS = PRESS_HANDLERS.split(" ").map((type) => `[on${type}]`).join();
+/** Whether a press on an element, or the loss of its focus, may run a script that the hook has not heard of: an attribute's, or a frame's. @param {Element | null} element */
+const hearsPress = (element) => isFrame(element) || Array.from(outward(element)).some((outer) => matches(outer, ON_PRESS));
 
 /** What is seen in the place of a range that is clipped to nothing: the nearest box around it. @param {Element} range */
 function thumbOf(range) {

@@ -108,7 +108,7 @@ function noteMovements(records) {
   for (const target of targets) if (!isSelfMoved(target) && !isSelfMoved(parentNode(target))) restlessness++;
 }
 
-/** An input comes: what moves now was not moved by it. */
+/** An input comes: what moves now was not moved by it. @returns whether the page listens for the mouse's press, or for what comes with it; true where that is not known */
 function beginInput() {
   noteMovements(mover.takeRecords());
   inputs++;
@@ -119,7 +119,7 @@ function beginInput() {
     if (target) noteMovement(target).moving = true;
   }
   isActing = true;
-  ask("input");
+  return ask("input", "1") !== "0";
 }
 
 /** @param {Document | ShadowRoot} root */
