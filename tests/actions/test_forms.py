@@ -155,6 +155,15 @@ async def test_several_options_of_a_multiple_select_are_exactly_the_chosen_ones(
     assert await hand.js("[...f.selectedOptions].map(o => o.value)") == ["b", "d"]
 
 
+async def test_a_native_list_without_a_name_is_not_called_by_its_options(hand: Hand) -> None:
+    await hand.open("<select multiple><option>a<option>b</select>")
+    index = hand.index("", role="listbox")
+    assert f'Selected "b" in [{index}] listbox "".' in await hand.do(
+        "select_option", index=index, options=["b"]
+    )
+    assert f'[{index}] listbox ""' in await hand.do("find_elements", selector="select")
+
+
 async def test_options_are_listed_and_one_that_is_not_there_names_them(hand: Hand) -> None:
     await hand.open(SIZES)
     text = await hand.do("get_options", index=hand.index("Size"))

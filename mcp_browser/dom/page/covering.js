@@ -284,7 +284,8 @@ function interactiveAround(hit, lines) {
 function describe(element) {
   const tag = localName(element);
   const role = (explicitRole(element) || nativeRole(element, tag)).replace(/^(none|presentation|generic)$/, "");
-  const what = ROLE_KINDS.get(role);
+  // A native list is a field, whose content is its value.
+  const what = tag === "select" ? "interactive" : ROLE_KINDS.get(role);
   const known = reportedById().get(idOf(element));
   const id = keep(element);
   // What these are called depends on what is in them, as it was read.
@@ -303,8 +304,7 @@ function describe(element) {
   const whole = element === rootElement() || element === body();
   let name = nameOf(element, tag, shown) || (whole ? tidy(String(_title.call(document))) : "");
   if (tag === "input" && !isSeen(element)) name = seenBelow(element, name);
-  // A field's content is its value.
-  if (!name && !whole && !FIELDS.has(shown)) name = tidy(contentOf(element, element, 0, false));
+  if (!name && !whole && !FIELDS.has(shown) && tag !== "select") name = tidy(contentOf(element, element, 0, false));
   // Of a box that holds much the first thing that has a title speaks.
   if (!what && !whole && shown === tag && name.length > 80) name = cut(tipOf(element, true) || name, 80);
   if (what === "region") {

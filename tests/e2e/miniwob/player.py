@@ -49,9 +49,13 @@ class Player(Browser):
         """The elements that a selector finds."""
         return elements_in(await self.do("find_elements", selector=selector, limit=100))
 
-    async def press(self, target: Element) -> str:
-        """Click an element."""
-        return await self.do("click_element", index=target.index)
+    def hinted(self, hint: str) -> list[Element]:
+        """The elements with this hint, which have no name."""
+        return [element for element in self.elements.values() if f'hint="{hint}"' in element.states]
+
+    async def press(self, target: Element | str) -> str:
+        """Click an element, or what will have this role and name."""
+        return await self.do("click_element", index=target if isinstance(target, str) else target.index)
 
     async def press_button(self, name: str = "Submit") -> None:
         """Click the button of this name."""
