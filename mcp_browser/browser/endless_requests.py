@@ -67,22 +67,16 @@ class InFlight:
 Question = tuple[str, str, str | None]
 
 
-@dataclass(slots=True, eq=False)
-class EndlessAddresses:
-    """What a session keeps from one page to the next, oldest first."""
-
-    polled: dict[str, None] = field(default_factory=dict[str, None])
-    hanging: dict[str, None] = field(default_factory=dict[str, None])
-    long_polled: dict[str, None] = field(default_factory=dict[str, None])
-
-
 class EndlessRequests:
     """Learns from a tab's requests which ones need not be waited for."""
 
-    def __init__(self, known: EndlessAddresses) -> None:
+    def __init__(self) -> None:
         self._count_anew()
         self._learned_at = 0.0
-        self._known = known
+        # Kept from one page to the next, oldest first:
+        self._polled: dict[str, None] = {}
+        self._hanging: dict[str, None] = {}
+        self._long_polled: dict[str, None] = {}
 
     def _count_anew(self) -> None:
         self._asked_alone: Counter[str] = Counter()
@@ -96,20 +90,20 @@ class EndlessRequests:
         """Another page: count anew."""
         for address in self._asked_alone:
             if self._is_polled(address):
-                _remember(self._known.polled, address)
+                _remember(self._polled, address)
         self._count_anew()
 
     def begun(self, request: InFlight, *, watched: bool, is_load: bool) -> None:
         """A script has sent a request: during an action (`watched`), while its new page loads (`is_load`)."""
-        question, address, known = request.question, request.address, self._known
+        question, address = request.question, request.address
         ended, lasted = self._ended_at.get(question, (0.0, 0.0))
         if request.since - ended < AT_ONCE:
             self._long_polls[question] += round(lasted * 1000)
             if self._long_polls[question] >= LONG_POLL_SECONDS * 1000:
-                _remember(known.long_polled, address)
-        request.hangs = address in known.long_polled or (is_load and address in known.hanging)
+                _remember(self._long_polled, address)
+        request.hangs = address in self._long_polled or (is_load and address in self._hanging)
         asked = self._asked_alone[address] + self._asked_watched[address]
-        request.is_repeated = self._answers[question] >= REPEATS or (asked > 0 and address in known.polled)
+        request.is_repeated = self._answers[question] >= REPEATS or (asked > 0 and address in self._polled)
         (self._asked_watched if watched else self._asked_alone)[address] += 1
 
     def answered(self, request: InFlight, headers: Mapping[str, str]) -> None:
@@ -123,14 +117,14 @@ class EndlessRequests:
         now = time.monotonic()
         self._answers[request.question] += 1
         self._ended_at[request.question] = now, now - request.since
-        self._known.hanging.pop(request.address, None)
+        self._hanging.pop(request.address, None)
 
     def given_up(self, requests: Iterable[InFlight]) -> None:
         """These did not end in time: until they are answered, no page load waits for them again."""
         for request in requests:
             if request.answered is None:
                 request.hangs = True
-                _remember(self._known.hanging, request.address)
+                _remember(self._hanging, request.address)
 
     def learn(self, readings: Mapping[str, AnswerReading]) -> None:
         """Take in how the page reads the answers of URLs without queries."""

@@ -73,7 +73,7 @@ class TabPage:
         self.own_metrics = False  # Whether scale or layout was overridden unknown to Playwright
         self.cursor: tuple[float, float] | None = None  # Last position of the mouse, CSS pixels
         self.before_input: Callable[[], Awaitable[None]] | None = None
-        self.activity = Activity(page, services.endless)
+        self.activity = Activity(page)
         self.console = Console(
             page, report=settings.console_shown, redactor=services.redactor, flooded=self._on_flood
         )

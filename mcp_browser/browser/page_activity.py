@@ -14,7 +14,7 @@ from playwright.async_api import CDPSession, Frame, Page, Request, Response, Web
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.browser.endless_requests import EndlessAddresses, EndlessRequests, InFlight
+from mcp_browser.browser.endless_requests import EndlessRequests, InFlight
 
 AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 """Kinds of requests whose end is waited for, unlike pictures, media, pings and sockets."""
@@ -35,11 +35,11 @@ requests_in_use: WeakSet[Request] = WeakSet()  # Requests whose details may stil
 class Activity:
     """Requests and navigations of one tab."""
 
-    def __init__(self, page: Page, endless: EndlessAddresses) -> None:
+    def __init__(self, page: Page) -> None:
         self._page = page
         self._numbers = itertools.count(1)
         self._in_flight: dict[Request, InFlight] = {}
-        self.endless = EndlessRequests(endless)
+        self.endless = EndlessRequests()
         self._wakeup = Condition()
         self._requested_at = 0.0
         self._requested_number = 0

@@ -11,7 +11,6 @@ from playwright.async_api import BrowserContext
 
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import FairSemaphore
-from mcp_browser.browser.endless_requests import EndlessAddresses
 from mcp_browser.browser.files.artifacts import Artifact, ClientDisk
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.dom.keys import KeyPlace
@@ -106,8 +105,7 @@ class SessionServices:
     ended. `context` is Playwright's, None while the session is not open; `closed`: it has ended. `acted_at`
     is when the last action began that does more than read, seconds since 1970. `holds_requests`: requests
     are intercepted, so that their events come later. `learnt` is what the pages of each origin have learnt of
-    waits that change nothing, `endless` which addresses need not be waited for. `gate` and `typing_rule`
-    belong to the current action: they check its input.
+    waits that change nothing. `gate` and `typing_rule` belong to the current action: they check its input.
     """
 
     settings: Settings
@@ -128,7 +126,6 @@ class SessionServices:
     gate: Gate | None = None
     typing_rule: TypingRule | None = None
     learnt: dict[str, str] = field(default_factory=dict[str, str])
-    endless: EndlessAddresses = field(default_factory=EndlessAddresses)
 
     def hide(self, values: Mapping[str, str]) -> None:
         """Hide these values, by their names, from now on; earlier values of a name stay hidden."""
