@@ -199,7 +199,7 @@ def section(alone: dict[Page, float], measured: dict[str, dict[Page, Times | str
             "brackets the first and the slowest of the others, milliseconds; *text*: characters of the last "
             "click's result; *end*: whether the button at the end of the page was found and clicked at once. "
             "mcp-browser waits 1 s for a long poll at the first visit, when it may still be a slow answer; "
-            "the next visits in the same tab take as long as those of other pages.",
+            "the next visits in the same tab wait for it 0.3 s.",
             markdown_table(table),
             _worst(measured),
         )
