@@ -197,7 +197,9 @@ def section(alone: dict[Page, float], measured: dict[str, dict[Page, Times | str
             "that ends goes on, in a bare browser; *open*: until a tool has returned the page; *click*: "
             f"the median of {CLICKS} clicks that change a line, until a tool has returned that line, and in "
             "brackets the first and the slowest of the others, milliseconds; *text*: characters of the last "
-            "click's result; *end*: whether the button at the end of the page was found and clicked at once.",
+            "click's result; *end*: whether the button at the end of the page was found and clicked at once. "
+            "mcp-browser waits 1 s for a long poll at the first visit, when it may still be a slow answer; "
+            "the next visits in the same tab wait for it 0.3 s.",
             markdown_table(table),
             _worst(measured),
         )

@@ -1,13 +1,11 @@
 /**
- * Hints that only the page's own world can give: closed shadow roots, elements with listeners, what custom elements
- * say of themselves by ElementInternals, timers and answers that an action or the page's beginning has started, and
- * which answers are read piece by piece. It is also the first to hear of keys, and asks the page script whether each
- * may pass.
+ * Hints that only the page's own world can give: closed shadow roots, elements with listeners, what custom elements say of themselves
+ * by ElementInternals, timers and answers that an action or the page's beginning has started, and which answers are read piece by
+ * piece. It is also the first to hear of keys, and asks the page script whether each may pass.
  *
- * It runs before the page's scripts, and keeps the built-ins that it needs. The page script introduces itself by an
- * event of a name that no page knows, which carries a node in a detached closed shadow tree: all that the two worlds
- * say to each other are events at that node. No page can reach it, and `window.event` does not show them. Elements
- * cross in events whose fields hold nodes.
+ * It runs before the page's scripts, and keeps the built-ins that it needs. The page script introduces itself by an event of a name
+ * that no page knows, which carries a node in a detached closed shadow tree: all that the two worlds say to each other are events at
+ * that node. No page can reach it, and `window.event` does not show them. Elements cross in events whose fields hold nodes.
  */
 (function hook(/** @type {string} */ channel) {
   "use strict";
@@ -20,23 +18,15 @@
   const INPUTS = ["pointerdown", "mousedown", "keydown", "input", "wheel", "drop", "pointerup", "click", "change"];
   const KEYS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
   /** Longer timers are not waited for, milliseconds: those that follow from input, and those of a new page. */
-  const LONGEST_AFTER_INPUT = 1000;
-  const LONGEST_OF_PAGE = 200;
-  /** Longest wait for what has no time of its own and may never come, milliseconds. */
-  const LONGEST_ANSWER = 300;
+  const [LONGEST_AFTER_INPUT, LONGEST_OF_PAGE] = [1000, 200];
+  /** Longest wait for what has no time of its own and may never come, milliseconds; what is left of it at least when the page is looked at again, because something else has ended. */
+  const [LONGEST_ANSWER, LAST_ANSWER] = [300, 60];
   /** The same for the answer of a socket that was written to: because something was pressed, and because of typing. */
-  const LONGEST_SOCKET = 3000;
-  const LONGEST_TYPED = 1000;
-  /** What is left of that wait at least when the page is looked at again, because something else has ended. */
-  const LAST_ANSWER = 60;
+  const [LONGEST_SOCKET, LONGEST_TYPED] = [3000, 1000];
   /** So soon comes the next of several messages that a page is made of, milliseconds. */
-  const NEXT_MESSAGE = 200;
-  const SEVERAL_MESSAGES = 2;
-  const DEEPEST_TIMER = 3;
-  /** How much deeper than the request the code is that gets its answer. */
-  const ANSWER = 1 / 4;
-  /** The same for a message to itself. */
-  const SLICE = 1 / 64;
+  const [NEXT_MESSAGE, SEVERAL_MESSAGES] = [200, 2];
+  /** How many timers deep is watched; how much deeper than a request the code is that gets its answer, and than a message to itself. */
+  const [DEEPEST_TIMER, ANSWER, SLICE] = [3, 1 / 4, 1 / 64];
   /** Of how many addresses it is kept how their answers are read. */
   const MOST_ADDRESSES = 300;
   const BACKGROUND = Infinity;
@@ -45,16 +35,15 @@
   /** So long, and once, are those waited for whose like never did anything, if not for the same caller, milliseconds. */
   const LONGEST_UNLIKELY = 350;
   /** How many lines of a stack name the hook, and how many the code that starts something without its callers. */
-  const OWN_LINES = 4;
-  const SITE_LINES = 2;
-  const SITE_DIGITS = 8;
+  const [OWN_LINES, SITE_LINES, SITE_DIGITS] = [4, 2, 8];
   /** So much of a callback's source is compared, characters. */
   const LONGEST_SOURCE = 500;
   /** So many frames after a timer its effect can be seen, and so many milliseconds: frameworks draw in a task of their own. */
-  const FRAMES_OF_EFFECT = 3;
-  const TIME_OF_EFFECT = 60;
+  const [FRAMES_OF_EFFECT, TIME_OF_EFFECT] = [3, 60];
   /** So long after an input what happens may come from it, milliseconds. */
   const OF_INPUT = 300;
+  /** So many promises deep it is looked for what the running code shows. */
+  const DEEPEST_PROMISE = 20;
   /** On so many elements a timer had no effect before none is expected on any other. */
   const ELEMENTS_LEARNT = 2;
   /** Of how many timers it is kept whether they had an effect. */
@@ -65,10 +54,8 @@
   const { apply, construct } = Reflect;
   const { parse, stringify } = JSON;
   const { defineProperties, defineProperty, entries, getOwnPropertyDescriptor, getOwnPropertyDescriptors, setPrototypeOf } = Object;
-  const Failure = Error;
   const { CustomEvent, Element, HTMLElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
   const { imul, max, min } = Math;
-  const Locator = URL;
   const { charCodeAt, padStart, slice, split, startsWith } = String.prototype;
   const { dispatchEvent: dispatch, addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
   const { preventDefault, stopImmediatePropagation } = Event.prototype;
@@ -84,7 +71,8 @@
   const findIn = DocumentFragment.prototype.querySelector;
   const now = performance.now.bind(performance);
   const frame = requestAnimationFrame.bind(globalThis);
-  const Channel = MessageChannel;
+  const microtask = queueMicrotask.bind(globalThis);
+  const [Channel, Failure, Locator] = [MessageChannel, Error, URL];
   const post = MessagePort.prototype.postMessage;
   const open = MessagePort.prototype.start;
   const then = Promise.prototype.then;
@@ -115,10 +103,8 @@
   let isPressHeard = !!document.documentElement;
   /** Of which element ElementInternals are. @type {WeakMap<ElementInternals, Element>} */
   const elementOf = new KeptWeakMap();
-  /** Whether the page script wants to be asked of each key. */
-  let keysHeld = false;
-  /** Whether the listeners of the beginning are still there. */
-  let isFirst = false;
+  /** Whether the page script wants to be asked of each key, and whether the listeners of the beginning are still there. */
+  let [keysHeld, isFirst] = [false, false];
   /** Those by which something has been said that was not passed on yet. @type {Set<WeakRef<ElementInternals>>} */
   const saying = new KeptSet();
   /** @type {WeakSet<ElementInternals>} */
@@ -134,26 +120,26 @@
   let longest = LONGEST_OF_PAGE;
   /** Whether what came before has been waited for, so that nothing that is due follows from the next input. */
   let settled = false;
-  /** How many timers deep the running code is, counted from the page's beginning or the input. */
-  let level = 0;
-  /** How long the timers have taken together that led to the running code, milliseconds. */
-  let spent = 0;
+  /** How many timers deep the running code is, counted from the page's beginning or the input, and how long these have taken, milliseconds. */
+  let [level, spent] = [0, 0];
   /** @type {MessagePort | null} */
   let bell = null;
   let ringing = false;
   /** What timers of each kind have done: the place in the code that starts them, and their delay. @type {Map<string, { idle: number, count: number, elements: WeakSet<object> }>} */
   const learnt = new KeptMap();
-  /** Whether more has been learnt than was said. */
-  let learntMore = false;
+  /** Whether more has been learnt than was said, the page's changes are followed, and an input was waited for in this document. */
+  let [learntMore, followed, acted] = [false, false, false];
   /**
-   * A timer that has run or a request whose answer has come, and whose effect is looked for: its kind, the element of
-   * the input, the frames that are left, since when, how much of the answer is still to come, and the effects before.
+   * A timer that has run or a request whose answer has come, and whose effect is looked for: its kind, the element of the input, the
+   * frames that are left, since when, how much of the answer is still to come, and the effects before.
    * @typedef {{ kind: string, element: object, waited: boolean, held: number, frames: number, from: number, before: number }} Judged
    */
   /** @type {Set<Judged>} */
   const judging = new KeptSet();
   /** How much has been done that can be seen, or may lead to it. */
   let effects = 0;
+  /** How often something was shown, or a frame or a message asked for, which may show it; how often by code that has run; and how often before an unseen timer ran, one of code that shows nothing. */
+  let [shows, showsBefore, showsUnseen] = [0, 0, Infinity];
   /** The kinds of timers that the page starts by itself: a carousel's, a clock's. @type {Set<string>} */
   const pages = new KeptSet();
   let lastInput = 0;
@@ -203,6 +189,9 @@
     owner[name] = new Proxy(native, { apply: (target, self, args) => instead(target, self, args) });
   }
 
+  /** Do something, then what the built-in does. @param {(self: any, args: any[]) => unknown} act @returns {(native: Function, self: any, args: any[]) => unknown} */
+  const first = (act) => (native, self, args) => (act(self, args), apply(native, self, args));
+
   /** Put a trap before the getter or the setter of a property. @param {any} owner @param {string} name @param {"get" | "set"} kind @param {(native: Function, self: any, args: any[]) => unknown} instead */
   function wrapAccessor(owner, name, kind, instead) {
     const own = owner && getOwnPropertyDescriptor(owner, name);
@@ -225,18 +214,10 @@
     if (PRESSING.has(type)) isPressHeard = true;
     if (type === "load" && (target === globalThis || target === undefined)) expectLoad();
   }
-  for (const name of ["addEventListener", "when"]) {
-    wrap(EventTarget.prototype, name, (native, self, args) => {
-      noteListener(self, args[0]);
-      return apply(native, self, args);
-    });
-  }
+  for (const name of ["addEventListener", "when"]) wrap(EventTarget.prototype, name, first((self, args) => noteListener(self, args[0])));
   for (const owner of [HTMLElement.prototype, HTMLBodyElement.prototype, SVGElement.prototype, Document.prototype, globalThis]) {
     for (const type of ["click", "mouseup", "pointerup", "drop", "dragover", ...PRESSING]) {
-      wrapAccessor(owner, `on${type}`, "set", (native, self, args) => {
-        if (args[0]) noteListener(self, type);
-        return apply(native, self, args);
-      });
+      wrapAccessor(owner, `on${type}`, "set", first((self, args) => args[0] && noteListener(self, type)));
     }
   }
 
@@ -271,7 +252,33 @@
   }
 
   const DRAWN = { subtree: true, childList: true, characterData: true };
-  const changing = new MutationObserver(() => effects++);
+  const changing = new MutationObserver(effect);
+  /** Call back when what the running code has left to promises has run. @param {() => void} callback @param {number} [left] */
+  function afterwards(callback, left = DEEPEST_PROMISE) {
+    microtask(left ? () => afterwards(callback, left - 1) : callback);
+  }
+  /** Something is shown, or soon. */
+  function show() {
+    if (shows++ === showsBefore) afterwards(() => (showsBefore = shows));
+  }
+  /** Something is done that can be seen. */
+  function effect() {
+    effects++;
+    show();
+  }
+  /** Follow the page's changes while they matter. @param {number} [unseen] */
+  function followChanges(unseen = showsUnseen) {
+    showsUnseen = unseen;
+    const wanted = !settled || judging.size > 0 || showsUnseen < Infinity;
+    if (wanted && !followed) observeAll(changing, { ...DRAWN, attributes: true });
+    else if (!wanted) apply(disconnect, changing, []);
+    followed = wanted;
+  }
+  /** What was shown since an unseen timer ran may come of it: such are waited for from now on. */
+  function endUnseen() {
+    if (shows > showsUnseen) learn("unseen", false, inputTarget);
+    followChanges(Infinity);
+  }
   /** Observe the document and its shadow roots. @param {MutationObserver} observer @param {MutationObserverInit} options */
   function observeAll(observer, options) {
     apply(observe, observer, [document, options]);
@@ -325,8 +332,8 @@
   /** A timer runs, or an answer has come: look for what comes of it. @param {string} kind @param {boolean} waited for @param {number} [held] */
   function watchEffect(kind, waited, held = 0) {
     const judged = { kind, waited, held, element: inputTarget, frames: FRAMES_OF_EFFECT, from: now(), before: effects };
-    if (!judging.size) observeAll(changing, { ...DRAWN, attributes: true });
     judging.add(judged);
+    followChanges();
     const next = () => (judged.held || --judged.frames > 0 || now() - judged.from < TIME_OF_EFFECT ? frame(next) : judge(judged));
     frame(next);
     return judged;
@@ -334,7 +341,7 @@
   /** Keep whether it had an effect. @param {Judged} judged */
   function judge(judged) {
     if (!judging.delete(judged)) return;
-    if (!judging.size) apply(disconnect, changing, []);
+    followChanges();
     // The next input may come early, but not before a frame has shown what the timer did.
     if (judged.held || judged.frames === FRAMES_OF_EFFECT) return;
     // What another input has done meanwhile is no effect of a timer that was not waited for.
@@ -357,11 +364,8 @@
     }
     if (isIdle) learnt.get(kind)?.elements.add(element);
   }
-  /** Count what can be seen but changes no node. @param {Function} native @param {any} self @param {any[]} args */
-  function counted(native, self, args) {
-    effects++;
-    return apply(native, self, args);
-  }
+  /** Count what can be seen but changes no node. */
+  const counted = first(effect);
   /** @param {any} owner @param {string[]} names */
   const countEffects = (owner, names) => names.forEach((name) => wrap(owner, name, counted));
   countEffects(globalThis, ["alert", "confirm", "prompt", "print", "open", "scroll", "scrollTo", "scrollBy"]);
@@ -369,17 +373,14 @@
   countEffects(HTMLElement.prototype, ["focus", "blur", "click"]);
   countEffects(globalThis.History?.prototype, ["pushState", "replaceState", "back", "forward", "go"]);
   countEffects(globalThis.HTMLFormElement?.prototype, ["submit", "requestSubmit", "reset"]);
-  for (const [owner, name] of /** @type {[any, string][]} */ ([
-    [globalThis.HTMLInputElement, "value"],
-    [globalThis.HTMLInputElement, "checked"],
+  for (const [owner, ...names] of /** @type {[any, ...string[]][]} */ ([
+    [globalThis.HTMLInputElement, "value", "checked"],
     [globalThis.HTMLTextAreaElement, "value"],
-    [globalThis.HTMLSelectElement, "value"],
-    [globalThis.HTMLSelectElement, "selectedIndex"],
+    [globalThis.HTMLSelectElement, "value", "selectedIndex"],
     [globalThis.HTMLOptionElement, "selected"],
-    [Element, "scrollTop"],
-    [Element, "scrollLeft"],
+    [Element, "scrollTop", "scrollLeft"],
   ])) {
-    wrapAccessor(owner?.prototype, name, "set", counted);
+    for (const name of names) wrapAccessor(owner?.prototype, name, "set", counted);
   }
 
   wrap(globalThis, "setTimeout", (native, self, args) => {
@@ -391,9 +392,9 @@
     const watched = own <= DEEPEST_TIMER && total <= longest;
     const kind = own <= DEEPEST_TIMER && wait >= SHORTEST_LEARNT && wait <= LONGEST_AFTER_INPUT ? kindOf(wait) : "";
     const isPages = kind && isOfPage(kind, wait, callback);
-    let id = /** @type {unknown} */ (undefined);
+    let [id, isUnseen] = [/** @type {unknown} */ (undefined), false];
     args[0] = function (/** @type {any[]} */ ...given) {
-      due.delete(id);
+      if ((due.delete(id) || settled) && isUnseen) followChanges(min(shows, showsUnseen));
       if (kind && watched && !isPages) watchEffect(kind, waited);
       try {
         return at(watched && !isPages ? own : BACKGROUND, () => apply(callback, this, given), total);
@@ -409,13 +410,17 @@
       due.set(id, now() + likely);
       if (likely < wait) apply(native, self, [() => due.delete(id), likely]);
       effects++;
+      const before = showsBefore;
+      // Code that shows nothing, such as analytics, may start timers of a new kind at each press: only the first waits for them.
+      const look = () => {
+        isUnseen = shows === before && !document.querySelector("canvas");
+        if (isUnseen && !learnt.has("unseen")) apply(native, self, [() => due.delete(id), acted ? 0 : lastInput + LONGEST_AFTER_INPUT - now()]);
+      };
+      if (total > OF_INPUT && !typing) afterwards(look);
     }
     return id;
   });
-  wrap(globalThis, "clearTimeout", (native, self, args) => {
-    due.delete(args[0]);
-    return apply(native, self, args);
-  });
+  wrap(globalThis, "clearTimeout", first((_self, args) => due.delete(args[0])));
   /**
    * Wait for callbacks whose time the browser chooses: the first argument of `name`, so much deeper than its caller.
    * @param {any} owner @param {string} name @param {number} step @param {string} [cancel] what takes back what it gave
@@ -435,13 +440,10 @@
       const given = apply(native, self, args);
       key = typeof given === "number" ? name + given : given;
       if (watched) expected.add(key);
+      if (watched) show();
       return given;
     });
-    if (!cancel) return;
-    wrap(owner, cancel, (native, self, args) => {
-      expected.delete(name + args[0]);
-      return apply(native, self, args);
-    });
+    if (cancel) wrap(owner, cancel, first((_self, args) => expected.delete(name + args[0])));
   }
   expectCallbacks(globalThis, "setInterval", BACKGROUND);
   expectCallbacks(globalThis, "requestAnimationFrame", 1 / 2, "cancelAnimationFrame");
@@ -482,8 +484,7 @@
       return given;
     });
   }
-  expectFirstLook("IntersectionObserver");
-  expectFirstLook("ResizeObserver");
+  ["IntersectionObserver", "ResizeObserver"].forEach(expectFirstLook);
 
   /**
    * Wait for the event that answers a call: of one of these types, from what `answering` gives.
@@ -612,6 +613,7 @@
       const watched = level + SLICE <= DEEPEST_TIMER;
       received.set(port, watched ? level + SLICE : BACKGROUND);
       if (watched) expected.add(port);
+      if (watched) show();
     }
     return given;
   }
@@ -633,11 +635,7 @@
       return "";
     }
   };
-  /**
-   * A request that a script makes: its address and kind, whether it is waited for, and what is looked for once its
-   * answer comes.
-   * @typedef {{ address: string, kind: string, waited: boolean, judged: Judged | null }} Asked
-   */
+  /** A request that a script makes: its address and kind, whether it is waited for, and what is looked for once its answer comes. @typedef {{ address: string, kind: string, waited: boolean, judged: Judged | null }} Asked */
   /** How many requests to each address are waited for that have no answer yet. @type {Map<string, number>} */
   const awaited = new KeptMap();
   /** @param {unknown} url @param {boolean} isOneWay whether nothing reads its answer @returns {Asked} */
@@ -725,10 +723,7 @@
   const [HEADERS, LOADING, DONE] = [2, 3, 4];
   /** @type {WeakMap<object, unknown>} */
   const urls = new KeptWeakMap();
-  wrap(asking?.prototype, "open", (native, self, args) => {
-    urls.set(self, args[1]);
-    return apply(native, self, args);
-  });
+  wrap(asking?.prototype, "open", first((self, args) => urls.set(self, args[1])));
   wrap(asking?.prototype, "send", (native, self, args) => {
     const asked_ = beginRequest(urls.get(self), false);
     const depth = level + ANSWER;
@@ -801,8 +796,7 @@
       return connection;
     });
   }
-  expectOpening("EventSource");
-  expectOpening("WebSocket");
+  ["EventSource", "WebSocket"].forEach(expectOpening);
 
   /** The page does something once it has loaded; pictures that never come must not keep it from being shown. */
   function expectLoad() {
@@ -840,13 +834,15 @@
 
   function begin() {
     judging.forEach(judge);
-    lastInput = now();
     if (settled) {
+      acted = lastInput > 0;
       due.clear();
       asked.forEach((_answered, socket) => forget(socket));
       expected.clear();
     }
+    lastInput = now();
     settled = typing = false;
+    endUnseen();
     patience = unanswered = 0;
     longest = LONGEST_AFTER_INPUT;
     level = spent = 0;
@@ -938,6 +934,7 @@
         return say(message("timers", isPressHeard ? "1" : "0"));
       case "settled":
         settled = true;
+        endUnseen();
         // The whole wait may have ended first.
         if (patience >= LONGEST_ANSWER) giveUp();
         unanswered = 0;

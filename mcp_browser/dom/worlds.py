@@ -175,6 +175,14 @@ class World:
         found = await send(self.session, "Runtime.evaluate", contextId=self._context, expression=call)
         return str(found["result"]["objectId"])
 
+    async def frame_in(self, element_id: int) -> str | None:
+        """The CDP id of the frame that stands in an element; None where either is gone."""
+        try:
+            owner = await send(self.session, "DOM.describeNode", objectId=await self.object(element_id))
+            return str(owner["node"]["frameId"])
+        except (PlaywrightError, KeyError):
+            return None
+
     async def object_in_page(self, element_id: int) -> str:
         """Return the CDP object id of the same element in the page's own world; raises KeyError."""
         node = await send(self.session, "DOM.describeNode", objectId=await self.object(element_id))
@@ -191,10 +199,8 @@ class World:
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
         if is_new or self._was_slow or self.elements > SMALL:
             # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
-            await self._count()
-        if is_new:
-            # By itself, and the same for each document: each of the browser's processes compiles it once.
-            await self._send(f"globalThis.{API}Install = {page_script()}, 0")
+            # The script is the same for each document: each of the browser's processes compiles it once.
+            await self._count(f"globalThis.{API}Install = {page_script()}, " if is_new else "")
         self._was_slow = True
         begun = time.monotonic()
         try:
@@ -213,8 +219,8 @@ class World:
                 pass
         return given
 
-    async def _count(self) -> None:
-        self.elements = int(await self._send("document.getElementsByTagName('*').length"))
+    async def _count(self, before: str) -> None:
+        self.elements = int(await self._send(f"{before}document.getElementsByTagName('*').length"))
         self.reading = True
 
     async def _enter(self) -> None:
@@ -315,24 +321,12 @@ class Worlds:
 
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
         """Return the worlds of the frames that stand in these elements of `parent`, by the elements' ids."""
-        children = await self._children(parent)
-        with contextlib.suppress(FrameGone):
-            await parent.run("doc")  # The page script is there.
-        owners = await asyncio.gather(*(self._owner_of(parent, frame_id) for frame_id in children))
-        wanted = set(ids)
-        return {
-            owner: self._world(session, frame_id)
-            for owner, (frame_id, session) in zip(owners, children.items(), strict=True)
-            if owner in wanted
-        }
-
-    async def _owner_of(self, parent: World, frame_id: str) -> int | None:
-        """The id of the element that a frame stands in; None where either is gone."""
-        try:
-            owner = await send(parent.session, "DOM.getFrameOwner", frameId=frame_id)
-            return int((await parent.call_on(owner["backendNodeId"], "idOf"))["value"])
-        except (PlaywrightError, KeyError):
-            return None
+        owners = tuple(ids)
+        children, frame_ids = await asyncio.gather(
+            self._children(parent), asyncio.gather(*map(parent.frame_in, owners))
+        )
+        found = dict(zip(owners, frame_ids, strict=True))
+        return {owner: self._world(children[id], id) for owner, id in found.items() if id in children}
 
     def _world(self, session: CDPSession, frame_id: str) -> World:
         world = self._by_frame.get(frame_id)
@@ -342,13 +336,15 @@ class Worlds:
 
     async def _children(self, parent: World) -> dict[str, CDPSession]:
         """The frames directly within a frame: their CDP ids, and the sessions that speak for them."""
+        answer, roots = await asyncio.gather(
+            send(parent.session, "Page.getFrameTree"),
+            asyncio.gather(*map(self._root_of, self._page.frames[1:])),
+        )
         children: dict[str, CDPSession] = {}
-        tree = (await send(parent.session, "Page.getFrameTree"))["frameTree"]
-        for branch in _branches(tree):
+        for branch in _branches(answer["frameTree"]):
             if branch["frame"]["id"] == parent.frame_id:
                 for child in branch.get("childFrames", []):
                     children[child["frame"]["id"]] = parent.session
-        roots = await asyncio.gather(*(self._root_of(frame) for frame in self._page.frames[1:]))
         return children | dict(filter(None, roots))
 
     async def _root_of(self, frame: Frame) -> tuple[str, CDPSession] | None:

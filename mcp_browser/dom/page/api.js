@@ -143,8 +143,6 @@ const api = {
     const result = methodOf(method)(...args);
     return result instanceof Promise ? result.then(encode) : encode(result);
   },
-  /** @param {Element} element */
-  idOf: (element) => keep(element),
   /** @param {number} id */
   element: (id) => byId(id),
   /** Take in a closed root that no hook has reported. */
