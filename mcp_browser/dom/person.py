@@ -47,7 +47,7 @@ class PersonReports:
 
     async def leave(self) -> None:
         """Report nothing more."""
-        self._frames.worlds.unfollow_sessions()
+        self._frames.worlds.on_session = None
         begun, self._begun = self._begun, []
         for session, identifier in begun:
             session.remove_listener("Runtime.bindingCalled", self._on_call)

@@ -64,9 +64,8 @@ class DomService(PageElements):
     async def find(self, query: ElementQuery, *, limit: int) -> FoundElements:
         """Search the whole page, what is out of view and in frames included.
 
-        Raises:
-            InvalidArguments: the pattern is no regular expression.
-            FrameGone: the page goes to other addresses while it is searched.
+        Raises InvalidArguments: the pattern is no regular expression; FrameGone: the page goes to other
+        addresses while it is searched.
         """
         found: list[DomNode] = []
         missed: list[Missed] = []
@@ -96,11 +95,8 @@ class DomService(PageElements):
     async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> list[DomNode]:
         """The first elements that match a query, on the whole page or within the element of an index.
 
-        Frames that do not answer are left out.
-
-        Raises:
-            StaleElement: that element is gone.
-            FrameGone: the page goes to other addresses while it is searched.
+        Frames that do not answer are left out. Raises StaleElement: that element is gone; FrameGone: the page
+        goes to other addresses while it is searched.
         """
         asked, first = ("find", query.model_dump(), limit), None
         if place is not None:
@@ -209,15 +205,8 @@ class DomService(PageElements):
     ) -> AccessibilityAudit:
         """What axe-core finds wrong with the page and its frames, or with an element.
 
-        Args:
-            axe: the source of axe-core.
-            tags: those of its rules.
-            index: an element, instead of the page.
-            most: how many elements of a rule are named.
-
-        Raises:
-            StaleElement: the element is gone.
-            FrameGone: the page goes to other addresses meanwhile.
+        `axe` is its source, `tags` are those of its rules; of a rule `most` elements are named at most.
+        Raises StaleElement: the element is gone; FrameGone: the page goes to other addresses meanwhile.
         """
         audit, first = AccessibilityAudit(), None
         method, missed = "auditAccessibility", list[Missed]()
@@ -236,11 +225,8 @@ class DomService(PageElements):
     async def html(self, index: int | None = None, *, readable: bool = False, detailed: bool = False) -> str:
         """HTML of the page or of an element, with shadow trees and frames written out in their places.
 
-        Args:
-            index: the element; None for the page.
-            readable: leave out scripts, styles and what is hidden.
-            detailed: of the readable HTML, keep classes and roles, and what the page says to machines about
-                its content: metadata, and data of schema.org.
+        `readable`: without scripts, styles and what is hidden. `detailed`: of the readable HTML, keep classes
+        and roles, and what the page says to machines about its content: metadata, and data of schema.org.
         """
         world, ref = await self._standing(index)
         return await self._html(world, ref.id if ref else None, (readable, detailed), MOST_NESTED_FRAMES)
@@ -248,12 +234,7 @@ class DomService(PageElements):
     async def pdf(self, index: int | None = None, *, most: int) -> bytes | None:
         """The PDF that the page, or the frame at an index, shows; None where it shows none.
 
-        Args:
-            index: the element of a frame; None for the page.
-            most: how many bytes it may have.
-
-        Raises:
-            NotActionable: it cannot be had again, or is larger.
+        Raises NotActionable: it cannot be had again, or has more than `most` bytes.
         """
         world, ref = await self._standing(index)
         if ref is not None:
@@ -277,10 +258,7 @@ class DomService(PageElements):
         """Scroll by `x` and `y` times what is seen; infinity goes to the end.
 
         Scrolls the page (or what fills it), or with an index the nearest thing around that element that can
-        scroll.
-
-        Raises:
-            StaleElement: the element is gone.
+        scroll. Raises StaleElement: the element is gone.
         """
         x, y = (max(-FURTHEST_SCROLL, min(FURTHEST_SCROLL, by)) for by in (x, y))
         if index is None:

@@ -73,9 +73,7 @@ class Installer:
         """Find a browser on this machine, or install one.
 
         Playwright's own build is tried first, then Debian's `chromium`, if system packages are allowed.
-
-        Raises:
-            BrowserNotFound: there is none; the message says what was tried, and what to do.
+        Raises BrowserNotFound, which says what was tried, and what to do.
         """
         try:
             found = find_browser(settings)
