@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from mcp_browser.browser.process.launch import find_browser, launch_options
 from mcp_browser.errors import BrowserUnavailable
-from mcp_browser.settings import BrowserSettings
 from tests.browser.conftest import Hand, another, browsing, shown, until
+from tests.support.own_chrome import start_chromium
 from tests.support.site import Site
 
 pytestmark = [
@@ -27,32 +26,15 @@ pytestmark = [
 @contextmanager
 def running_chromium(profile: Path, *, port: int = 0, url: str = "about:blank") -> Generator[str]:
     """A Chromium that somebody else has started; its CDP address."""
-    choice = find_browser(BrowserSettings())
-    assert choice.executable is not None
-    options = launch_options(choice, headless=True)
-    sandbox = [] if options["chromium_sandbox"] else ["--no-sandbox"]
-    process = subprocess.Popen(
-        [
-            choice.executable,
-            "--headless",
-            f"--remote-debugging-port={port}",
-            f"--user-data-dir={profile}",
-            *sandbox,
-            *options["args"],
-            url,
-        ],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = start_chromium(profile, url, port=port, stderr=subprocess.PIPE)
     try:
         assert process.stderr is not None
         for line in process.stderr:
-            if found := re.search(r"listening on ws://([\d.:]+)/", line):
+            if found := re.search(rb"listening on ws://([\d.:]+)/", line):
                 break
         else:
             raise AssertionError("Chromium did not start")
-        yield f"http://{found[1]}"
+        yield f"http://{found[1].decode()}"
         assert process.poll() is None, "it was ended"
     finally:
         os.killpg(process.pid, signal.SIGKILL)

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
@@ -15,12 +14,12 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.browser.process.divide.shared_profile import sharers_of
-from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.process.profile import profile_holder
 from mcp_browser.errors import ProfileInUse
 from mcp_browser.settings import BrowserSettings, EgressSettings
 from tests.browser.conftest import Hand, another, browsing, managing, shown, until
 from tests.support.family import family
+from tests.support.own_chrome import start_chromium
 from tests.support.site import Site
 
 pytestmark = [
@@ -239,13 +238,7 @@ async def test_a_profile_of_another_program(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp_browser.browser.process.profile.ENDING_SECONDS", 0.1)
-    browser = find_browser(BrowserSettings())
-    flags = ["--headless", "--no-sandbox", f"--user-data-dir={tmp_path}", "--no-first-run"]
-    foreign = subprocess.Popen(  # noqa: ASYNC220 - it is to go on beside
-        [str(browser.executable), *flags, site.page("<p>Foreign</p>")],
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    foreign = start_chromium(tmp_path, site.page("<p>Foreign</p>"))
     try:
         await until((tmp_path / "SingletonLock").is_symlink)
         async with browsing(profile=tmp_path) as server:
