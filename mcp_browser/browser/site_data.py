@@ -18,13 +18,7 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
-from mcp_browser.errors import (
-    BrowserUnavailable,
-    InvalidArguments,
-    NotActionable,
-    NotFound,
-    SettingsError,
-)
+from mcp_browser.errors import BrowserUnavailable, InvalidArguments, NotActionable, NotFound, SettingsError
 from mcp_browser.privacy.hiding import cut_address
 
 if TYPE_CHECKING:

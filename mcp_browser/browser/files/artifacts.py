@@ -19,13 +19,7 @@ from urllib.parse import quote
 
 import anyio.to_thread
 
-from mcp_browser.browser.files.filenames import (
-    OWNERS_FILE,
-    safe_name,
-    size_text,
-    take_free_path,
-    write_whole,
-)
+from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, size_text, take_free_path, write_whole
 from mcp_browser.browser.process.profile import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable, NotFound

@@ -41,11 +41,7 @@ class Installer:
     """Installs what is missing."""
 
     def __init__(
-        self,
-        allowed: Callable[[str], bool],
-        *,
-        report: Callable[[str], None],
-        doing: Callable[[str], None],
+        self, allowed: Callable[[str], bool], *, report: Callable[[str], None], doing: Callable[[str], None]
     ) -> None:
         """Install nothing yet.
 
