@@ -101,7 +101,7 @@ class Size(Frozen):
 
 
 class Scroll(Frozen):
-    """Scroll position of the page, in CSS pixels."""
+    """Scroll position of the page, in CSS pixels; its parts are in the order of the page script's."""
 
     x: int
     y: int
