@@ -350,17 +350,10 @@ class PageReader:
                     if op in ("removed", "unlisted")
                     else references.node(line, world, frame.read.document, depth=depth)
                 )
-                own.append(
-                    DomChange(
-                        op=op,
-                        node=node,
-                        before=references.node(before, world, document, use="past")
-                        if before and op != "removed"
-                        else None,
-                        was=was(old) if old >= 0 else None,
-                        at=at(new) if new >= 0 else None,
-                    )
-                )
+                is_past = before and op != "removed"
+                past = references.node(before, world, document, use="past") if is_past else None
+                places = {"was": was(old) if old >= 0 else None, "at": at(new) if new >= 0 else None}
+                own.append(DomChange(op=op, node=node, before=past, **places))
             insert_within(changes, own)
         kept: list[DomChange] = []
         for change in changes:

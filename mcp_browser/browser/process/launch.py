@@ -25,21 +25,12 @@ NO_SELECTION_PASTE = "--blink-settings=editingBehaviorType=1"
 """Edits as on Windows: on X11 the middle button pastes the last selection of any program on the display."""
 
 QUIET_ARGS = (
-    "--disable-background-networking",
-    "--disable-client-side-phishing-detection",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-domain-reliability",
-    "--disable-quic",
-    "--disable-sync",
-    "--hide-crash-restore-bubble",
-    "--no-default-browser-check",
-    "--no-first-run",
-    "--no-pings",
+    "--disable-background-networking --disable-client-side-phishing-detection --disable-component-update "
+    "--disable-default-apps --disable-domain-reliability --disable-quic --disable-sync "
+    "--hide-crash-restore-bubble --no-default-browser-check --no-first-run --no-pings "
     # Remaining requests, for components and the signed-in user, go nowhere.
-    "--component-updater=url-source=http://127.0.0.1:9/",
-    "--gaia-url=http://127.0.0.1:9/",
-)
+    "--component-updater=url-source=http://127.0.0.1:9/ --gaia-url=http://127.0.0.1:9/"
+).split()
 """Keep Chromium from requests that no page has made."""
 
 _UNUSED_FEATURES = (
