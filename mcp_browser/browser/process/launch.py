@@ -322,18 +322,13 @@ def context_options(settings: BrowserSettings) -> dict[str, Any]:
     options: dict[str, Any] = {
         "viewport": {"width": viewport.width, "height": viewport.height},
         "accept_downloads": True,
+        "ignore_https_errors": settings.ignore_https_errors or None,
+        "device_scale_factor": settings.device_scale,
+        "locale": settings.locale,
+        "timezone_id": settings.timezone,
+        "user_agent": settings.user_agent,
     }
-    if settings.ignore_https_errors:
-        options["ignore_https_errors"] = True
-    for name, value in (
-        ("device_scale_factor", settings.device_scale),
-        ("locale", settings.locale),
-        ("timezone_id", settings.timezone),
-        ("user_agent", settings.user_agent),
-    ):
-        if value is not None:
-            options[name] = value
-    return options
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def find_device(name: str, devices: Mapping[str, Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]]:
