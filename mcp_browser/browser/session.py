@@ -72,12 +72,16 @@ class BrowserSession:
     ) -> None:
         """A session that is not open yet.
 
-        `settings` are those in force, by default the default ones. `pool` lends it its context, and another
-        one when that is lost; by default one of its own. `isolated`: use a clean context, deleted at the end,
-        not the profile's; the default is True, unless the settings name a profile or a running browser.
-        `remote`: its client is on another machine. `context_options` for Playwright's `new_context` override
-        the settings. `limits` is what it shares with other sessions, by default nothing; `egress` its access
-        to the egress proxy, if there is one. `on_close` is called once everything is released.
+        Args:
+            settings: the settings in force; by default the default settings.
+            pool: lends it its context, and another one when that is lost; by default one of its own.
+            isolated: use a clean context, deleted at the end, instead of the profile's. The default is True,
+                unless the settings name a profile or a running browser.
+            remote: its client is on another machine.
+            context_options: keyword arguments for Playwright's `new_context`; they override the settings.
+            limits: what it shares with other sessions; by default nothing.
+            egress: its access to the egress proxy, if there is one.
+            on_close: called once everything is released.
         """
         self.settings = settings = settings or Settings()
         self._own_pool: ContextPool | None = None
