@@ -72,11 +72,7 @@ _LINUX_PLACES = {
     "chromium": ("/usr/lib/chromium/chromium", "/snap/bin/chromium"),
     "msedge": ("/opt/microsoft/msedge/msedge",),
 }
-_MAC_PLACES = {
-    "chrome": ("Google Chrome.app/Contents/MacOS/Google Chrome",),
-    "chromium": ("Chromium.app/Contents/MacOS/Chromium",),
-    "msedge": ("Microsoft Edge.app/Contents/MacOS/Microsoft Edge",),
-}
+_MAC_NAMES = {"chrome": "Google Chrome", "chromium": "Chromium", "msedge": "Microsoft Edge"}
 _WINDOWS_PLACES = {
     "chrome": ("Google/Chrome/Application/chrome.exe",),
     "chromium": ("Chromium/Application/chrome.exe",),
@@ -183,7 +179,8 @@ def _places(kind: str) -> Iterator[Path]:
     match sys.platform:
         case "darwin":
             for folder in (Path("/Applications"), Path.home() / "Applications"):
-                yield from (folder / place for place in _MAC_PLACES.get(kind, ()))
+                if app := _MAC_NAMES.get(kind):
+                    yield folder / f"{app}.app/Contents/MacOS/{app}"
         case "win32":
             for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
                 if folder := os.environ.get(variable):
