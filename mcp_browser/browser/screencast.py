@@ -178,15 +178,8 @@ class Screencast:
         self._news.clear()
         self._unacknowledged.clear()
         wanted = self._settings.screenshots
-        side = wanted.screenshot_max_side
-        await send(
-            cdp,
-            "Page.startScreencast",
-            format="jpeg",
-            quality=wanted.screenshot_quality,
-            maxWidth=side,
-            maxHeight=side,
-        )
+        most = dict.fromkeys(("maxWidth", "maxHeight"), wanted.screenshot_max_side)
+        await send(cdp, "Page.startScreencast", format="jpeg", quality=wanted.screenshot_quality, **most)
 
     def _on_frame(self, event: dict[str, Any]) -> None:
         self._came = event

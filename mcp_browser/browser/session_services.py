@@ -82,16 +82,15 @@ class ServicePlugin(Protocol):
     """The part of a `SessionPlugin` that the services use."""
 
     def notices(self) -> Iterable[str]:
-        """Sentences for the next result."""
-        ...
+        """Sentences for the next result; each is returned once."""
+        return ()
 
     def secrets(self) -> Iterable[str]:
-        """Secrets that it has seen under their names."""
-        ...
+        """Secrets that it has seen under their names, to be redacted everywhere."""
+        return ()
 
     def holds_secret(self) -> None:
         """The session now holds another value that nothing may show."""
-        ...
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

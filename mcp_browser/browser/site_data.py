@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
-from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, CDPSession, Cookie
 from playwright.async_api import Error as PlaywrightError
@@ -18,13 +17,7 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
-from mcp_browser.errors import (
-    BrowserUnavailable,
-    InvalidArguments,
-    NotActionable,
-    NotFound,
-    SettingsError,
-)
+from mcp_browser.errors import BrowserUnavailable, InvalidArguments, NotActionable, NotFound, SettingsError
 from mcp_browser.privacy.hiding import cut_address
 
 if TYPE_CHECKING:
@@ -118,13 +111,9 @@ async def clear_site(session: "BrowserSession", origin: str | None) -> None:
         await session.context.clear_cookies()
         await send(tab.cdp, "Network.clearBrowserCache")
         return
-    host = urlsplit(origin).hostname or ""
     for cookie in await session.context.cookies(origin):
-        domain = cookie.get("domain", "")
-        if domain.lstrip(".") == host or host.endswith(f".{domain.lstrip('.')}"):
-            await session.context.clear_cookies(
-                name=cookie.get("name"), domain=domain, path=cookie.get("path")
-            )
+        which = {"name": cookie.get("name"), "domain": cookie.get("domain"), "path": cookie.get("path")}
+        await session.context.clear_cookies(**which)
 
 
 async def read_state(context: BrowserContext) -> StorageState:

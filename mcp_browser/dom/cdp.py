@@ -60,14 +60,9 @@ async def within(work: Awaitable[T], limit: Callable[[], float]) -> T:
         return task.result()
     finally:
         if not task.done():
-            task.add_done_callback(_forget)
+            # Nobody waits for its outcome any more: asyncio is not to complain.
+            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             task.cancel()
-
-
-def _forget(task: "asyncio.Future[Any]") -> None:
-    """Take note of how something ended that nobody waits for any more, so that asyncio does not complain."""
-    if not task.cancelled():
-        task.exception()
 
 
 def seconds(number: float) -> str:

@@ -86,17 +86,9 @@ class PageElements(PageReader):
     async def ready(self, index: int, *, for_: Purpose, force: bool = False) -> ReadyElement:
         """Make an element ready for an action: in view, at rest, enabled, reached by the mouse.
 
-        What may pass is waited for, a second at most.
-
-        Args:
-            index: the element.
-            for_: what is to be done with it.
-            force: act on it whatever covers or disables it.
-
-        Raises:
-            StaleElement: it is gone; the message names the nearest match.
-            NotActionable: it cannot take the action; the message says why.
-            NotFound: the index was never given.
+        What may pass is waited for, a second at most. `force`: whatever covers or disables it. Raises
+        StaleElement: it is gone, with the nearest match; NotActionable: it cannot take the action, with the
+        reason; NotFound: the index was never given.
         """
         ref = self.resolve(index)
         answer = await self._ask(ref, "ready", ref.id, for_, force)
@@ -124,13 +116,9 @@ class PageElements(PageReader):
         return WindowState.model_validate(await (await self._frames.main()).world.run("window"))
 
     async def in_page(self, index: int | None) -> tuple[CDPSession, str | None]:
-        """Return an element's object in the page's own world and the CDP session of its frame.
+        """Return the CDP session of an element's frame, and its object in the page's own world.
 
-        Args:
-            index: the element; None for no object, and the session of the main frame.
-
-        Raises:
-            StaleElement: it is gone.
+        For None that is the session of the main frame, and no object. Raises StaleElement: it is gone.
         """
         world, ref = await self._standing(index)
         if ref is None:
@@ -216,18 +204,10 @@ class PageElements(PageReader):
     async def use_clipboard(
         self, command: str, key: Mapping[str, Any], data: Mapping[str, str]
     ) -> dict[str, str] | None:
-        """Copy, cut or paste where the keyboard is, without the browser's own clipboard.
+        """Copy, cut or paste (`command`) where the keyboard is, without the browser's own clipboard.
 
-        Args:
-            command: `copy`, `cut` or `paste`.
-            key: the fields of the key's events.
-            data: what is pasted, by MIME types.
-
-        Returns:
-            What was copied, by MIME types; None for nothing.
-
-        Raises:
-            NotActionable: the frame that has the keyboard cannot be asked.
+        `key` has the fields of the key's events, `data` what is pasted, by MIME types. Return what was
+        copied, by MIME types; None for nothing. Raises NotActionable: the frame there cannot be asked.
         """
         *_, (frame, answer) = [given async for given in self._frames.inward("focused")]
         if answer["frame"]:

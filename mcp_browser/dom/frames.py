@@ -234,10 +234,7 @@ class Frames:
         """The answers of all frames that can be seen, each frame before those within it.
 
         Frames that gave none are added to `missed`. `first` is a frame that has answered: those within it
-        are asked.
-
-        Raises:
-            FrameGone: the page goes to other addresses while it is asked.
+        are asked. Raises FrameGone: the page goes to other addresses while it is asked.
         """
         missed = [] if missed is None else missed
         if first is None:

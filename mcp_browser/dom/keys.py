@@ -93,10 +93,8 @@ class KeyHolder:
     async def hold(self, *, ruled: bool, enter: bool = False, letter: str = "") -> KeyHold:
         """Let keys go only to what has the keyboard now, until they are released.
 
-        Args:
-            ruled: whether rules are asked: what keys act on is read, and frames that are new are held, too.
-            enter: whether Enter is among the keys.
-            letter: one that is pressed with Alt.
+        `ruled`: rules are asked, so that what keys act on is read, and frames that are new are held, too.
+        `enter`: Enter is among the keys. `letter` is one that is pressed with Alt.
         """
         number = next(self._numbers)
         place: KeyPlace | None = None
@@ -154,13 +152,9 @@ class KeyHolder:
     async def put(self, place: KeyPlace, text: str, *, exactly: bool, secret: bool) -> tuple[int, bool]:
         """Put text in where the caret of the place's document is, and nowhere else.
 
-        Return how many characters were put in, and whether the rest was not since the focus had moved.
-
-        Args:
-            place: of which document.
-            text: the text.
-            exactly: begin only in the place's own element.
-            secret: whether it may go into fields whose content nobody is to read.
+        `exactly`: begin only in the place's own element. `secret`: it may go into fields whose content nobody
+        is to read. Return how many characters were put in, and whether the rest was not since the focus had
+        moved.
         """
         answer = await self._ask_of(place, "putText", [text, place.element if exactly else 0, secret])
         return answer.get("done", 0), answer.get("moved", True)

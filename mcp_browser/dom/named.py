@@ -51,7 +51,8 @@ def reference(text: str) -> ElementName | int:
     if (parts := _NAMED.fullmatch(text.strip())) is None:
         raise ValueError('give an index, or role and name as a snapshot shows them: button "Save"')
     made = ElementName(text.strip())
-    made.role, made.name = parts["role"], _tidy(re.sub(r"\\(.)", _unescaped, parts["name"]))
+    name = re.sub(r"\\(.)", lambda escape: "\n" if escape[1] in "nr" else escape[1], parts["name"])
+    made.role, made.name = parts["role"], _tidy(name)
     made.nth = int(parts["nth"]) if parts["nth"] else None
     made.place = reference(parts["place"]) if parts["place"] else None
     return made
@@ -59,10 +60,6 @@ def reference(text: str) -> ElementName | int:
 
 def _tidy(text: str) -> str:
     return " ".join(text.split())
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    return "\n" if escape[1] in "nr" else escape[1]
 
 
 _INT = TypeAdapter(int).validate_python

@@ -47,7 +47,7 @@ class PersonReports:
 
     async def leave(self) -> None:
         """Report nothing more."""
-        self._frames.worlds.unfollow_sessions()
+        self._frames.worlds.on_session = None
         begun, self._begun = self._begun, []
         for session, identifier in begun:
             session.remove_listener("Runtime.bindingCalled", self._on_call)
@@ -101,15 +101,12 @@ class PersonReports:
         try:
             field = await ref.world.object(ref.id)
             paths: list[str] = []
+            session = ref.world.session
+            read = {"objectId": field, "functionDeclaration": "function (n) { return this.files[n] }"}
             for number in range(count):
-                file = await send(
-                    ref.world.session,
-                    "Runtime.callFunctionOn",
-                    objectId=field,
-                    functionDeclaration="function (number) { return this.files[number] }",
-                    arguments=[{"value": number}],
-                )
-                info = await send(ref.world.session, "DOM.getFileInfo", objectId=file["result"]["objectId"])
+                given = {**read, "arguments": [{"value": number}]}
+                file = await send(session, "Runtime.callFunctionOn", **given)
+                info = await send(session, "DOM.getFileInfo", objectId=file["result"]["objectId"])
                 paths.append(info["path"])
         except (KeyError, PlaywrightError):
             return []

@@ -68,12 +68,9 @@ class PageReader:
     ) -> None:
         """Serve a page of Playwright's.
 
-        Args:
-            channel: the random name that the hook in the page's own world was given; "" for none.
-            budget: longest snapshot, in tokens.
-            changes_budget: longest account of changes, in tokens.
-            sent: called with what a form wrote of a secret field into an address, as it stands there.
-            addresses, learnt: those of the session.
+        `channel` is the random name that the hook in the page's own world was given; "" for none. A snapshot
+        has at most `budget` tokens, an account of changes `changes_budget`. `sent` is called with what a form
+        wrote of a secret field into an address, as it stands there. `addresses`, `learnt`: the session's.
         """
         self._page = page
         self._budget = budget
@@ -92,15 +89,10 @@ class PageReader:
     ) -> DomSnapshot:
         """The page, or what is in one element, cut to a budget; the page counts as reported from then on.
 
-        Args:
-            region: index of the element to look into.
-            part: 1 for what is in and near the view, 2 for what comes next, and so on.
-            budget: longest snapshot in tokens, instead of the one in force.
-            folded: shorten long lists, save the one that is looked into.
-
-        Raises:
-            InvalidArguments: there is no such part.
-            StaleElement: the region is gone.
+        `region` is the index of that element. `part` is 1 for what is in and near the view, 2 for what comes
+        next, and so on. `budget`, in tokens, stands for the one in force. `folded`: shorten long lists, save
+        the one that is looked into. Raises InvalidArguments: there is no such part; StaleElement: the region
+        is gone.
         """
         budget = budget or self._budget
         if region is not None:
@@ -121,12 +113,10 @@ class PageReader:
     async def settle_and_changes(
         self, *, limit: float, again: bool = False, came: bool = False
     ) -> tuple[SettleState, DomChanges | DomSnapshot]:
-        """Wait for the page to come to rest, then return what has changed, in one evaluation a frame.
+        """Wait `limit` seconds at most for the page to rest; return what has changed: one evaluation a frame.
 
-        Args:
-            limit: longest wait in seconds; 0 for none.
-            again: what the last call gave was thrown away, so compare with the report before it.
-            came: scripts or answers have come meanwhile, which take the page a moment to draw.
+        `again`: what the last call gave was thrown away, so compare with the report before it. `came`:
+        scripts or answers have come meanwhile, which take the page a moment to draw.
         """
         if not again:
             self._confirm()
@@ -290,10 +280,8 @@ class PageReader:
     ) -> DomSnapshot:
         """The lines of all frames in their places, the part of them that is asked for.
 
-        With `familiar`, what is as on the page reported before this one is shortened.
-
-        Raises:
-            InvalidArguments: there is no such part.
+        With `familiar`, what is as on the page reported before this one is shortened. Raises
+        InvalidArguments: there is no such part.
         """
         shown = list(shown_lines(reading, 0, 0, 0))
         room = budget * CHARACTERS_A_TOKEN
@@ -323,19 +311,11 @@ class PageReader:
             elif said and item.place not in same.left_out:
                 nodes_listed.append(node)
         gaps += rest.leave_out(reading.total, at=len(nodes_listed))
-        x, y, view_width, view_height, page_width, page_height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
             title=reading.answer["title"],
             nodes=tuple(nodes_listed),
-            scroll=Scroll(
-                x=x,
-                y=y,
-                viewport_width=view_width,
-                viewport_height=view_height,
-                page_width=page_width,
-                page_height=page_height,
-            ),
+            scroll=Scroll(**dict(zip(Scroll.model_fields, reading.answer["view"], strict=True))),
             gaps=tuple(gaps),
             part=part,
             parts=max(parts, part),
@@ -370,17 +350,10 @@ class PageReader:
                     if op in ("removed", "unlisted")
                     else references.node(line, world, frame.read.document, depth=depth)
                 )
-                own.append(
-                    DomChange(
-                        op=op,
-                        node=node,
-                        before=references.node(before, world, document, use="past")
-                        if before and op != "removed"
-                        else None,
-                        was=was(old) if old >= 0 else None,
-                        at=at(new) if new >= 0 else None,
-                    )
-                )
+                is_past = before and op != "removed"
+                past = references.node(before, world, document, use="past") if is_past else None
+                places = {"was": was(old) if old >= 0 else None, "at": at(new) if new >= 0 else None}
+                own.append(DomChange(op=op, node=node, before=past, **places))
             insert_within(changes, own)
         kept: list[DomChange] = []
         for change in changes:

@@ -21,28 +21,13 @@ from mcp_browser.errors import ActionError, DeadlineExceeded
 WORLD_NAME = "mcp-browser"
 API = "__mcpBrowserApi"
 FOR_VALUE = {"returnByValue": True, "awaitPromise": True}  # What makes an evaluation give its value
-
-MOST_TRIES = 3
-"""How often a question is put anew because the document went away under it."""
-
-LONGEST_ANSWER = 25.0
-"""How long a page, unless it is large, may take to answer before its script is broken off, seconds."""
-
-SLOW = 3.0
-"""An answer that took longer, in seconds: the page is counted before it is asked again."""
-
-SILENCE_SECONDS = 1.0
-"""After which a page that does not answer to the simplest question is busy with a script."""
-
-
-MOST_ORIGINS = 20
-"""Of how many origins it is kept which waits changed nothing, about 10 kB each."""
-
-MOST_KEPT = 20
-"""How many addresses and pairs of a page are kept: it may make as many forms as it likes."""
-
-MOST_PAIRS = 100
-"""How many pairs of a name and a secret value are heard of from a document, and reported of a page."""
+MOST_TRIES = 3  # How often a question is put anew because the document went away under it
+LONGEST_ANSWER = 25.0  # How long a page, unless it is large, may take to answer until its script is stopped
+SLOW = 3.0  # An answer that took longer, in seconds: the page is counted before it is asked again
+SILENCE_SECONDS = 1.0  # After which a page that does not answer to the simplest question is busy
+MOST_ORIGINS = 20  # Of how many origins it is kept which waits changed nothing, about 10 kB each
+MOST_KEPT = 20  # How many addresses and pairs of a page are kept: it may make as many forms as it likes
+MOST_PAIRS = 100  # How many pairs of a name and a secret are heard of from a document, and reported of a page
 
 
 class SentSecrets:
@@ -103,10 +88,8 @@ class World:
         self._owner = owner
         self._context: int | None = None
         self._heard = False  # Whether it is heard what forms send in the document
-        self.elements = 0
-        """How many elements the document had when they were last counted; 0 where they never were."""
-        self.reading = False
-        """Whether the page answers to others and the page script is at work in it."""
+        self.elements = 0  # Of the document, when they were last counted; 0 where they never were
+        self.reading = False  # Whether the page answers to others and the page script is at work in it
         self._was_slow = False
         self.is_main = False  # Whether it is that of the page itself
 
@@ -132,20 +115,14 @@ class World:
     async def call_on(self, backend_node: int, method: str) -> dict[str, Any]:
         """What a method of the page script's API returns for a node that CDP knows.
 
-        Raises:
-            KeyError, PlaywrightError: the node has left the document.
+        Raises KeyError, PlaywrightError: the node has left the document.
         """
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
-        given = await send(
-            self.session,
-            "Runtime.callFunctionOn",
-            objectId=node["object"]["objectId"],
-            functionDeclaration=f"function () {{ return {API}.{method}(this) }}",
-            returnByValue=True,
-        )
-        return given["result"]
+        function = {"functionDeclaration": f"function () {{ return {API}.{method}(this) }}"}
+        on = {"objectId": node["object"]["objectId"], **function, "returnByValue": True}
+        return (await send(self.session, "Runtime.callFunctionOn", **on))["result"]
 
     async def open_hosts(self, ids: Iterable[int]) -> bool:
         """Give the page script the closed shadow roots of these elements; whether there were any.
@@ -225,13 +202,8 @@ class World:
 
     async def _enter(self) -> None:
         try:
-            world = await send(
-                self.session,
-                "Page.createIsolatedWorld",
-                frameId=self.frame_id,
-                worldName=WORLD_NAME,
-                grantUniveralAccess=True,
-            )
+            where = {"frameId": self.frame_id, "worldName": WORLD_NAME, "grantUniveralAccess": True}
+            world = await send(self.session, "Page.createIsolatedWorld", **where)
         except PlaywrightError as error:
             if is_frame_gone(error):
                 raise FrameGone from error
@@ -240,15 +212,10 @@ class World:
         self._heard = False
 
     async def _send(self, expression: str) -> Any:
+        what = {"contextId": self._context, "expression": expression, **FOR_VALUE}
         try:
             async with asyncio.timeout(LONGEST_ANSWER + extra_seconds(self.elements)):
-                answer = await send(
-                    self.session,
-                    "Runtime.evaluate",
-                    contextId=self._context,
-                    expression=expression,
-                    **FOR_VALUE,
-                )
+                answer = await send(self.session, "Runtime.evaluate", **what)
         except TimeoutError as error:
             failure = unanswered(self.elements, reading=self.reading)
             await break_off(self.session)
@@ -283,7 +250,8 @@ class Worlds:
         self._main: World | None = None
         self._by_frame: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}
-        self._on_session: Callable[[CDPSession], Awaitable[None]] | None = None
+        # What `follow_sessions` has begun, for sessions to come
+        self.on_session: Callable[[CDPSession], Awaitable[None]] | None = None
         page.on("framedetached", self._on_detached)
 
     async def main(self) -> World:
@@ -298,14 +266,10 @@ class Worlds:
     async def follow_sessions(self, begin: Callable[[CDPSession], Awaitable[None]]) -> None:
         """Call `begin` with each session that serves frames, and with each one that is opened later."""
         main = await self.main()
-        self._on_session = begin
+        self.on_session = begin
         for session in (main.session, *self._sessions.values()):
             with contextlib.suppress(PlaywrightError):
                 await begin(session)
-
-    def unfollow_sessions(self) -> None:
-        """End what `follow_sessions` began, for sessions to come."""
-        self._on_session = None
 
     def learnt_before(self, world: World) -> str:
         """What the hook had learnt in earlier documents of the page's origin, as it said it."""
@@ -354,8 +318,8 @@ class Worlds:
             if session is None:
                 # One that shares its parent's process has none.
                 session = self._sessions[frame] = await self._page.context.new_cdp_session(frame)
-                if self._on_session is not None:
-                    await self._on_session(session)
+                if self.on_session is not None:
+                    await self.on_session(session)
             return (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"], session
         except PlaywrightError:
             self._sessions.pop(frame, None)  # It has gone over to another process.

@@ -82,6 +82,7 @@ async def test_an_address_that_is_a_file_is_downloaded_and_told(hand: Hand) -> N
     text = await hand.do("go_to_url", url=hand.site.url + "/download/report.txt?text=hello")
     assert "is a file" in text
     assert "report.txt" in text
+    assert "Still here" in await hand.do("get_state")
 
 
 async def test_arguments_that_make_no_sense_are_refused(hand: Hand) -> None:

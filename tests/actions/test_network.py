@@ -16,12 +16,11 @@ from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotFound
 from mcp_browser.settings import ObservationSettings, ToolSettings
 from tests.actions.hand import Hand, hand_in
 from tests.browser.conftest import managing
+from tests.support.har import HAR
 from tests.support.site import Reply, Request, Site
 from tests.support.sockets import echo_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
-
-SCHEMA = json.loads((Path(__file__).parent.parent / "browser" / "har12.schema.json").read_text())
 
 SECRETS = {
     kind: f"Bh7-{kind}-secret-01"
@@ -256,7 +255,7 @@ async def test_an_archive_is_a_valid_har_of_all_that_was_recorded(
     told = await listening.do("export_har", name="shop")
     assert re.match(rf"Saved \d+ requests as {re.escape(str(listening.file))}\.", told)
     archive = json.loads(listening.file.read_text())
-    jsonschema.validate(archive, SCHEMA)
+    jsonschema.validate(archive, HAR)
     entries = archive["log"]["entries"]
     by_url = {entry["request"]["url"].removeprefix(site.url): entry for entry in entries}
     posted = by_url["/echo?a=1&b="]

@@ -32,8 +32,15 @@ LIMITS = LimitSettings(navigation_timeout=4, action_timeout=3, settle_timeout=4)
 class Hand:
     """Acts in a session: opens it, does something, looks what became of it."""
 
-    def __init__(self, session: BrowserSession) -> None:
+    def __init__(self, session: BrowserSession, manager: BrowserManager | None = None) -> None:
         self.session = session
+        self._manager = manager
+
+    @property
+    def manager(self) -> BrowserManager:
+        """The manager of a session that is its default one."""
+        assert self._manager is not None
+        return self._manager
 
     @property
     def tab(self) -> Tab:
@@ -114,6 +121,14 @@ async def managing(**settings: Any) -> AsyncGenerator[BrowserManager]:
         yield manager
     finally:
         await manager.close()
+
+
+@asynccontextmanager
+async def browsing(**browser: Any) -> AsyncGenerator[Hand]:
+    """A hand in the default session of a manager whose browser has these settings; None leaves one out."""
+    given = {name: value for name, value in {"headless": True, **browser}.items() if value is not None}
+    async with managing(browser=BrowserSettings.model_validate(given)) as manager:
+        yield Hand(await manager.default_session(), manager)
 
 
 @asynccontextmanager

@@ -10,33 +10,30 @@ SETTINGS = Settings()
 WITH_FILES = Settings(files=FileSettings(allow_file_urls=True))
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("example.com", "https://example.com"),
-        ("example.com/a?b=c#d", "https://example.com/a?b=c#d"),
-        ("  Example.com\n", "https://Example.com"),
-        ("www.example.co.uk:8443/x", "https://www.example.co.uk:8443/x"),
-        ("user@example.com/x", "https://user@example.com/x"),
-        ("bücher.example", "https://bücher.example"),
-        ("//example.com/x", "https://example.com/x"),
-        ("localhost:3000/app", "http://localhost:3000/app"),
-        ("localhost", "http://localhost"),
-        ("app.localhost:8080", "http://app.localhost:8080"),
-        ("127.0.0.1:8000", "http://127.0.0.1:8000"),
-        ("192.168.1.1/admin", "http://192.168.1.1/admin"),
-        ("[::1]:8000/x", "http://[::1]:8000/x"),
-        ("intranet:8080/wiki", "http://intranet:8080/wiki"),
-        ("http://intranet/", "http://intranet/"),
-        ("HTTPS://example.com", "HTTPS://example.com"),
-        ("about:blank", "about:blank"),
-        ("data:text/html,<h1>Hi there</h1>", "data:text/html,<h1>Hi there</h1>"),
-        ("data:,plain", "data:,plain"),
-        ("https://example.com/with space", "https://example.com/with space"),
+COMPLETED = {
+    "https://": [
+        *("Example.com", "example.com/a?b=c#d", "www.example.co.uk:8443/x", "user@example.com/x"),
+        "bücher.example",
     ],
+    "http://": [
+        *("localhost:3000/app", "localhost", "app.localhost:8080", "127.0.0.1:8000", "192.168.1.1/admin"),
+        *("[::1]:8000/x", "intranet:8080/wiki"),
+    ],
+    "https:": ["//example.com/x"],
+    "": [
+        *("http://intranet/", "HTTPS://example.com", "https://example.com/with space", "about:blank"),
+        *("data:text/html,<h1>Hi there</h1>", "data:,plain"),
+    ],
+}
+"""Addresses as they are written, by what is put before them."""
+
+
+@pytest.mark.parametrize(
+    ("before", "written"), [(before, one) for before, all_ in COMPLETED.items() for one in all_]
 )
-def test_an_address_is_completed_as_a_person_means_it(written: str, meant: str) -> None:
-    assert check_url(written, SETTINGS) == meant
+def test_an_address_is_completed_as_a_person_means_it(before: str, written: str) -> None:
+    assert check_url(written, SETTINGS) == before + written
+    assert check_url(f"  {written}\n", SETTINGS) == before + written
 
 
 @pytest.mark.parametrize(
@@ -58,28 +55,24 @@ def test_a_path_without_a_page_is_refused() -> None:
         check_url("/etc/passwd", SETTINGS, base="about:blank")
 
 
-@pytest.mark.parametrize(
-    ("address", "reason"),
-    [
-        ("file:///etc/passwd", "--allow-file-urls"),
-        ("FILE:///etc/passwd", "--allow-file-urls"),
-        ("fi\nle:///etc/passwd", "--allow-file-urls"),
-        ("\x00file:///etc/passwd", "--allow-file-urls"),
-        ("javascript:alert(1)", "run a script"),
-        ("javascript:1", "run a script"),
-        ("JavaScript:alert(1)", "run a script"),
-        ("chrome://settings", "own pages"),
-        ("chrome:version", "own pages"),
-        ("devtools://devtools/bundled/inspector.html", "own tools"),
-        ("view-source:https://example.com", "get_html"),
-        ("view-source:file:///etc/passwd", "own tools"),
-        ("about:config", "own pages"),
-        ("blob:https://example.com/1", "page that made it"),
-        ("mailto:a@example.com", "mail program"),
-        ("data:application/x-msdownload,MZ", "text and pictures"),
+REFUSED = {
+    "--allow-file-urls": [
+        *("file:///etc/passwd", "FILE:///etc/passwd", "fi\nle:///etc/passwd", "\x00file:///etc/passwd"),
     ],
+    "run a script": ["javascript:alert(1)", "javascript:1", "JavaScript:alert(1)"],
+    "own pages": ["chrome://settings", "chrome:version", "about:config"],
+    "own tools": ["devtools://devtools/bundled/inspector.html", "view-source:file:///etc/passwd"],
+    "get_html": ["view-source:https://example.com"],
+    "page that made it": ["blob:https://example.com/1"],
+    "mail program": ["mailto:a@example.com"],
+    "text and pictures": ["data:application/x-msdownload,MZ"],
+}
+
+
+@pytest.mark.parametrize(
+    ("reason", "address"), [(reason, one) for reason, all_ in REFUSED.items() for one in all_]
 )
-def test_addresses_that_are_not_web_pages_are_refused_with_a_reason(address: str, reason: str) -> None:
+def test_addresses_that_are_not_web_pages_are_refused_with_a_reason(reason: str, address: str) -> None:
     with pytest.raises(BlockedUrl, match=reason):
         check_url(address, SETTINGS)
 

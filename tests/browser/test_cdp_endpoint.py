@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.process.launch import find_browser, launch_options
 from mcp_browser.errors import BrowserUnavailable
-from mcp_browser.settings import BrowserSettings
-from tests.browser.conftest import Hand, another, managing, shown, until
+from tests.browser.conftest import Hand, another, browsing, shown, until
+from tests.support.own_chrome import start_chromium
 from tests.support.site import Site
 
 pytestmark = [
@@ -28,40 +26,23 @@ pytestmark = [
 @contextmanager
 def running_chromium(profile: Path, *, port: int = 0, url: str = "about:blank") -> Generator[str]:
     """A Chromium that somebody else has started; its CDP address."""
-    choice = find_browser(BrowserSettings())
-    assert choice.executable is not None
-    options = launch_options(choice, headless=True)
-    sandbox = [] if options["chromium_sandbox"] else ["--no-sandbox"]
-    process = subprocess.Popen(
-        [
-            choice.executable,
-            "--headless",
-            f"--remote-debugging-port={port}",
-            f"--user-data-dir={profile}",
-            *sandbox,
-            *options["args"],
-            url,
-        ],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = start_chromium(profile, url, port=port, stderr=subprocess.PIPE)
     try:
         assert process.stderr is not None
         for line in process.stderr:
-            if found := re.search(r"listening on ws://([\d.:]+)/", line):
+            if found := re.search(rb"listening on ws://([\d.:]+)/", line):
                 break
         else:
             raise AssertionError("Chromium did not start")
-        yield f"http://{found[1]}"
+        yield f"http://{found[1].decode()}"
         assert process.poll() is None, "it was ended"
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
-def attached(endpoint: str) -> AbstractAsyncContextManager[BrowserManager]:
-    return managing(browser=BrowserSettings(cdp_endpoint=endpoint))
+def attached(endpoint: str) -> AbstractAsyncContextManager[Hand]:
+    return browsing(headless=None, cdp_endpoint=endpoint)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -74,8 +55,7 @@ async def test_tabs_that_are_open_are_taken_over_and_stay(site: Site, tmp_path: 
     url = site.page("Opened by its owner")
     with running_chromium(tmp_path, url=url) as address:
         for _ in range(2):
-            async with attached(address) as manager:
-                hand = Hand(await manager.default_session())
+            async with attached(address) as hand:
                 told = await hand.look()
                 assert told.url == url
                 assert "Opened by its owner" in shown(told)
@@ -83,20 +63,17 @@ async def test_tabs_that_are_open_are_taken_over_and_stay(site: Site, tmp_path: 
 
 async def test_what_one_has_done_in_it_is_there_when_one_comes_back(site: Site, endpoint: str) -> None:
     url = site.page("Left open")
-    async with attached(endpoint) as manager:
-        hand = Hand(await manager.default_session())
+    async with attached(endpoint) as hand:
         await hand.open(url)
-    async with attached(endpoint) as manager:
-        hand = Hand(await manager.default_session())
+    async with attached(endpoint) as hand:
         assert "Left open" in shown(await hand.look())
 
 
 async def test_an_isolated_session_sees_nothing_of_it(site: Site, endpoint: str) -> None:
     url = site.page("<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 1</script>")
-    async with attached(endpoint) as manager:
-        owner = Hand(await manager.default_session())
+    async with attached(endpoint) as owner:
         await owner.open(url)
-        async with another(manager, isolated=True) as clean:
+        async with another(owner.manager, isolated=True) as clean:
             assert "mark undefined" in shown(await clean.open(url))
             assert "mark 1" in shown(await owner.open(url))
         assert "mark 1" in shown(await owner.open(url))
@@ -105,8 +82,7 @@ async def test_an_isolated_session_sees_nothing_of_it(site: Site, endpoint: str)
 async def test_a_connection_that_drops_is_made_again_at_its_address(site: Site, tmp_path: Path) -> None:
     with running_chromium(tmp_path / "one") as address:
         port = int(address.rpartition(":")[2])
-    async with attached(address) as manager:
-        hand = Hand(await manager.default_session())
+    async with attached(address) as hand:
         with pytest.raises(BrowserUnavailable, match="--remote-debugging-port"):
             await hand.look()
         for number in range(2):
@@ -120,7 +96,6 @@ async def test_a_connection_that_drops_is_made_again_at_its_address(site: Site, 
 
 
 async def test_an_address_where_no_browser_listens_is_told(tmp_path: Path) -> None:
-    async with attached("http://127.0.0.1:9") as manager:
-        session = await manager.default_session()
+    async with attached("http://127.0.0.1:9") as hand:
         with pytest.raises(BrowserUnavailable, match="No browser could be reached at the CDP endpoint"):
-            await session.ensure_open()
+            await hand.look()

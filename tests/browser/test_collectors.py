@@ -29,16 +29,6 @@ async def _complaints(hand: Hand, site: Site, body: str, *, count: int = 0) -> s
     return " ".join(notice for notice in seen.notices if notice.startswith("Console"))
 
 
-async def test_errors_of_a_page_are_counted_and_quoted(hand: Hand, site: Site) -> None:
-    script = "for (let i = 0; i < 3; i++) console.error('no stock'); console.log('well'); undefinedThing()"
-    told = await _complaints(hand, site, f"<script>{script}</script>")
-    assert told.startswith("Console: 4 errors")
-    assert '"no stock" (3 times)' in told
-    assert "undefinedThing is not defined" in told
-    assert "well" not in told
-    assert not (await hand.look()).notices
-
-
 async def test_what_could_not_be_loaded_is_told_with_its_status_and_address(hand: Hand, site: Site) -> None:
     told = await _complaints(hand, site, "<script src=/status/410></script>")
     assert told == f'Console: 1 error: "410 (Gone) for {site.url}/status/410"'

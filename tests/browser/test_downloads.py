@@ -31,19 +31,6 @@ async def test_two_downloads_of_one_name_are_two_files(hand: Hand, site: Site) -
     assert [path.read_text() for path in paths] == ["1", "2"]
 
 
-async def test_opening_the_address_of_a_file_downloads_it_and_the_page_stays(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("<h1>Staying</h1>"))
-    arrivals: list[bool] = []
-
-    async def go(_: object) -> None:
-        arrivals.append((await hand.tab.goto("/download/data.bin?text=bits")).downloaded)
-
-    told = await hand.do(go, effect="navigation")
-    assert arrivals == [True]
-    assert any("data.bin" in notice for notice in told.notices)
-    assert "Staying" in shown(await hand.look())
-
-
 async def test_a_tab_opened_for_a_file_is_closed_again(hand: Hand, site: Site) -> None:
     await hand.open(site.page("<a href='/download/b.txt' target=_blank>File</a> Base"))
     await hand.click("File")

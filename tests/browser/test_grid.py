@@ -17,15 +17,13 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import early_driver as early
 from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.doctor import doctor
 from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import BrowserUnavailable
 from mcp_browser.settings import BrowserSettings, Settings, all_options
-from tests.browser import conftest
-from tests.browser.conftest import LIMITS, Hand, answering, shown, until
+from tests.browser.conftest import Hand, answering, browsing, shown, until
 from tests.support.family import family
 from tests.support.packages import debian_package
 from tests.support.process import RawServer
@@ -83,21 +81,15 @@ def grid() -> Generator[Grid]:
         yield grid
 
 
-def settings_for(address: str, **more: Any) -> Settings:
+def gridded(address: str, **more: Any) -> AbstractAsyncContextManager[Hand]:
     # chromedriver's Chromium runs on this machine, where root may have no sandbox.
-    browser = BrowserSettings(browser_endpoint=address, sandbox=False, **more)
-    return Settings(browser=browser, limits=LIMITS)
-
-
-def managing(address: str, **more: Any) -> AbstractAsyncContextManager[BrowserManager]:
-    return conftest.managing(browser=settings_for(address, **more).browser)
+    return browsing(headless=None, browser_endpoint=address, sandbox=False, **more)
 
 
 async def test_the_default_session_has_a_browser_of_the_grid_and_gives_it_back(
     site: Site, grid: Grid
 ) -> None:
-    async with managing(grid.address) as manager:
-        hand = Hand(await manager.default_session())
+    async with gridded(grid.address) as hand:
         assert "From the grid" in shown(await hand.open(site.page("<h1>From the grid</h1>")))
         (session,) = grid.sessions()
         assert session["capabilities"]["browserName"] == "chrome"
@@ -109,8 +101,8 @@ async def test_a_driver_that_was_started_before_is_ended_for_one_that_knows_the_
     early.start_driver()
     started = early._waiting
     assert started is not None
-    async with managing(grid.address) as manager:
-        await manager.ready()
+    async with gridded(grid.address) as hand:
+        await hand.manager.ready()
         assert started.poll() is not None
         assert early._waiting is None
         assert len(grid.sessions()) == 1
@@ -118,9 +110,8 @@ async def test_a_driver_that_was_started_before_is_ended_for_one_that_knows_the_
 
 async def test_a_grid_that_ends_and_comes_back_is_used_again(site: Site) -> None:
     with running_grid() as first:
-        hand_over = managing(first.address)
-        manager = await hand_over.__aenter__()
-        hand = Hand(await manager.default_session())
+        hand_over = gridded(first.address)
+        hand = await hand_over.__aenter__()
         await hand.open(site.page("Before"))
     await until(lambda: hand.session.tab_in_use is None)
     with pytest.raises(BrowserUnavailable, match=f"Grid at 127.0.0.1:{first.port} cannot be reached"):
@@ -135,8 +126,7 @@ async def test_a_grid_that_ends_and_comes_back_is_used_again(site: Site) -> None
 
 
 async def test_a_browser_of_the_grid_that_dies_is_given_back_and_replaced(site: Site, grid: Grid) -> None:
-    async with managing(grid.address) as manager:
-        hand = Hand(await manager.default_session())
+    async with gridded(grid.address) as hand:
         await hand.open(site.page("Before"))
         (before,) = grid.sessions()
         kill_family(grid.process.pid)
@@ -195,22 +185,21 @@ def hub(grid: Grid, *, authorization: str) -> AbstractContextManager[str]:
 async def test_a_hub_alone_is_told_the_credentials_in_its_address(site: Site, grid: Grid) -> None:
     known = f"Basic {base64.b64encode(b'me:p@ss').decode()}"
     with hub(grid, authorization=known) as place:
-        async with managing(f"http://me:p%40ss@{place}/") as manager:
-            hand = Hand(await manager.default_session())
+        async with gridded(f"http://me:p%40ss@{place}/") as hand:
             assert "Through a hub" in shown(await hand.open(site.page("Through a hub")))
             assert len(grid.sessions()) == 1
         assert not grid.sessions()
-        async with managing(f"http://me:wrong@{place}") as manager:
+        async with gridded(f"http://me:wrong@{place}") as hand:
             with pytest.raises(BrowserUnavailable, match=r"gave no browser: who are you\?") as refused:
-                await manager.ready()
+                await hand.manager.ready()
             assert "wrong" not in str(refused.value)
 
 
 async def test_the_words_of_a_grid_that_refuses_are_told(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SELENIUM_REMOTE_CAPABILITIES", '{"browserName": "lynx"}')
-    async with managing(grid.address) as manager:
+    async with gridded(grid.address) as hand:
         with pytest.raises(BrowserUnavailable, match="gave no browser: session not created") as refused:
-            await manager.ready()
+            await hand.manager.ready()
         assert "\n" not in refused.value.message
     assert not grid.sessions()
 
@@ -219,16 +208,16 @@ async def test_an_environment_that_cannot_be_read_is_not_repeated(monkeypatch: p
     for name in ("SELENIUM_REMOTE_HEADERS", "SELENIUM_REMOTE_CAPABILITIES"):
         with monkeypatch.context() as patch:
             patch.setenv(name, "secret")
-            async with managing("http://127.0.0.1:9") as manager:
+            async with gridded("http://127.0.0.1:9") as hand:
                 with pytest.raises(BrowserUnavailable, match=f"{name} is not a JSON object") as refused:
-                    await manager.ready()
+                    await hand.manager.ready()
                 assert "secret" not in str(refused.value)
 
 
 async def test_an_address_that_is_none_of_a_grid_is_told(site: Site) -> None:
-    async with managing(site.page("<h1>A page</h1>")) as manager:
+    async with gridded(site.page("<h1>A page</h1>")) as hand:
         with pytest.raises(BrowserUnavailable, match=r"what answers there is a web page"):
-            await manager.ready()
+            await hand.manager.ready()
 
 
 async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> None:
@@ -239,8 +228,7 @@ async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> No
             self.wfile.write(f"<title>Proxy</title>Asked for {self.path}".encode())
 
     with answering(Proxy) as place:
-        async with managing(grid.address, proxy=f"http://{place}") as manager:
-            hand = Hand(await manager.default_session())
+        async with gridded(grid.address, proxy=f"http://{place}") as hand:
             assert "Asked for http://nowhere.test/" in shown(await hand.open("http://nowhere.test/"))
 
 
@@ -248,7 +236,8 @@ def test_the_doctor_asks_whether_it_is_ready(
     site: Site, grid: Grid, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def told(address: str) -> tuple[int, str]:
-        loaded = LoadedSettings(settings_for(address), dict.fromkeys(all_options(), "default"))
+        settings = Settings(browser=BrowserSettings(browser_endpoint=address, sandbox=False))
+        loaded = LoadedSettings(settings, dict.fromkeys(all_options(), "default"))
         code = doctor(loaded, parse_arguments(["doctor"]))
         return code, capsys.readouterr().out
 

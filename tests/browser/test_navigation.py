@@ -184,14 +184,6 @@ async def test_a_page_that_loops_unnoticed_can_be_left(hand: Hand, site: Site) -
     assert "Thawed" in shown(await hand.open(site.page("Thawed")))
 
 
-async def test_a_screenshot_of_the_view_and_of_a_part(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("<div style='height: 3000px; background: teal'></div>"))
-    assert (await hand.tab.screenshot()).raw.startswith(b"\xff\xd8")
-    whole = await hand.tab.screenshot(full_page=True)
-    part = await hand.tab.screenshot(clip={"x": 0, "y": 0, "width": 20, "height": 20})
-    assert len(part.raw) < len(whole.raw)
-
-
 async def test_documents_that_are_gone_do_not_fill_the_memory(hand: Hand, site: Site) -> None:
     page = site.page("<p>One of many</p>")
     for _ in range(DOCUMENTS_KEPT + 1):

@@ -7,8 +7,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ from mcp_browser.browser.site_data import clear_site, put_state
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
-from tests.browser.conftest import Hand, managing, shown, until
+from tests.browser.conftest import Hand, browsing, managing, shown, until
 from tests.support.own_chrome import WITNESS, User, users_browser
 from tests.support.site import Reply, Site
 
@@ -37,12 +37,9 @@ OWN = """<h1 id=who></h1><button onclick="alert('Really?')">Ask</button>
 <script>who.textContent = document.cookie</script>"""
 
 
-@asynccontextmanager
-async def connected(folder: Path, *tabs: str) -> AsyncGenerator[Hand]:
+def connected(folder: Path, *tabs: str) -> AbstractAsyncContextManager[Hand]:
     """A hand in the default session of a server that connects to the browser with this folder."""
-    browser = BrowserSettings(connect=str(folder), connect_tabs=tabs)
-    async with managing(browser=browser) as manager:
-        yield Hand(await manager.default_session())
+    return browsing(headless=None, connect=str(folder), connect_tabs=tabs)
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.profile import (
     CHROMIUM_LOCK,
     OWN_LOCK,
@@ -19,10 +18,9 @@ from mcp_browser.browser.process.profile import (
     profile_folder,
     profile_holder,
 )
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import BrowserSettings
-from tests.browser.conftest import Hand, managing, shown
+from tests.browser.conftest import Hand, browsing, shown
 from tests.support.site import Site
 
 pytestmark = [
@@ -31,19 +29,6 @@ pytestmark = [
 ]
 
 DEAD = 4194999
-
-
-class ProfileHand(Hand):
-    def __init__(self, manager: BrowserManager, session: BrowserSession) -> None:
-        super().__init__(session)
-        self.manager = manager
-
-
-@asynccontextmanager
-async def browsing(folder: Path, **more: object) -> AsyncGenerator[ProfileHand]:
-    settings = BrowserSettings.model_validate({"headless": True, "profile": folder, **more})
-    async with managing(browser=settings) as manager:
-        yield ProfileHand(manager, await manager.default_session())
 
 
 @contextmanager
@@ -69,17 +54,17 @@ async def test_what_a_site_stores_is_there_the_next_time(site: Site, tmp_path: P
         "<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 'kept'</script>"
     )
     for mark in ("undefined", "kept"):
-        async with browsing(tmp_path / "new" / "profile") as hand:
+        async with browsing(profile=tmp_path / "new" / "profile") as hand:
             assert f"mark {mark}" in shown(await hand.open(url))
 
 
 async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Site, tmp_path: Path) -> None:
-    async with browsing(tmp_path, profile_in_use="error") as first:
+    async with browsing(profile=tmp_path, profile_in_use="error") as first:
         await first.open(site.page("First"))
         holder = profile_holder(tmp_path)
         assert holder is not None
         assert holder.alive
-        async with browsing(tmp_path, profile_in_use="error") as second:
+        async with browsing(profile=tmp_path, profile_in_use="error") as second:
             with pytest.raises(ProfileInUse) as refusal:
                 await second.session.ensure_open()
             for word in (str(tmp_path), "--isolated", "--profile FOLDER", "--profile-in-use temporary"):
@@ -90,7 +75,10 @@ async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Sit
 
 
 async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: Site, tmp_path: Path) -> None:
-    async with browsing(tmp_path) as first, browsing(tmp_path, profile_in_use="temporary") as second:
+    async with (
+        browsing(profile=tmp_path) as first,
+        browsing(profile=tmp_path, profile_in_use="temporary") as second,
+    ):
         await first.open(site.page("First"))
         told = await second.open(site.page("Second"))
         assert any("temporary profile" in notice for notice in told.notices)
@@ -100,7 +88,7 @@ async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: S
 async def test_a_second_session_cannot_have_the_profile_but_a_clean_context(
     site: Site, tmp_path: Path
 ) -> None:
-    async with browsing(tmp_path, profile_in_use="error") as hand:
+    async with browsing(profile=tmp_path, profile_in_use="error") as hand:
         await hand.open(site.page("First"))
         other = await hand.manager.open_session(isolated=False)
         with pytest.raises(BrowserUnavailable, match="isolated session"):
@@ -112,7 +100,7 @@ async def test_a_second_session_cannot_have_the_profile_but_a_clean_context(
 async def test_the_lock_of_a_dead_browser_is_cleared(site: Site, tmp_path: Path) -> None:
     (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{DEAD}")
     (tmp_path / "SingletonSocket").symlink_to("/nowhere/SingletonSocket")
-    async with browsing(tmp_path) as hand:
+    async with browsing(profile=tmp_path) as hand:
         assert "Unlocked" in shown(await hand.open(site.page("Unlocked")))
 
 

@@ -55,10 +55,6 @@ class Diary(SessionPlugin):
         self.ended = True
 
 
-class Idle(SessionPlugin):
-    """Defines nothing."""
-
-
 class Broken(SessionPlugin):
     async def opened(self, context: BrowserContext) -> None:
         raise PlaywrightError("BrowserContext.route: something is wrong")
@@ -139,13 +135,6 @@ async def test_a_companion_made_before_the_session_opens_is_attached_then(manage
         await hand.session.ensure_open()
         assert diary.contexts == [hand.session.context]
         assert diary.tabs == [hand.tab.id]
-
-
-async def test_what_a_companion_leaves_out_does_nothing(hand: Hand, site: Site) -> None:
-    await hand.session.plugin(Idle)
-    await hand.do(lambda _: hand.session.new_tab(site.page("Second")), effect="navigation")
-    await hand.session.close_tab(hand.tab.id)
-    assert not (await hand.look()).notices
 
 
 async def test_a_companion_that_fails_is_told_and_the_session_goes_on(hand: Hand, site: Site) -> None:

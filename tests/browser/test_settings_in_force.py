@@ -5,9 +5,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.settings import BrowserSettings
-from tests.browser.conftest import Hand, another, answering, managing, shown
+from tests.browser.conftest import answering, browsing, shown
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -25,21 +23,16 @@ WHAT_A_PAGE_SEES = """() => ({
 async def test_a_page_sees_the_settings(
     site: Site, tmp_path_factory: pytest.TempPathFactory, kept: bool
 ) -> None:
-    settings = BrowserSettings.model_validate(
-        {
-            "headless": True,
-            "isolated": not kept,
-            "profile": tmp_path_factory.mktemp("profile"),
-            "viewport": "640x480",
-            "device_scale": 2,
-            "locale": "de-DE",
-            "timezone": "Asia/Tokyo",
-            "user_agent": "Tester/1.0",
-            "browser_args": ["--host-resolver-rules=MAP made-up.example 127.0.0.1"],
-        }
-    )
-    async with managing(browser=settings) as manager:
-        hand = Hand(await manager.default_session())
+    async with browsing(
+        isolated=not kept,
+        profile=tmp_path_factory.mktemp("profile"),
+        viewport="640x480",
+        device_scale=2,
+        locale="de-DE",
+        timezone="Asia/Tokyo",
+        user_agent="Tester/1.0",
+        browser_args=["--host-resolver-rules=MAP made-up.example 127.0.0.1"],
+    ) as hand:
         await hand.open(f"http://made-up.example:{site.port}/status/200")
         assert await hand.tab.page.evaluate(WHAT_A_PAGE_SEES) == {
             "size": "640x480",
@@ -48,12 +41,6 @@ async def test_a_page_sees_the_settings(
             "zone": "Asia/Tokyo",
             "agent": "Tester/1.0",
         }
-
-
-async def test_a_session_may_have_options_of_its_own(manager: BrowserManager, site: Site) -> None:
-    async with another(manager, context_options={"viewport": {"width": 400, "height": 300}}) as hand:
-        await hand.open(site.page("Small"))
-        assert await hand.tab.page.evaluate("`${innerWidth}x${innerHeight}`") == "400x300"
 
 
 def proxy(asked: list[tuple[str, str | None]]) -> AbstractContextManager[str]:
@@ -80,10 +67,9 @@ async def test_requests_go_by_the_proxy_whose_password_is_in_no_log(caplog: pyte
     asked: list[tuple[str, str | None]] = []
     caplog.set_level("DEBUG")
     with proxy(asked) as address:
-        settings = BrowserSettings(headless=True, isolated=True, proxy=f"http://me:s3cret@{address}")
-        async with managing(browser=settings) as manager:
-            hand = Hand(await manager.default_session())
+        async with browsing(isolated=True, proxy=f"http://me:s3cret@{address}") as hand:
             assert "From the proxy" in shown(await hand.open("http://nowhere.example/"))
+            settings = hand.session.settings.browser
     assert ("http://nowhere.example/", "Basic bWU6czNjcmV0") in asked
     assert "s3cret" not in caplog.text
     assert "s3cret" not in repr(settings)

@@ -3,10 +3,9 @@
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,14 +13,13 @@ import anyio
 import pytest
 import pytest_asyncio
 
-from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.divide.shared_profile import sharers_of
-from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.process.profile import profile_holder
 from mcp_browser.errors import ProfileInUse
 from mcp_browser.settings import BrowserSettings, EgressSettings
-from tests.browser.conftest import Hand, another, managing, shown, until
+from tests.browser.conftest import Hand, another, browsing, managing, shown, until
 from tests.support.family import family
+from tests.support.own_chrome import start_chromium
 from tests.support.site import Site
 
 pytestmark = [
@@ -31,23 +29,6 @@ pytestmark = [
 ]
 
 
-class Server(Hand):
-    """A server's manager, and a hand in its default session."""
-
-    def __init__(self, manager: BrowserManager, hand: Hand) -> None:
-        super().__init__(hand.session)
-        self.manager = manager
-
-
-@asynccontextmanager
-async def serving(
-    folder: Path, *, egress: EgressSettings | None = None, **more: object
-) -> AsyncGenerator[Server]:
-    browser = BrowserSettings.model_validate({"headless": True, "profile": folder, **more})
-    async with managing(browser=browser, egress=egress or EgressSettings()) as manager:
-        yield Server(manager, Hand(await manager.default_session()))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A profile whose path is longer than an address of a socket may be."""
@@ -55,19 +36,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def both(folder: Path) -> AsyncGenerator[tuple[Server, Server]]:
+async def both(folder: Path) -> AsyncGenerator[tuple[Hand, Hand]]:
     """Two servers that share a browser all the time."""
-    async with serving(folder) as first, serving(folder) as second:
+    async with browsing(profile=folder) as first, browsing(profile=folder) as second:
         for one in (first, second):
             await one.session.ensure_open()
         yield first, second
 
 
-def addresses(server: Server) -> list[str]:
+def addresses(server: Hand) -> list[str]:
     return sorted(tab.url for tab in server.session.tabs.values())
 
 
-async def test_tabs_and_popups_stay_with_their_server(both: tuple[Server, Server], site: Site) -> None:
+async def test_tabs_and_popups_stay_with_their_server(both: tuple[Hand, Hand], site: Site) -> None:
     first, second = both
     there = site.page("<p>Popup</p>")
     links = f"""<button onclick="window.open('{there}?script')">Script</button>
@@ -92,7 +73,7 @@ async def test_tabs_and_popups_stay_with_their_server(both: tuple[Server, Server
     assert len(first.session.tabs) == 1
 
 
-async def test_each_sees_its_own_page_in_front(both: tuple[Server, Server], site: Site) -> None:
+async def test_each_sees_its_own_page_in_front(both: tuple[Hand, Hand], site: Site) -> None:
     page = site.page("<p id=out></p><script>requestAnimationFrame(() => out.textContent = 'drawn')</script>")
     for server in both:
         await server.open(page)
@@ -101,7 +82,7 @@ async def test_each_sees_its_own_page_in_front(both: tuple[Server, Server], site
         assert "drawn" in shown(await server.look())
 
 
-async def test_a_login_is_everybodys(both: tuple[Server, Server], site: Site) -> None:
+async def test_a_login_is_everybodys(both: tuple[Hand, Hand], site: Site) -> None:
     page = site.page("<script>document.title = document.cookie + localStorage.mark</script>")
     first, second = both
     await first.open(page)
@@ -109,7 +90,7 @@ async def test_a_login_is_everybodys(both: tuple[Server, Server], site: Site) ->
     assert "login=annkept" in shown(await second.open(page))
 
 
-async def test_a_dialog_is_its_servers_alone(both: tuple[Server, Server], site: Site) -> None:
+async def test_a_dialog_is_its_servers_alone(both: tuple[Hand, Hand], site: Site) -> None:
     first, second = both
     await second.open(site.page("<p>Calm</p>"))
     await first.open(site.page("<button onclick=\"this.textContent = confirm('Sure?')\">Ask</button>"))
@@ -119,7 +100,7 @@ async def test_a_dialog_is_its_servers_alone(both: tuple[Server, Server], site: 
     assert "true" in shown(await first.answer(True))
 
 
-async def test_each_gets_its_own_downloads(both: tuple[Server, Server], site: Site) -> None:
+async def test_each_gets_its_own_downloads(both: tuple[Hand, Hand], site: Site) -> None:
     for name, server in zip(("first", "second"), both, strict=True):
         link = f'<a href="data:application/octet-stream,{name}" download="{name}.bin">Get</a>'
         await server.open(site.page(link))
@@ -132,7 +113,7 @@ async def test_each_gets_its_own_downloads(both: tuple[Server, Server], site: Si
         assert (await anyio.Path(download.path).read_text()) == name
 
 
-async def test_what_one_copies_the_other_does_not_paste(both: tuple[Server, Server], site: Site) -> None:
+async def test_what_one_copies_the_other_does_not_paste(both: tuple[Hand, Hand], site: Site) -> None:
     first, second = both
     for text, server in (("mine", first), ("yours", second)):
         await server.open(site.page(f"<input value='{text}' autofocus onfocus='this.select()'>"))
@@ -148,11 +129,11 @@ async def test_what_one_copies_the_other_does_not_paste(both: tuple[Server, Serv
     "busy", ["for (;;);", "alert('Held')", "onbeforeunload = () => 'Stay'; document.body.click()"]
 )
 async def test_who_leaves_takes_its_tabs_along_and_nothing_else(
-    both: tuple[Server, Server], folder: Path, site: Site, busy: str
+    both: tuple[Hand, Hand], folder: Path, site: Site, busy: str
 ) -> None:
     first, second = both
     await second.open(site.page("<p>Stays</p>"))
-    async with serving(folder) as third:
+    async with browsing(profile=folder) as third:
         await third.open(site.page("<p>Goes</p>"))
         running = asyncio.ensure_future(third.tab.page.evaluate(busy))
         await asyncio.wait({running}, timeout=0.1)
@@ -165,7 +146,7 @@ async def test_who_leaves_takes_its_tabs_along_and_nothing_else(
             await anyio.sleep(0.05)
 
 
-async def windows(server: Server) -> int:
+async def windows(server: Hand) -> int:
     """How many pages the browser has, all servers' together."""
     session = await server.tab.page.context.new_cdp_session(server.tab.page)
     told: dict[str, Any] = await cast("Any", session).send("Target.getTargets")
@@ -173,15 +154,15 @@ async def windows(server: Server) -> int:
     return sum(target["type"] == "page" for target in told["targetInfos"])
 
 
-async def test_settings_for_pages_are_each_servers_own(both: tuple[Server, Server], folder: Path) -> None:
+async def test_settings_for_pages_are_each_servers_own(both: tuple[Hand, Hand], folder: Path) -> None:
     tell = "[navigator.language, innerWidth, Intl.DateTimeFormat().resolvedOptions().timeZone].join()"
-    async with serving(folder, locale="fr-FR", viewport="800x600", timezone="Asia/Tokyo") as third:
+    async with browsing(profile=folder, locale="fr-FR", viewport="800x600", timezone="Asia/Tokyo") as third:
         await third.session.ensure_open()
         assert await third.tab.page.evaluate(tell) == "fr-FR,800,Asia/Tokyo"
         assert "1280" in await both[0].tab.page.evaluate(tell)
 
 
-async def test_sessions_of_one_server_share_its_profile(both: tuple[Server, Server], site: Site) -> None:
+async def test_sessions_of_one_server_share_its_profile(both: tuple[Hand, Hand], site: Site) -> None:
     first, _ = both
     page = site.page("<script>document.title = 'login ' + document.cookie</script>")
     await first.open(page)
@@ -194,23 +175,26 @@ async def test_sessions_of_one_server_share_its_profile(both: tuple[Server, Serv
     assert "who=ben" in shown(await first.open(page))
 
 
-async def test_a_browser_with_other_settings_is_not_shared(both: tuple[Server, Server], folder: Path) -> None:
-    async with serving(folder, proxy="http://user:secret@127.0.0.1:9") as third:
+async def test_a_browser_with_other_settings_is_not_shared(both: tuple[Hand, Hand], folder: Path) -> None:
+    async with browsing(profile=folder, proxy="http://user:secret@127.0.0.1:9") as third:
         with pytest.raises(ProfileInUse, match=r"other settings \(proxy\).*--isolated") as refusal:
             await third.session.ensure_open()
         assert "secret" not in str(refusal.value)
-    async with serving(folder, profile_in_use="error") as third:
+    async with browsing(profile=folder, profile_in_use="error") as third:
         with pytest.raises(ProfileInUse, match="in use by process"):
             await third.session.ensure_open()
-    async with serving(folder, egress=EgressSettings(block_domains=("example.com",))) as third:
-        await third.session.ensure_open()
-        assert any("temporary profile" in notice for notice in third.session.take_notices())
+    restricted = EgressSettings(block_domains=("example.com",))
+    browser = BrowserSettings(headless=True, profile=folder)
+    async with managing(browser=browser, egress=restricted) as manager:
+        session = await manager.default_session()
+        await session.ensure_open()
+        assert any("temporary profile" in notice for notice in session.take_notices())
     assert len(sharers_of(folder)) == len(both)
 
 
 async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> None:
     async with AsyncExitStack() as running:
-        everyone = [await running.enter_async_context(serving(tmp_path)) for _ in range(4)]
+        everyone = [await running.enter_async_context(browsing(profile=tmp_path)) for _ in range(4)]
         await asyncio.gather(*(server.session.ensure_open() for server in everyone))
         assert len(sharers_of(tmp_path)) == 4
         holder = profile_holder(tmp_path)
@@ -229,7 +213,7 @@ async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> Non
 async def test_session_cookies_that_end_are_told_as_lost(tmp_path: Path, site: Site, killed: str) -> None:
     page = site.page("<script>document.title = 'cookies ' + document.cookie</script>")
     before = set(family(os.getpid()))
-    async with serving(tmp_path) as server:
+    async with browsing(profile=tmp_path) as server:
         await server.open(page)
         await server.tab.page.evaluate("document.cookie = 'login=ann'")
         holder = profile_holder(tmp_path)
@@ -254,16 +238,10 @@ async def test_a_profile_of_another_program(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp_browser.browser.process.profile.ENDING_SECONDS", 0.1)
-    browser = find_browser(BrowserSettings())
-    flags = ["--headless", "--no-sandbox", f"--user-data-dir={tmp_path}", "--no-first-run"]
-    foreign = subprocess.Popen(  # noqa: ASYNC220 - it is to go on beside
-        [str(browser.executable), *flags, site.page("<p>Foreign</p>")],
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    foreign = start_chromium(tmp_path, site.page("<p>Foreign</p>"))
     try:
         await until((tmp_path / "SingletonLock").is_symlink)
-        async with serving(tmp_path) as server:
+        async with browsing(profile=tmp_path) as server:
             with pytest.raises(ProfileInUse, match=r"in use by process \d+.*Close that one"):
                 await server.session.ensure_open()
             os.killpg(foreign.pid, signal.SIGKILL)

@@ -1,10 +1,7 @@
 """What the settings put into each context: a device, scripts, headers, cookies, a storage state."""
 
 import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +9,7 @@ from mcp_browser.browser.site_data import check, read_cookies
 from mcp_browser.cli import main
 from mcp_browser.errors import BrowserUnavailable, NotFound, SettingsError
 from mcp_browser.settings import BrowserSettings
-from tests.browser.conftest import Hand, managing, shown
+from tests.browser.conftest import browsing, shown
 from tests.support.site import Reply, Request, Site
 
 NETSCAPE = """# Netscape HTTP Cookie File
@@ -37,14 +34,6 @@ EXTENSION = [
 ]
 
 
-@asynccontextmanager
-async def working(**browser: Any) -> AsyncGenerator[Hand]:
-    """A hand in a browser with these settings."""
-    given: dict[str, Any] = {"headless": True, "isolated": True, **browser}
-    async with managing(browser=BrowserSettings(**given)) as manager:
-        yield Hand(await manager.default_session())
-
-
 def echo(site: Site) -> str:
     """A page that shows what its request had."""
 
@@ -64,7 +53,7 @@ async def test_each_page_has_what_the_settings_name(tmp_path: Path, site: Site, 
     cookies.write_text(NETSCAPE)
     url = echo(site)
     profile = {} if isolated else {"profile": tmp_path / "profile"}
-    async with working(
+    async with browsing(
         init_scripts=(script,), extra_headers=("X-Team: shop",), cookies=cookies, isolated=isolated, **profile
     ) as hand:
         for _ in range(2):
@@ -81,7 +70,7 @@ async def test_each_page_has_what_the_settings_name(tmp_path: Path, site: Site, 
 @pytest.mark.parametrize("isolated", [True, False])
 async def test_pages_are_shown_as_on_a_device(tmp_path: Path, site: Site, isolated: bool) -> None:
     profile = {} if isolated else {"profile": tmp_path / "profile"}
-    async with working(device="iphone 15", isolated=isolated, locale="de-DE", **profile) as hand:
+    async with browsing(device="iphone 15", isolated=isolated, locale="de-DE", **profile) as hand:
         await hand.open(site.page("<p>Hello"))
         page = hand.session.current_tab.page
         seen = await page.evaluate(
@@ -91,11 +80,11 @@ async def test_pages_are_shown_as_on_a_device(tmp_path: Path, site: Site, isolat
         assert seen[:3] == [393, 3, True]
         assert "iPhone" in seen[3]
         assert seen[4] == "de-DE"
-    async with working(device="iPhone 15", viewport="500x400", device_scale=1) as hand:
+    async with browsing(isolated=True, device="iPhone 15", viewport="500x400", device_scale=1) as hand:
         await hand.open(site.page("<p>Hello"))
         seen = await hand.session.current_tab.page.evaluate("[screen.width, devicePixelRatio]")
         assert seen == [500, 1]
-    async with working(device="iPhon 15") as hand:
+    async with browsing(isolated=True, device="iPhon 15") as hand:
         with pytest.raises(NotFound, match="There is no device"):
             await hand.look()
 
@@ -107,7 +96,7 @@ async def test_an_isolated_session_starts_with_a_storage_state(tmp_path: Path, s
     state = tmp_path / "state.json"
     storage = [{"origin": origin, "localStorage": [{"name": "theme", "value": "dark"}]}]
     state.write_text(json.dumps({**PLAYWRIGHT, "origins": storage}))
-    async with working(storage_state=state) as hand:
+    async with browsing(isolated=True, storage_state=state) as hand:
         assert "shelf=poems" in shown(await hand.open(url))
         assert await hand.session.current_tab.page.evaluate("localStorage.theme") == "dark"
 
@@ -116,7 +105,7 @@ async def test_a_profile_is_not_replaced_by_a_storage_state(tmp_path: Path) -> N
     state = tmp_path / "state.json"
     state.write_text(json.dumps(PLAYWRIGHT))
     with pytest.raises(BrowserUnavailable, match="--isolated"):
-        async with working(isolated=False, storage_state=state, profile=tmp_path / "profile"):
+        async with browsing(isolated=False, storage_state=state, profile=tmp_path / "profile"):
             pass
 
 

@@ -24,8 +24,8 @@ pytestmark = [
 async def in_an_open_tab(tmp_path: Path, url: str, rules: str = "") -> AsyncGenerator[Victim]:
     """A client of a server in whose browser a page was open already."""
     with running_chromium(tmp_path / "theirs", url=url) as address:
-        async with attached(address) as manager:
-            victim = victim_of(manager, await manager.default_session(), tmp_path, rules)
+        async with attached(address) as hand:
+            victim = victim_of(hand.manager, hand.session, tmp_path, rules)
             await victim.call("get_state")
             yield victim
 

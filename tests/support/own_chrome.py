@@ -86,30 +86,28 @@ class User:
             yield ask
 
 
-@contextmanager
-def users_browser(folder: Path, *urls: str) -> Generator[User]:
-    """A browser that its user has started with a folder of its own, and these pages in tabs."""
+def start_chromium(
+    folder: Path, *urls: str, port: int = 0, stderr: int = subprocess.DEVNULL
+) -> "subprocess.Popen[bytes]":
+    """A Chromium that somebody else has started, in a group of its own, that can be debugged at a port."""
     choice = find_browser(BrowserSettings())
     assert choice.executable is not None
     options = launch_options(choice, headless=True)
+    sandbox = [] if options["chromium_sandbox"] else ["--no-sandbox"]
+    flags = ["--headless", f"--remote-debugging-port={port}", f"--user-data-dir={folder}", *sandbox]
+    command = [choice.executable, *flags, *options["args"], *urls]
+    return subprocess.Popen(command, stderr=stderr, start_new_session=True)
+
+
+@contextmanager
+def users_browser(folder: Path, *urls: str) -> Generator[User]:
+    """A browser that its user has started with a folder of its own, and these pages in tabs."""
     preferences = folder / "Default" / "Preferences"
     if not preferences.exists():
         preferences.parent.mkdir(parents=True)
         downloads = {"default_directory": str(folder / "Downloads")}
         preferences.write_text(json.dumps({"download": downloads}))
-    process = subprocess.Popen(
-        [
-            choice.executable,
-            "--headless",
-            "--remote-debugging-port=0",
-            f"--user-data-dir={folder}",
-            *([] if options["chromium_sandbox"] else ["--no-sandbox"]),
-            *options["args"],
-            *urls,
-        ],
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = start_chromium(folder, *urls)
     user = User(folder, process)
     try:
         deadline = time.monotonic() + SECONDS

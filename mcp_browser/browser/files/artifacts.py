@@ -19,13 +19,7 @@ from urllib.parse import quote
 
 import anyio.to_thread
 
-from mcp_browser.browser.files.filenames import (
-    OWNERS_FILE,
-    safe_name,
-    size_text,
-    take_free_path,
-    write_whole,
-)
+from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, size_text, take_free_path, write_whole
 from mcp_browser.browser.process.profile import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable, NotFound
@@ -138,7 +132,8 @@ class Artifacts:
         self._pending: dict[int, PendingArtifact] = {}
         self._staged: dict[Path, int] = {}
         self._inbox: TemporaryFolder | None = None
-        self.on_change: Callable[[str], None] = _ignore  # Takes the address of a file added or removed
+        # Takes the address of a file added or removed
+        self.on_change: Callable[[str], None] = lambda _uri: None
 
     @property
     def folder(self) -> Path:
@@ -299,7 +294,7 @@ class Artifacts:
         self._kept.clear()
         for artifact in gone:
             self.on_change(artifact.uri)
-        self.on_change = _ignore
+        self.on_change = lambda _uri: None
         if self._disk is not None:
             self._disk.sessions.remove(self)
             self._disk = None
@@ -311,7 +306,3 @@ class Artifacts:
     def _bounds(self) -> str:
         most = self._settings
         return f"A session keeps its newest {most.max_files} files, {most.max_files_size} MB in all."
-
-
-def _ignore(_uri: str) -> None:
-    """Do nothing."""

@@ -41,11 +41,7 @@ class Installer:
     """Installs what is missing."""
 
     def __init__(
-        self,
-        allowed: Callable[[str], bool],
-        *,
-        report: Callable[[str], None],
-        doing: Callable[[str], None],
+        self, allowed: Callable[[str], bool], *, report: Callable[[str], None], doing: Callable[[str], None]
     ) -> None:
         """Install nothing yet.
 
@@ -73,9 +69,7 @@ class Installer:
         """Find a browser on this machine, or install one.
 
         Playwright's own build is tried first, then Debian's `chromium`, if system packages are allowed.
-
-        Raises:
-            BrowserNotFound: there is none; the message says what was tried, and what to do.
+        Raises BrowserNotFound, which says what was tried, and what to do.
         """
         try:
             found = find_browser(settings)

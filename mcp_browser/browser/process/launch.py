@@ -5,38 +5,32 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from mcp_browser.browser.process.early_driver import driver_package
-from mcp_browser.errors import BrowserNotFound
+from mcp_browser.errors import BrowserNotFound, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
 
 Origin = Literal["setting", "playwright", "system"]
+
+NAMED = 8  # How many names of devices an error lists
 
 NO_SELECTION_PASTE = "--blink-settings=editingBehaviorType=1"
 """Edits as on Windows: on X11 the middle button pastes the last selection of any program on the display."""
 
 QUIET_ARGS = (
-    "--disable-background-networking",
-    "--disable-client-side-phishing-detection",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-domain-reliability",
-    "--disable-quic",
-    "--disable-sync",
-    "--hide-crash-restore-bubble",
-    "--no-default-browser-check",
-    "--no-first-run",
-    "--no-pings",
+    "--disable-background-networking --disable-client-side-phishing-detection --disable-component-update "
+    "--disable-default-apps --disable-domain-reliability --disable-quic --disable-sync "
+    "--hide-crash-restore-bubble --no-default-browser-check --no-first-run --no-pings "
     # Remaining requests, for components and the signed-in user, go nowhere.
-    "--component-updater=url-source=http://127.0.0.1:9/",
-    "--gaia-url=http://127.0.0.1:9/",
-)
+    "--component-updater=url-source=http://127.0.0.1:9/ --gaia-url=http://127.0.0.1:9/"
+).split()
 """Keep Chromium from requests that no page has made."""
 
 _UNUSED_FEATURES = (
@@ -78,11 +72,7 @@ _LINUX_PLACES = {
     "chromium": ("/usr/lib/chromium/chromium", "/snap/bin/chromium"),
     "msedge": ("/opt/microsoft/msedge/msedge",),
 }
-_MAC_PLACES = {
-    "chrome": ("Google Chrome.app/Contents/MacOS/Google Chrome",),
-    "chromium": ("Chromium.app/Contents/MacOS/Chromium",),
-    "msedge": ("Microsoft Edge.app/Contents/MacOS/Microsoft Edge",),
-}
+_MAC_NAMES = {"chrome": "Google Chrome", "chromium": "Chromium", "msedge": "Microsoft Edge"}
 _WINDOWS_PLACES = {
     "chrome": ("Google/Chrome/Application/chrome.exe",),
     "chromium": ("Chromium/Application/chrome.exe",),
@@ -189,7 +179,8 @@ def _places(kind: str) -> Iterator[Path]:
     match sys.platform:
         case "darwin":
             for folder in (Path("/Applications"), Path.home() / "Applications"):
-                yield from (folder / place for place in _MAC_PLACES.get(kind, ()))
+                if app := _MAC_NAMES.get(kind):
+                    yield folder / f"{app}.app/Contents/MacOS/{app}"
         case "win32":
             for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
                 if folder := os.environ.get(variable):
@@ -328,18 +319,26 @@ def context_options(settings: BrowserSettings) -> dict[str, Any]:
     options: dict[str, Any] = {
         "viewport": {"width": viewport.width, "height": viewport.height},
         "accept_downloads": True,
+        "ignore_https_errors": settings.ignore_https_errors or None,
+        "device_scale_factor": settings.device_scale,
+        "locale": settings.locale,
+        "timezone_id": settings.timezone,
+        "user_agent": settings.user_agent,
     }
-    if settings.ignore_https_errors:
-        options["ignore_https_errors"] = True
-    for name, value in (
-        ("device_scale_factor", settings.device_scale),
-        ("locale", settings.locale),
-        ("timezone_id", settings.timezone),
-        ("user_agent", settings.user_agent),
-    ):
-        if value is not None:
-            options[name] = value
-    return options
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def find_device(name: str, devices: Mapping[str, Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]]:
+    """Name and description of a device, ignoring case; raises NotFound, which lists similar names."""
+    names = {known.lower(): known for known in devices}
+    found = names.get(" ".join(name.lower().split()))
+    if found is None:
+        like = get_close_matches(name.lower(), names, n=NAMED, cutoff=0.3) or list(names)[:NAMED]
+        raise NotFound(
+            f"There is no device {name!r} in Playwright's list.",
+            hint=f"Some of its {len(devices)}: {', '.join(names[one] for one in like)}.",
+        )
+    return found, devices[found]
 
 
 def proxy_options(address: str) -> dict[str, str]:

@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio.to_thread
 
 from mcp_browser.browser.concurrency import SingleFlight, begin, finish, within
-from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.egress.policy import log_in
 from mcp_browser.browser.process.divide.shared_profile import warn_of_others
-from mcp_browser.browser.process.launch import browser_settings, context_options, find_browser, proxy_options
+from mcp_browser.browser.process.launch import (
+    browser_settings,
+    context_options,
+    find_browser,
+    find_device,
+    proxy_options,
+)
 from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher, is_stuck
 from mcp_browser.browser.process.profile import ProfileLock, profile_folder
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
@@ -127,16 +132,11 @@ class ContextPool:
     ) -> AsyncGenerator[Lease]:
         """Lend a context; it is closed at the end, unless it belongs to a browser that others started.
 
-        Args:
-            isolated: a clean one. Otherwise the profile's, or that of the browser at `cdp_endpoint`.
-            options: keyword arguments for Playwright's `new_context`; they override the settings.
-            on_end: called once the context has ended, even by being closed here.
-            egress: its access to the egress proxy, if there is one.
-            tenant: its owner; a browser started here is shared by sessions of one tenant only.
-
-        Raises:
-            BrowserUnavailable: no browser could be found, started or reached.
-            ProfileInUse: another process holds the profile.
+        It is a clean one if `isolated`, otherwise the profile's, or that of the browser at `cdp_endpoint`.
+        `options` for Playwright's `new_context` override the settings. `on_end` is called once it has ended,
+        even by being closed here. `egress` is its access to the egress proxy, if there is one. A browser
+        started here is shared by sessions of one `tenant` only. Raises BrowserUnavailable: no browser could
+        be found, started or reached; ProfileInUse: another process holds the profile.
         """
         if self.closed:
             raise BrowserUnavailable("The server is ending.")

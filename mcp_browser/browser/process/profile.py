@@ -86,11 +86,8 @@ class ProfileLock:
     async def acquire(self) -> None:
         """Lock the folder; make it if missing, and remove the lock of a killed browser.
 
-        Waits a moment for a browser whose server has just ended.
-
-        Raises:
-            ProfileInUse: a running process holds it.
-            BrowserUnavailable: the folder cannot be written.
+        Waits a moment for a browser whose server has just ended. Raises ProfileInUse: a running process holds
+        it; BrowserUnavailable: the folder cannot be written.
         """
         deadline = time.monotonic() + ENDING_SECONDS
         try:

@@ -169,15 +169,19 @@ async def test_a_name_is_looked_up_once_for_all_who_want_it() -> None:
 
 
 @asynccontextmanager
-async def upstream(handle: Handler) -> AsyncGenerator[int]:
-    """A proxy of somebody else's; its port."""
+async def behind(handle: Handler, before: str = "", **settings: object) -> AsyncGenerator[ProxySession]:
+    """A pass for a proxy behind one of somebody else's, whose address begins with `before`."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.closing(writer), contextlib.suppress(OSError, EOFError):
             await handle(reader, writer)
 
-    async with listening(serve) as port:
-        yield port
+    async def resolve(_host: str) -> list[IpAddress]:
+        return [ip_address("93.184.215.14")]
+
+    async with listening(serve) as port, proxy_of(f"{before}127.0.0.1:{port}", **settings) as admitted:
+        proxies[admitted].dialer.resolve = resolve
+        yield admitted
 
 
 async def answer_itself(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -201,11 +205,7 @@ async def test_an_http_proxy_before_us_gets_the_password_and_the_checked_address
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nthe end")
             await writer.drain()
 
-    async with (
-        upstream(handle) as port,
-        proxy_of(f"http://me:s%40c@127.0.0.1:{port}", block_private=checked) as it,
-    ):
-        proxies[it].dialer.resolve = _public
+    async with behind(handle, "http://me:s%40c@", block_private=checked) as it:
         assert b"the end" in await ask(it, get("http://site.example/page"))
         assert b"--" not in await ask(it, "CONNECT site.example:443 HTTP/1.1\nHost: x\n\nx\r\n\r\n")
     host = b"93.184.215.14" if checked else b"site.example"
@@ -235,11 +235,7 @@ async def test_a_socks_proxy_before_us_gets_the_password_and_the_checked_address
         writer.write(b"\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00")
         await answer_itself(reader, writer)
 
-    async with (
-        upstream(handle) as port,
-        proxy_of(f"socks5://me:s%40c@127.0.0.1:{port}", block_private=checked) as it,
-    ):
-        proxies[it].dialer.resolve = _public
+    async with behind(handle, "socks5://me:s%40c@", block_private=checked) as it:
         assert b"the end" in await ask(it, get("http://site.example/page"))
     assert asked == [b"me", b"s@c", bytes([93, 184, 215, 14]) if checked else b"site.example"]
 
@@ -255,8 +251,7 @@ async def test_a_name_that_only_the_proxy_before_us_knows_has_to_be_allowed() ->
     async def unknown(host: str) -> list[IpAddress]:
         raise socket.gaierror(host)
 
-    exception = {"block_private": True, "allow_private": "wiki.corp"}
-    async with upstream(handle) as port, proxy_of(f"127.0.0.1:{port}", **exception) as admitted:
+    async with behind(handle, block_private=True, allow_private="wiki.corp") as admitted:
         proxies[admitted].dialer.resolve = unknown
         assert b"the end" in await ask(admitted, get("http://wiki.corp/"))
         assert b" 403 " in await ask(admitted, "CONNECT other.corp:443 HTTP/1.1\nHost: x")
@@ -271,13 +266,9 @@ async def test_an_upstream_proxy_that_refuses_or_is_not_there_is_told_apart() ->
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 403 No\r\n\r\n")
 
-    async with upstream(refuse) as port, proxy_of(f"127.0.0.1:{port}") as admitted:
+    async with behind(refuse) as admitted:
         assert b" 502 " in await ask(admitted, "CONNECT a.example:443 HTTP/1.1\nHost: x")
         assert admitted.why_failed("https://a.example/", since=0) == "ERR_TUNNEL_CONNECTION_FAILED"
-    async with proxy_of(f"127.0.0.1:{port}") as admitted:
+    async with proxy_of("127.0.0.1:9") as admitted:
         await ask(admitted, "CONNECT a.example:443 HTTP/1.1\nHost: x")
         assert admitted.why_failed("https://a.example/", since=0) == "ERR_PROXY_CONNECTION_FAILED"
-
-
-async def _public(_host: str) -> list[IpAddress]:
-    return [ip_address("93.184.215.14")]

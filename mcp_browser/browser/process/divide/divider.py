@@ -113,9 +113,8 @@ class Divider(ABC):
     def from_client(self, client: DividerClient, message: bytes) -> None:
         """Forward a client's message to the browser.
 
-        Raises:
-            Leaving: it wants the browser to close.
-            ValueError, TypeError, KeyError: the message breaks the protocol.
+        Raises Leaving: the client wants the browser to close; ValueError, TypeError, KeyError: the message
+        breaks the protocol.
         """
         if (found := _SESSION.search(message, len(message) - _TAIL)) is not None:
             session = self._sessions.get(found[1])

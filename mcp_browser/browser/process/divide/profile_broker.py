@@ -136,17 +136,12 @@ class ProfileBroker:
         downloads: str,
         start_seconds: float,
     ) -> None:
-        """Take over a browser that starts.
+        """Take over a browser that starts, whose process has the id `browser` and leads a group.
 
-        Args:
-            lock: file descriptor of the profile's lock, which is held.
-            browser: the browser's process id; it leads a process group.
-            pipe: file descriptors to read from the browser and to write to it.
-            log: file descriptor of what the browser writes to standard error.
-            terms: what the browser was started with; a client's terms have to be equal.
-            place: path of the socket to listen at.
-            downloads: folder of the browser's downloads, which is removed at the end.
-            start_seconds: how long to wait for the first client.
+        File descriptors are `lock`, the profile's, which is held, `pipe`, to read from the browser and to
+        write to it, and `log`, which has what it writes to standard error. A client's terms have to equal
+        `terms`. `place` is the path of the socket to listen at, `downloads` the folder of the browser's
+        downloads, removed at the end. The first client is waited for `start_seconds`.
         """
         self._browser = browser
         self._terms = terms
