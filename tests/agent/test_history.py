@@ -90,7 +90,6 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
     assert history["status"] == "failed"
     assert len(history["steps"]) == 1, "what was done before it is kept"
     assert "RuntimeError" in history["outcome"]["obstacle"]
-
     asked = asyncio.Event()
 
     async def never(_messages: Sequence[Message]) -> dict[str, Any]:

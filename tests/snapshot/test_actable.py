@@ -301,7 +301,6 @@ async def test_inert_content_is_told_as_inert(hand: Hand) -> None:
 )
 async def test_inert_ends_with_its_element(hand: Hand, asleep: str) -> None:
     view = await hand.show(f"{asleep}<button>Awake</button>")
-
     assert view.one("Awake").states == ()
 
 

@@ -171,9 +171,7 @@ async def test_a_list_that_was_drawn_anew_is_told_in_short(hand: Hand) -> None:
     text = await told(hand, f"<button onclick=draw()>Draw</button><table id=t></table>{FILLER}{script}")
     count, _, _ = fold_in(text)
     before = expanded((await hand.tab.dom.snapshot(budget=WHOLE)).nodes)
-
     changed = await hand.do("click_element", index='button "Draw"')
-
     words = words_of(changed)
     assert words.startswith("- 90 lines, from | Row 0 of 1 |")
     assert "None" not in words

@@ -84,7 +84,6 @@ async def test_a_zone_for_files_keeps_its_heading_and_gives_them_to_its_field(ha
         "</section><section><h3>Tasks</h3><div>Write</div><div>Read</div></section>"
         f"<section><h3>Done</h3><div>Plan</div></section>{FILES}"
     )
-
     names = [(node.role, node.name) for node in view.elements if node.role in ("clickable", "group")]
     assert names == [
         *(("clickable", "Drop files here PNG alone"), ("group", "")),

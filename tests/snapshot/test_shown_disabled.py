@@ -23,7 +23,6 @@ u.onclick = e => {
 async def test_what_the_cursor_refuses_is_shown_as_disabled_and_a_click_says_so(hand: Hand) -> None:
     view = await hand.show(PAGE)
     off = ["Delete", "Archive", "Ship", "Next", "Back", "First", "Cut", "Pack"]
-
     assert [one.name for one in view.elements if "disabled" in one.states] == off
     for name in ("Delete", "Next", "First", "Pack"):
         with pytest.raises(NotActionable, match=r"is shown as disabled, .* force"):
@@ -36,7 +35,6 @@ async def test_what_the_cursor_refuses_is_shown_as_disabled_and_a_click_says_so(
 
 async def test_an_item_that_lets_the_mouse_through_is_not_clicked_for_its_list(hand: Hand) -> None:
     view = await hand.show(PAGE)
-
     assert "unclickable" in view.one("Mail").states
     with pytest.raises(NotActionable, match="pointer-events: none"):
         await hand.click(view.index("Mail"))
@@ -50,7 +48,6 @@ async def test_a_canvas_whose_cursor_follows_the_mouse_takes_clicks_and_a_drawin
         '"not-allowed"\'></canvas><script>window.log = []</script>'
         "<svg role=button tabindex=0 aria-label=Cut cursor=not-allowed width=30 height=30><path /></svg>"
     )
-
     assert "disabled" in view.one("Cut").states
     with pytest.raises(NotActionable, match=r"is shown as disabled"):
         await hand.click(view.index("Cut"))

@@ -89,7 +89,6 @@ async def test_a_text_that_is_found_gets_an_index_to_act_on(hand: Hand) -> None:
     found = (await hand.do("find_elements", text="Bread")).data
     heading = (await hand.do("find_elements", text="Shelf")).page_content
     row = (await hand.do("find_elements", text="Oats")).page_content
-
     assert found is not None
     assert str(heading).partition("] ")[2] == 'heading "Shelf" level=2'
     assert re.fullmatch(r"\[\d+\] row \| \[\d+\] Oats \| 2 kg \|", str(row))
