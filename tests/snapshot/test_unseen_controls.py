@@ -123,17 +123,6 @@ async def test_controls_that_the_mouse_over_a_row_shows_are_told_and_clicked(han
     assert await hand.clicks(buttons[1].index) == [1]
 
 
-async def test_controls_that_are_not_there_until_the_mouse_comes_are_told_then(hand: Hand) -> None:
-    view = await hand.show(
-        f"{LOG}<style>.tools {{ display: none }} li:hover .tools {{ display: inline }}</style><ul>"
-        "<li>Mail 0 <a href=#>Open</a> <span class=tools>"
-        "<button onclick=\"log.push('gone')\">Delete</button></span></li></ul>"
-    )
-    assert not view.offers("Delete")
-    await hand.do("hover_element", index=view.index("Open"))
-    assert await hand.clicks((await hand.look()).index("Delete")) == ["gone"]
-
-
 async def test_what_shows_once_it_is_scrolled_to_is_told_and_clicked_when_it_shows(hand: Hand) -> None:
     below = {
         "Menu": "position: absolute",
