@@ -18,11 +18,7 @@ keyboard = Registry(group="core")
 
 _ALIASES = {
     "ctrl": "Control",
-    "cmd": "Meta",
-    "command": "Meta",
-    "win": "Meta",
-    "windows": "Meta",
-    "super": "Meta",
+    **dict.fromkeys(("cmd", "command", "win", "windows", "super"), "Meta"),
     "option": "Alt",
     "opt": "Alt",
     "mod": "ControlOrMeta",

@@ -10,13 +10,13 @@ import pytest
 from playwright.async_api import FrameLocator, Locator
 
 from mcp_browser.agent.record.history import AgentHistory
-from mcp_browser.agent.record.variables import Variables, example_of
+from mcp_browser.agent.record.variables import example_of
 from mcp_browser.agent.recorder import RESULT_SECONDS, Check, PersonRecorder
-from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable
 from tests.actions.hand import Hand
+from tests.agent.conftest import replay
 from tests.browser.conftest import until
 from tests.support.site import Site
 
@@ -121,15 +121,7 @@ async def recording(hand: Hand) -> AsyncGenerator[Recorded]:
 async def again(hand: Hand, recorded: AgentHistory, *secrets: str, **variables: str) -> Any:
     """The outcome of doing it again, without a model."""
     values = {name: Secret.model_validate({"value": PASSWORD, "domains": ["127.0.0.1"]}) for name in secrets}
-    replay = Replay(
-        recorded=recorded,
-        history=AgentHistory(id="again", task=recorded.task, replay_of=recorded.id),
-        controller=hand.controller,
-        session=hand.session,
-        variables=Variables(recorded, variables),
-        secrets=Secrets(values),
-    )
-    return await replay.run()
+    return await replay(hand.session, recorded, variables=variables, secrets=Secrets(values)).run()
 
 
 async def test_a_recording_names_the_secrets_that_a_person_types(hand: Hand) -> None:

@@ -72,19 +72,6 @@ def test_a_recursive_model_keeps_its_definition_and_an_empty_one_is_closed() -> 
     assert tool_schema(ActionParams) == {"type": "object", "properties": {}, "additionalProperties": False}
 
 
-def test_the_default_tools_are_few_characters() -> None:
-    total = 0
-    for action in default_registry().only({"core"}):
-        tool = {
-            "name": action.name,
-            "description": action.description,
-            "inputSchema": tool_schema(action.param_model),
-            "annotations": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True},
-        }
-        total += len(json.dumps(tool))
-    assert total < 13_500
-
-
 GROUPS = frozenset(
     "audit browser_action core console emulation extraction files mouse network page_tools recording "
     "scripting storage testing".split()

@@ -19,12 +19,6 @@ async def test_all_conditions_are_waited_for_and_what_came_is_told(hand: Hand) -
     assert "All done" in text
 
 
-async def test_a_text_is_waited_for_until_it_is_gone(hand: Hand) -> None:
-    await hand.open(LATER + "<script>later(() => p.remove())</script>")
-    await hand.do("wait_for", text_gone="Loading")
-    assert await hand.js("document.getElementById('p')") is None
-
-
 async def test_an_element_is_waited_for_by_selector_or_role(hand: Hand) -> None:
     await hand.open(
         LATER + "<script>later(() => { p.outerHTML = '<button class=ok>Go</button>' })</script>"

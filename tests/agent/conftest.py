@@ -1,9 +1,12 @@
 """A browser for the agent's tests, and models that follow a script."""
 
+import asyncio
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
@@ -13,6 +16,8 @@ from mcp_browser.agent.model_client import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.record.variables import Variables
+from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Task, TaskOutcome
@@ -101,6 +106,37 @@ async def run_agent(
     """An agent that has worked, and what it has come to."""
     agent = make_agent(task, model, session, **parts)
     return agent, await agent.run()
+
+
+class Silent:
+    """A model that never answers; `asked` tells that it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def __call__(self, _messages: Sequence[Message]) -> Any:
+        self.asked.set()
+        return await asyncio.Future()
+
+
+async def cancel(running: "asyncio.Task[Any]") -> None:
+    """Cancel a run, which ends with that."""
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+def replay(session: BrowserSession, recorded: AgentHistory, **options: Any) -> Replay:
+    """A replay of a history in this session."""
+    variables = Variables(recorded, options.pop("variables", {}))
+    return Replay(
+        recorded=recorded,
+        history=AgentHistory(id="again", task=recorded.task, replay_of=recorded.id),
+        controller=Controller(default_registry(), session.settings),
+        session=session,
+        variables=variables,
+        **options,
+    )
 
 
 def script(agent: AgentRun) -> ScriptedModel:

@@ -18,10 +18,12 @@ from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ModelRateLimited, ModelRefused
-from mcp_browser.llm.messages import Message, Reply, tokens_of
+from mcp_browser.llm.messages import Message, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
 from tests.agent.conftest import (
     COUNTER,
+    Silent,
+    cancel,
     click,
     clicking,
     done,
@@ -237,20 +239,12 @@ async def test_a_run_can_be_stopped_paused_and_told(session: BrowserSession, sit
 async def test_a_cancelled_run_leaves_the_session_usable_and_its_history_saved(
     session: BrowserSession, site: Site, tmp_path: Path
 ) -> None:
-    waiting = asyncio.Event()
-
-    async def never(_messages: Sequence[Message]) -> Reply:
-        waiting.set()
-        await asyncio.Event().wait()
-        raise AssertionError
-
+    silent = Silent()
     task = Task(text="Wait.", start_url=site.page(COUNTER))
-    agent = make_agent(task, [never], session, folder=tmp_path / "t")
+    agent = make_agent(task, [silent], session, folder=tmp_path / "t")
     running = asyncio.create_task(agent.run())
-    await waiting.wait()
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
+    await silent.asked.wait()
+    await cancel(running)
     assert TaskFolder(tmp_path / "t").history().status is TaskStatus.CANCELLED
     looked = await agent.executor.look(picture=False)
     assert "Count 0" in looked.text
@@ -416,9 +410,7 @@ async def test_a_run_goes_on_after_the_process_has_ended(
     first = make_agent(task, [click("button", "More")], session, folder=folder)
     running = asyncio.create_task(first.run())
     await until(lambda: len(first.history.steps) > 0)
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
+    await cancel(running)
     saved = TaskFolder(folder)
     state: AgentState = saved.state(AgentState)
     history: AgentHistory = saved.history()

@@ -13,9 +13,20 @@ from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.llm.messages import Message, Reply, tokens_of
+from mcp_browser.llm.messages import Message, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import COUNTER, click, clicking, done, make_agent, output, run_agent, script
+from tests.agent.conftest import (
+    COUNTER,
+    Silent,
+    cancel,
+    click,
+    clicking,
+    done,
+    make_agent,
+    output,
+    run_agent,
+    script,
+)
 from tests.support.agents import CONFIRMED, until
 from tests.support.site import Site
 
@@ -42,12 +53,6 @@ async def test_a_vision_agent_over_its_budget_succeeds_only_where_it_says_so(
     assert "success='true'" in script(agent).requests[0][-1].text
 
 
-async def silence(_messages: Sequence[Message]) -> Reply:
-    """A model that never answers."""
-    await asyncio.Event().wait()
-    raise AssertionError
-
-
 async def test_a_run_is_saved_before_its_first_step_with_what_it_is_still_to_be_told(
     session: BrowserSession, site: Site, tmp_path: Path
 ) -> None:
@@ -60,9 +65,7 @@ async def test_a_run_is_saved_before_its_first_step_with_what_it_is_still_to_be_
     agent.instruct("And report.")
     # What a killed process leaves is what is in the folder now.
     history, state = TaskFolder(tmp_path).history(), TaskFolder(tmp_path).state(AgentState)
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
+    await cancel(running)
     assert history.steps == []
     assert not history.status.is_final
     again = make_agent(task, [done("Counted.")], session, history=history, state=state)
@@ -101,7 +104,7 @@ async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step
     session: BrowserSession, site: Site
 ) -> None:
     task = Task(text="Count.", start_url=site.page(COUNTER), judge=True, budget=Budget(steps=1))
-    _, outcome = await run_agent(task, [done("None."), silence], session, step_timeout=2)
+    _, outcome = await run_agent(task, [done("None."), Silent()], session, step_timeout=2)
     assert outcome.status is TaskStatus.UNCONFIRMED
     assert "could not be checked: that took longer than 2 s" in (outcome.obstacle or "")
 
@@ -154,20 +157,13 @@ async def test_a_run_tells_its_own_files_only(session: BrowserSession, site: Sit
 
 
 async def test_a_stopped_run_is_no_cancelled_one_and_goes_on(session: BrowserSession, site: Site) -> None:
-    asked = asyncio.Event()
-
-    async def never(_messages: Sequence[Message]) -> Reply:
-        asked.set()
-        return await silence(())
-
+    silent = Silent()
     task = Task(text="Count.", start_url=site.page(COUNTER))
-    agent = make_agent(task, [never, done("Counted.")], session)
+    agent = make_agent(task, [silent, done("Counted.")], session)
     running = asyncio.create_task(agent.run())
-    await asked.wait()
+    await silent.asked.wait()
     agent.control.stop()
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
+    await cancel(running)
     assert agent.outcome().status is TaskStatus.STOPPED
     assert (await agent.run()).succeeded
 

@@ -15,7 +15,18 @@ from mcp_browser.agent.record.report import render_report
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output, run_agent
+from tests.agent.conftest import (
+    Silent,
+    cancel,
+    click,
+    done,
+    fill,
+    filling,
+    index_of,
+    make_agent,
+    output,
+    run_agent,
+)
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -90,22 +101,12 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
     assert history["status"] == "failed"
     assert len(history["steps"]) == 1, "what was done before it is kept"
     assert "RuntimeError" in history["outcome"]["obstacle"]
-
-    asked = asyncio.Event()
-
-    async def never(_messages: Sequence[Message]) -> dict[str, Any]:
-        # What a process that is killed now leaves behind.
-        asked.set()
-        return await asyncio.Future()
-
-    folder = tmp_path / "cancelled"
-    cancelled = make_agent("Wait.", [click("button", "Send"), never], session, folder=folder)
+    silent, folder = Silent(), tmp_path / "cancelled"
+    cancelled = make_agent("Wait.", [click("button", "Send"), silent], session, folder=folder)
     running = asyncio.create_task(cancelled.run())
-    await asked.wait()
-    assert written(folder)["status"] == "working"
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
+    await silent.asked.wait()
+    assert written(folder)["status"] == "working", "as a process that is killed now leaves it"
+    await cancel(running)
     await cancelled.write_up()
     assert written(folder)["status"] == "cancelled"
     assert "was cancelled" in (folder / "report.html").read_text()

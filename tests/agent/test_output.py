@@ -25,7 +25,6 @@ def called(arguments: Any) -> Reply:
 def test_a_filled_in_form_is_a_decision() -> None:
     decision = read_output(called({"current_state": BRAIN, "action": [CLICK, {"go_back": {}}]}), MODEL)
     assert decision.brain.next_goal == "g"
-
     clicked = ActionCall(name="click_element", arguments={"index": 4})
     assert decision.calls == (clicked, ActionCall(name="go_back"))
 

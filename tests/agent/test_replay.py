@@ -8,18 +8,15 @@ from typing import Any
 
 import pytest
 
-from mcp_browser.actions import default_registry
 from mcp_browser.agent.control import NobodyWatches, Progress
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
-from mcp_browser.agent.record.variables import Variables, entered_values
-from mcp_browser.agent.replay import Replay
+from mcp_browser.agent.record.variables import entered_values
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import click, done, fill, filling, index_of, output, run_agent
+from tests.agent.conftest import cancel, click, done, fill, filling, index_of, output, replay, run_agent
 from tests.agent.test_history import written
 from tests.support.site import Reply, Site
 
@@ -43,19 +40,6 @@ async def record(session: BrowserSession, url: str | None, *script: Any, **optio
     agent, outcome = await run_agent(task, [*script, done()], session, secrets=secrets)
     assert outcome.succeeded, outcome
     return agent.history
-
-
-def replay(session: BrowserSession, recorded: AgentHistory, **options: Any) -> Replay:
-    """A replay of a history in this session."""
-    variables = Variables(recorded, options.pop("variables", {}))
-    return Replay(
-        recorded=recorded,
-        history=AgentHistory(id="again", task=recorded.task, replay_of=recorded.id),
-        controller=Controller(default_registry(), session.settings),
-        session=session,
-        variables=variables,
-        **options,
-    )
 
 
 async def said(session: BrowserSession, selector: str = "output") -> str:
@@ -211,9 +195,7 @@ async def test_a_replay_is_cancelled_at_once_and_leaves_the_session(
     running.watcher = Watching()
     task = asyncio.create_task(running.run())
     await told.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await cancel(task)
     assert running.folder is not None
     assert running.folder.history().status is TaskStatus.CANCELLED
     result = await running.controller.execute("get_state", {}, session)

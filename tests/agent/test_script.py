@@ -1,14 +1,12 @@
 """A recorded run as a Playwright script: it is run, and comes to the same end."""
 
 import ast
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import anyio.to_thread
 import pytest
 
 from mcp_browser.actions.registry import Registry
@@ -16,13 +14,13 @@ from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import SCRIPT_FILE, export_script
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import AgentBrain, Task
-from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli import main
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import Speaker
-from mcp_browser.settings import BrowserSettings, FileSettings
+from mcp_browser.settings import FileSettings
 from tests.agent.conftest import click, done, fill, index_of, output, run_agent
+from tests.support.scripts import chromium, run
 from tests.support.site import Reply, Request, Site
 
 WORD = "correct horse"
@@ -76,15 +74,7 @@ def one(action: str, role: str, name: str, **arguments: Any) -> Speaker:
 
 async def run_script(script: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a script with the browser of the tests."""
-    found = find_browser(BrowserSettings())
-    assert found.executable is not None
-    command = [sys.executable, str(script)]
-    variables = os.environ | {"CHROMIUM": str(found.executable)} | environment
-    return await anyio.to_thread.run_sync(
-        lambda: subprocess.run(
-            command, env=variables, cwd=script.parent, capture_output=True, text=True, timeout=90, check=False
-        )
-    )
+    return await run([sys.executable, script], script.parent, CHROMIUM=chromium(), **environment)
 
 
 @pytest.mark.slow

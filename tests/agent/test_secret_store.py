@@ -72,11 +72,13 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
         secrets().only(["pin"])
 
 
-def test_a_one_time_password_is_made_and_hidden() -> None:
+def test_a_one_time_password_is_made_of_a_key_or_an_address_and_hidden() -> None:
     kept = secrets()
     filled = kept.fill_in({"text": "<secret>code</secret>"}, url="https://example.com/")
     assert filled["text"] in around_now()
     assert kept.hide(f"You typed {filled['text']}.") == "You typed <secret>code</secret>."
+    address = f"otpauth://totp/Shop:ann?secret={KEY}"
+    assert Secret.model_validate({"totp": address, "origins": ["*"]}).reveal() in around_now()
 
 
 @pytest.mark.parametrize(
@@ -107,11 +109,6 @@ def test_who_may_not_use_a_secret_does_not_learn_of_it() -> None:
     for name in ("bob", "oauth:alice", "anonymous"):
         with pytest.raises(InvalidArguments, match="Secrets: none"):
             kept.of(name).only(["login"])
-
-
-def test_an_address_of_an_authenticator_is_taken() -> None:
-    secret = Secret.model_validate({"totp": f"otpauth://totp/Shop:ann?secret={KEY}", "origins": ["*"]})
-    assert secret.reveal() in around_now()
 
 
 def test_nothing_printed_shows_a_value() -> None:

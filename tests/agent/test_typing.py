@@ -110,7 +110,6 @@ async def test_a_secret_is_heard_nowhere_but_in_its_document(session: BrowserSes
     )
     start = site.page(f"<iframe src='{inner}'></iframe>{FIELDS}<script>{moves}</script>")
     secrets = Secrets({"login": Secret.model_validate({"value": VALUE, "domains": ["127.0.0.1"]})})
-
     calls: dict[str, dict[str, Any]] = {
         "type_text": {"text": PLACE},
         "send_keys": {"keys": PLACE},

@@ -113,9 +113,8 @@ def test_what_is_left_out_of_a_text_cannot_make_it_an_element(hidden: str) -> No
 
 @pytest.mark.parametrize("hole", ["\n", "<" + " " * 99, "[7]\n", "- \n"])
 def test_a_long_text_of_holes_is_told_at_once(hole: str) -> None:
-    text = (
-        hole * 50_000
-    )  # Looked at with every start and every end, it takes hours, and nobody else is served.
+    # Looked at with every start and every end, it takes hours, and nobody else is served.
+    text = hole * 50_000
     result = ActionResult(observation=observed(changes=changed(DomNode(kind="text", name=text))))
     assert text_of(result)
 

@@ -1,7 +1,6 @@
 """A hand at a browser session: opens pages, looks, and acts through the controller as every client does."""
 
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,15 @@ WHOLE = 2_000_000
 
 FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
 """Lines for a page that is to be longer than its changes."""
+
+CLIPPED = (
+    "border:0;clip:rect(0 0 0 0);clip-path:inset(50%);height:1px;width:1px;margin:-1px;overflow:hidden;"
+    "padding:0;position:absolute;white-space:nowrap"
+)
+"""A style of what is there for readers of the screen alone."""
+
+LOG = "<script>window.log = []; const note = word => () => { log.push(word) }</script>"
+"""What the handlers of a page note their words with."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,11 @@ class Hand:
         assert index is not None
         return await self.do("click_element", index=index)
 
+    async def clicks(self, index: int | None) -> list[Any]:
+        """Click an element; what the page's handlers have noted by then."""
+        await self.click(index)
+        return await self.log()
+
     async def script(self, expression: str, argument: Any = None) -> Any:
         """What an expression gives in the page's own world."""
         return await self.tab.page.evaluate(expression, argument)
@@ -119,19 +132,6 @@ class Hand:
     async def log(self) -> list[Any]:
         """What the page's handlers have noted in `window.log`."""
         return await self.script("window.log ?? []")
-
-
-Act = Callable[[Hand, View], Awaitable[ActionResult]]
-
-
-def act(action: str, name: str, *, role: str | None = None, target: str | None = None, **more: Any) -> Act:
-    """An action on the element of that name, and on a second one, for tables of cases."""
-
-    def carry_out(hand: Hand, view: View) -> Awaitable[ActionResult]:
-        given = {**more, "target": view.index(target)} if target else more
-        return hand.do(action, index=view.index(name, role=role), **given)
-
-    return carry_out
 
 
 def changes_of(result: ActionResult) -> DomChanges:

@@ -143,7 +143,6 @@ async def test_a_link_deep_in_the_index_is_found_and_followed(hand: Hand, python
     index = re.search(r"\[(\d+)\] link", found.page_content or "")
     assert index
     result = await hand.click(int(index[1]))
-
     assert result.observation is not None
     assert "genindex" not in result.observation.url
 

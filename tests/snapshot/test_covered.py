@@ -86,7 +86,6 @@ async def test_what_lies_behind_what_fills_the_view_is_counted_in_one_line(hand:
 
 async def test_a_veil_that_is_placed_on_a_page_without_scrolling_fills_the_view(hand: Hand) -> None:
     veil = VEIL.format("").replace("fixed", "absolute") + DIALOG.replace("fixed", "absolute")
-
     result = words_of(await hand.do("go_to_url", url=hand.site.page(f"<main>{BUTTONS}</main>{veil}")))
     assert "behind it: 12 elements" in result
     tall = f"<main>{BUTTONS}<p style='height: 2000px'></p></main>{veil}"
@@ -98,7 +97,6 @@ async def test_a_layer_for_panels_that_lets_the_mouse_through_hides_nothing(hand
     layer = f"<div style='position: absolute; inset: 0; pointer-events: none'>{panel}</div>"
     app = f"{BUTTONS}<p style='height: 2000px'></p><button>Deep</button>"
     url = hand.site.page(f"<main style='height: 90vh; overflow: auto'>{app}</main>{layer}")
-
     result = words_of(await hand.do("go_to_url", url=url))
     assert "covered by" in result
     assert 'button "Deep"' in result
@@ -117,7 +115,6 @@ async def test_a_drawer_over_another_leaves_that_to_be_found_and_gives_the_view_
     await hand.do(
         "go_to_url", url=hand.site.page(f"{BUTTONS}<button onclick='d1.hidden=0'>Go</button>{drawers}")
     )
-
     first = words_of(await hand.do("click_element", index='button "Go"'))
     assert re.match(r'\+ \[\d+\] dialog "Drawer 1" covers the rest of the view\n', first)
     second = words_of(await hand.do("click_element", index='button "Deeper 1"'))
@@ -129,7 +126,6 @@ async def test_a_drawer_over_another_leaves_that_to_be_found_and_gives_the_view_
     (note,) = re.findall(r"\[(\d+)\] textbox .Note 1", first)
     found = await hand.do("find_elements", text="Note 1")
     assert f"[{note}]" in str(found.page_content)
-
     back = words_of(await hand.do("click_element", index='button "Back 2"'))
     assert re.fullmatch(r'- \[\d+\] dialog "Drawer 2" with 3 elements', back), back
     assert "+" not in back

@@ -130,6 +130,7 @@ async def test_a_placeholder_is_no_value(hand: Hand, html: str) -> None:
         "<div style='cursor: pointer'><h3>Title</h3></div>",
         "<h3 onclick='0'>Title</h3>",
         "<h3><a href=/x>Title</a></h3>",
+        "<a role=heading aria-level=3 aria-label=Title style='cursor: pointer'>Title</a>",
     ],
 )
 async def test_a_heading_in_something_to_click_keeps_its_level(hand: Hand, html: str) -> None:
@@ -151,6 +152,7 @@ async def test_a_refusal_names_the_element_as_the_snapshot_does(hand: Hand) -> N
         "<div id=w><div role=combobox tabindex=0 aria-expanded=false>-</div></div>",
         "<div><label>Town</label><div><div><input></div></div></div>",
         "<p>Town:</p><div><input></div>",
+        "<p>Town</p><input type=file>",
         "<h2>Town</h2><ul><li>Oslo <b>x</b></li><li><input></li></ul>",
         "<input type=checkbox aria-label=a><table><tr><td>Town<td><input></table>",
     ],
@@ -168,6 +170,7 @@ async def test_what_people_read_as_a_label_is_the_hint_of_a_field_without_a_name
         "<button>Town</button><input>",
         "<p style='margin-bottom:90px'>Town</p><input>",
         f"<p>{'Town ' * 20}</p><input>",
+        "<p>Town</p><label>Cover <input type=file></label>",
     ],
 )
 async def test_what_stands_near_a_field_and_is_no_label_is_no_hint(hand: Hand, html: str) -> None:

@@ -7,9 +7,8 @@ import pytest
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.models import DomChanges
 from mcp_browser.rendering import render_changes
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import LOG, Hand
 
-LOG = "<script>window.log = []</script>"
 ELEMENT = re.compile(r'(?<= )\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"')
 """An element in a row, as docs/snapshot.md has it."""
 
@@ -45,8 +44,7 @@ async def test_the_controls_of_a_row_stand_in_its_line(hand: Hand) -> None:
         '| [n] checkbox "Select 1" | [n] link "User 1" → /u/1 | Role 1 '
         '| [n] button "Edit" [n] button "Delete" disabled |'
     )
-    await hand.click(view.all("Edit")[1].index)
-    assert await hand.log() == ["edit 1"]
+    assert await hand.clicks(view.all("Edit")[1].index) == ["edit 1"]
 
 
 async def test_a_row_that_can_be_clicked_has_its_index_in_front(hand: Hand) -> None:
@@ -55,8 +53,7 @@ async def test_a_row_that_can_be_clicked_has_its_index_in_front(hand: Hand) -> N
     )
     row = re.fullmatch(r'\[(\d+)\] row \| Ann \| \[\d+\] button "Call" \|', view.text)
     assert row, view.text
-    await hand.click(int(row[1]))
-    assert await hand.log() == ["row"]
+    assert await hand.clicks(int(row[1])) == ["row"]
 
 
 async def test_text_of_the_page_passes_neither_for_an_element_in_a_row_nor_for_a_cell(hand: Hand) -> None:
@@ -85,8 +82,7 @@ async def test_controls_of_rows_are_found_and_look_alikes_say_which_row_they_are
     assert [re.sub(r"\[\d+\]", "[n]", line) for line in lines] == [
         f'[n] button "Edit" in="User {n} | Role {n}"' for n in range(3)
     ]
-    await hand.click(int(lines[2][1 : lines[2].index("]")]))
-    assert await hand.log() == ["edit 2"]
+    assert await hand.clicks(int(lines[2][1 : lines[2].index("]")])) == ["edit 2"]
 
 
 async def test_a_text_in_a_row_is_found_with_the_controls_beside_it(hand: Hand) -> None:
@@ -168,8 +164,7 @@ async def test_each_day_of_a_calendar_has_an_index_in_its_week(hand: Hand, calen
     view = await hand.show(f"{LOG}{calendar}")
     week = re.search(r"^\s*\| \[\d+\] 8 \| \[(\d+)\] 9 \| .*\[\d+\] 14 \|$", view.text, re.M)
     assert week, view.text
-    await hand.click(int(week[1]))
-    assert await hand.log() == ["9"]
+    assert await hand.clicks(int(week[1])) == ["9"]
 
 
 async def test_cells_of_a_plain_table_have_no_indexes_and_are_found(hand: Hand) -> None:
@@ -178,8 +173,7 @@ async def test_cells_of_a_plain_table_have_no_indexes_and_are_found(hand: Hand) 
     found = found_in(await hand.do("find_elements", text="9"))
     cell = re.search(r"\| 8 \| \[(\d+)\] 9 \| 10 \|", found)
     assert cell, found
-    await hand.click(int(cell[1]))
-    assert await hand.log() == ["9"]
+    assert await hand.clicks(int(cell[1])) == ["9"]
 
 
 async def test_each_of_the_thousands_of_cells_of_a_spreadsheet_is_found_by_its_role(hand: Hand) -> None:
@@ -196,8 +190,7 @@ async def test_each_of_the_thousands_of_cells_of_a_spreadsheet_is_found_by_its_r
         r'\[(\d+)\] gridcell "41:17"', found_in(await hand.do("find_elements", role="gridcell", text="41:17"))
     )
     assert cell
-    await hand.click(int(cell[1]))
-    assert await hand.log() == ["41:17"]
+    assert await hand.clicks(int(cell[1])) == ["41:17"]
 
 
 async def test_headers_that_sort_are_told_with_how_they_do(hand: Hand) -> None:
@@ -207,8 +200,7 @@ async def test_headers_that_sort_are_told_with_how_they_do(hand: Hand) -> None:
     )
     head = re.match(r"\| \[(\d+)\] Name \(sort=descending\) \| Age \|", view.text)
     assert head, view.text
-    await hand.click(int(head[1]))
-    assert await hand.log() == ["name"]
+    assert await hand.clicks(int(head[1])) == ["name"]
 
 
 REACHING = {
@@ -267,8 +259,7 @@ async def test_what_is_sought_is_found_beside_a_cell_that_reaches_into_its_row(h
     found = found_in(await hand.do("find_elements", text="2025"))
     row = re.fullmatch(r'\[\d+\] row \| " \| \[(\d+)\] 2025 \| \[\d+\] button "Edit" \|', found)
     assert row, found
-    await hand.click(int(row[1]))
-    assert await hand.log() == ["2025"]
+    assert await hand.clicks(int(row[1])) == ["2025"]
     assert 'in="2025"' in found_in(await hand.do("find_elements", text="Edit", role="button"))
 
 
@@ -310,8 +301,7 @@ async def test_a_row_in_several_parts_is_one_row_as_it_is_seen(hand: Hand) -> No
         "| [n] Name 2 | [n] Town 2 | [n] Age 2 |"
     )
     index = view.index("Age 1")
-    await hand.click(index)
-    assert await hand.log() == ["Age 1"]
+    assert await hand.clicks(index) == ["Age 1"]
     assert (await hand.look()).index("Age 1") == index
 
 
@@ -342,8 +332,7 @@ async def test_a_header_that_sorts_is_an_element_beside_the_filter_in_it(hand: H
     (row, *_) = [str(node) for node in view.snapshot.nodes if "Filter Age" in str(node)]
     assert "Age [" in row
     assert row.count("Name") == 1
-    await hand.click(view.index("Age", role="columnheader"))
-    assert await hand.log() == [1]
+    assert await hand.clicks(view.index("Age", role="columnheader")) == [1]
 
 
 async def test_the_day_of_a_calendar_is_selected_where_its_cell_is(hand: Hand) -> None:

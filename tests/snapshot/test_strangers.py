@@ -21,7 +21,6 @@ async def test_a_handle_for_the_size_of_a_box_says_at_which_side_it_is(
     view = await hand.show(
         f"<div style='position: absolute; inset: 60px 300px auto 60px; height: 120px'>Note{bar}</div>"
     )
-
     assert [line.states for line in view.of_role("clickable")] == [(f'hint="resize {place}"',)]
 
 
@@ -39,7 +38,6 @@ async def test_a_bar_between_two_parts_of_a_page_says_between_which(hand: Hand, 
         <div style="flex-direction: column"><p>List</p><i style="cursor: row-resize"></i><p>Message</p></div>
         </main></div>"""
     )
-
     assert [line.states[:1] for line in view.of_role("clickable")] == [
         ('hint="resize between Folders and List Message"',),
         ('hint="resize between List and Message"',),
@@ -77,7 +75,6 @@ SWATCHES = {
 @pytest.mark.parametrize(("page", "colours"), SWATCHES.values(), ids=SWATCHES)
 async def test_a_swatch_is_called_by_its_colour(hand: Hand, page: str, colours: list[str]) -> None:
     view = await hand.show(page)
-
     assert [line.name or line.states[0].removeprefix('hint="')[:-1] for line in view.elements] == colours
 
 
@@ -90,7 +87,6 @@ async def test_swatches_of_one_name_say_their_colours_and_other_buttons_say_none
         "<p><button class=dot></button><button class='dot on'></button><button class=dot></button></p>"
         "<p><button></button></p>"
     )
-
     assert [line.states for line in view.all("Colour")] == [('hint="#ff0000"',), ('hint="#00ff00"',)]
     assert len(view.all("")) == 4
     assert not [line for line in view.all("") if "#" in str(line.states)]
@@ -104,7 +100,6 @@ async def test_a_bar_beside_a_long_text_does_not_quote_it(hand: Hand) -> None:
         <div><nav>Ada: see you then<p>Bob: where were you yesterday?</nav>
         <i style="cursor: col-resize"></i><main><h2>Ada</h2></main></div>"""
     )
-
     assert [line.states for line in view.of_role("clickable")] == [
         ('hint="resize between Chats and Ada"',),
         ('hint="resize"',),
@@ -118,7 +113,6 @@ async def test_the_colour_of_a_control_with_a_name_or_an_icon_is_no_hint(hand: H
         <a id=facebook href=/f style='background: #3b5998'><svg><path d='M0 0h9v9z'/></svg></a>
         <button role=switch id=night style='background: green'></button>"""
     )
-
     assert view.one("Close").states == ()
     assert view.of_role("link")[0].states[-1] == 'hint="facebook"'
     assert view.of_role("switch")[0].states[-1] == 'hint="night"'
@@ -130,9 +124,7 @@ async def test_what_acts_in_a_box_that_refuses_clicks_is_an_element_of_its_own(h
         <span style='cursor: pointer'>Upgrade</span></div></section>
         <script>onclick = ({ target }) => log.push(target.innerText)</script>"""
     )
-
     await hand.click(view.index("Upgrade"))
-
     assert view.one("Upgrade").states == ()
     assert view.says("Plan")
     assert await hand.log() == ["Upgrade"]
@@ -145,6 +137,5 @@ async def test_handles_of_a_box_that_is_dragged_are_listed_in_it(hand: Hand) -> 
         f"Note{bar}</div>"
         "<div class=gutter style='cursor: col-resize; width: 8px; height: 80px' onmousedown=1></div>"
     )
-
     assert view.one("Note", role="clickable")
     assert [line.states for line in view.all("")] == [('hint="resize right of Note"',), ('hint="resize"',)]

@@ -5,9 +5,8 @@ import re
 import pytest
 
 from mcp_browser.errors import NotActionable
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import LOG, Hand
 
-LOG = "<script>window.log = []; const note = word => () => { log.push(word) }</script>"
 SURFACE = (
     f"{LOG}<div draggable=true id=d>Card</div><main><div id=s class=canvas aria-label=Plan "
     "style='height: 200px; border: 1px solid'>CONTENT</div></main><script>"
@@ -157,8 +156,7 @@ async def test_a_canvas_below_what_takes_its_clicks_is_one_surface_with_it(hand:
         "<script>over.onmousedown = event => log.push([event.offsetX, event.offsetY])</script>"
     )
     assert view.text == f'[{view.index("Sheet")}] canvas "Sheet"'
-    await hand.click(view.index("Sheet"))
-    assert await hand.log() == [[150, 100]]
+    assert await hand.clicks(view.index("Sheet")) == [[150, 100]]
 
 
 async def test_a_canvas_is_one_whatever_its_role_and_a_frame_stays_in_what_listens_around_it(

@@ -31,7 +31,7 @@ async def passes_in_python(file: Path, **variables: str) -> None:
     (file.parent / "conftest.py").write_text(
         "import pytest\n\n\n@pytest.fixture(scope='session')\n"
         "def browser_type_launch_args(browser_type_launch_args):\n"
-        f"    args = dict(executable_path={_chromium()!r}, args=['--no-sandbox'])\n"
+        f"    args = dict(executable_path={chromium()!r}, args=['--no-sandbox'])\n"
         "    return {**browser_type_launch_args, **args}\n"
     )
     python = python_packages("pytest-playwright", "pytest-playwright==0.10.0", "playwright==1.65.2")
@@ -44,7 +44,7 @@ async def passes_in_python(file: Path, **variables: str) -> None:
 async def passes_in_typescript(file: Path, *, typed: bool = False, **variables: str) -> None:
     """Run a test in TypeScript in its folder; asserts that it passes, with `typed` `tsc --strict`, too."""
     folder = file.parent
-    launch = f"{{ executablePath: {_chromium()!r}, args: ['--no-sandbox'] }}"
+    launch = f"{{ executablePath: {chromium()!r}, args: ['--no-sandbox'] }}"
     (folder / "playwright.config.ts").write_text(
         f"export default {{ timeout: 90000, use: {{ launchOptions: {launch} }} }};\n"
     )
@@ -64,7 +64,8 @@ def _assert_passed(ran: subprocess.CompletedProcess[str], file: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr + file.read_text()
 
 
-def _chromium() -> str:
+def chromium() -> str:
+    """The executable of the browser of the tests."""
     found = find_browser(BrowserSettings()).executable
     assert found is not None
     return str(found)

@@ -99,20 +99,19 @@ class CheckedTyping:
         kept = copy.deepcopy(dict(arguments))
         for record in elements:
             holder, _ = place_of(kept, record.argument)
-            names = [name for name in ("text", "value", "keys") if _own_text(holder, name) is not None]
-            if names:
+            texts = {name: _own_text(holder, name) for name in ("text", "value", "keys")}
+            if any(text is not None for text in texts.values()):
                 place = await self._goes_to(record.index)
-                for name in names:
-                    self._note(holder, name, place)
+                for name, text in texts.items():
+                    self._note(holder, name, text, place)
         for holder, name in typed_places(self._action.param_model, kept):
             if holder is kept and holder.get("index") is None and _typed_text(holder, name) is not None:
                 place = await self._goes_to(None)
                 self._expected.append(place)
-                self._note(holder, name, place)
+                self._note(holder, name, _own_text(holder, name), place)
         return kept
 
-    def _note(self, holder: dict[str, Any], name: str, place: KeyPlace) -> None:
-        text = _own_text(holder, name)
+    def _note(self, holder: dict[str, Any], name: str, text: str | None, place: KeyPlace) -> None:
         if text is None or not place.password:
             return
         end = "\n" if text.endswith("\n") else ""
