@@ -65,9 +65,14 @@ class Commands:
         if unknown:
             known = re.findall(r"--[a-z][a-z-]*", parser.format_help())
             hint = "" if unknown[0].startswith("--") else " (a value that begins with - stands after --)"
-            raise SettingsError(f"{name} takes no {unknown[0]}{did_you_mean(unknown[0], known) or hint}.")
+            takes = f" It takes: {usage(action)}." if action is not None else ""
+            raise SettingsError(
+                f"{name} takes no {unknown[0]}{did_you_mean(unknown[0], known) or hint}.{takes}"
+            )
         values = vars(found)
         file = values.pop("output_file", None)
+        if file is not None and not (place := Path(file).expanduser().absolute().parent).is_dir():
+            raise SettingsError(f"--file: there is no folder {place}.")
         reads_secret = values.pop("secret_stdin", False)
         return TerminalCommand(
             as_json=values.pop("output_json", False),

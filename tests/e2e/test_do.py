@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -152,7 +154,9 @@ def test_shells_that_begin_at_once_share_one_server_and_one_that_is_killed_in_a_
     assert (waiting.returncode, "ended before it answered" in errors) == (1, True)
     assert ended(pid)
     assert "No session is open" in fresh.do("status")
-    assert "# Teas" in fresh.do("-s", "work", "go_to_url", url)
+    code, output, errors = fresh.run("-s", "work", "go_to_url", url)
+    assert (code, "# Teas" in output) == (0, True)
+    assert errors == "mcp-browser do: the server of 'work' was killed; its pages are lost.\n"
     assert fresh.server("work") != pid
 
 
@@ -160,7 +164,8 @@ def test_other_settings_are_refused_and_another_version_is_replaced(
     fresh: Shell, site: Site, tmp_path: Path
 ) -> None:
     url = site.page("<h1>Here</h1>")
-    fresh.do("--viewport", "800x600", "--output-dir", "out", "go_to_url", url)
+    (fresh.folder / "own.toml").write_text('output-dir = "out"')
+    fresh.do("--viewport", "800x600", "--config", "own.toml", "go_to_url", url)
     pid = fresh.server()
     fresh.do("--viewport=800x600", "get_state")
     fresh.do("--output-dir", str(fresh.folder / "out"), "get_state")
@@ -226,7 +231,11 @@ def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> 
         (2, ["click"], "did you mean click_element"),
         (2, ["click_element"], "required: INDEX"),
         (2, ["click_element", "1", "--dobule"], "did you mean --double?"),
+        (2, ["click_element", "--index", "1"], "takes no --index. It takes: click_element INDEX [--button"),
         (2, ["click_element", "first"], "role and name"),
+        (2, ["stop", "default"], "stop takes no default"),
+        (2, ["status", "default"], "status takes no default"),
+        (2, ["screenshot", "--file", "no/where.png"], "--file: there is no folder"),
         (2, ["fill_form", "@nowhere.json"], "nowhere.json cannot be read: No such file"),
         (2, ["fill_form", "[1"], "FIELDS must be JSON or @FILE"),
         (2, ["--headless"], "name an action"),
@@ -319,6 +328,25 @@ def test_several_commands_come_from_standard_input(shell: Shell, site: Site) -> 
     assert (code, errors, json.loads(output)["error"]) == (1, "", True)
     code, output, errors = shell.run("-", given=f"{click}evaluate_script no.such\n{click}")
     assert (code, "Clicked" in output, "1 call after it not done" in errors) == (1, True, True)
+    code, _, errors = shell.run("-", given="click_element 'button\n")
+    assert (code, "line 1: No closing quotation. Nothing was done." in errors) == (2, True)
+
+
+def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_a_closed_input_is_said(
+    shell: Shell,
+) -> None:
+    command = [sys.executable, "-m", "mcp_browser", "do", "--json", "-"]
+    where: dict[str, Any] = {"cwd": shell.folder, "env": shell.environment, "capture_output": True}
+    person, terminal = pty.openpty()
+    os.write(person, b"get_state\n\x04")
+    done = subprocess.run(command, stdin=terminal, timeout=NOW, check=True, **where)
+    assert (b"<page" in done.stdout, done.stderr) == (True, b"")
+    os.close(person)
+    os.close(terminal)
+
+    closed = ["sh", "-c", '"$@" <&-', "sh", *command]
+    done = subprocess.run(closed, timeout=NOW, check=False, **where)
+    assert (done.returncode, done.stderr) == (2, b"mcp-browser do: standard input is closed.\n")
 
 
 def test_large_results_and_pictures_are_files(shell: Shell, site: Site) -> None:
@@ -332,8 +360,10 @@ def test_large_results_and_pictures_are_files(shell: Shell, site: Site) -> None:
     assert "Wrote" in shell.do("get_html", "--file", "page.html")
     assert "Line 1 of many words" in (shell.folder / "page.html").read_text()
     assert "shot.jpg" in shell.do("--file", "shot.jpg", "screenshot")
-    with Image.open(shell.folder / "shot.jpg") as picture:
-        assert picture.width > 100
+    shell.do("screenshot", "--file", "shot.png")
+    for name, kind in (("shot.jpg", "JPEG"), ("shot.png", "PNG")):
+        with Image.open(shell.folder / name) as picture:
+            assert (picture.format, picture.width > 100) == (kind, True)
     answer = json.loads(shell.do("screenshot", "--json"))
     assert Path(answer["files"][0]).is_file()
 
