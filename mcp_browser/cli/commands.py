@@ -207,7 +207,9 @@ def _about(field: Schema) -> str:
     if field.get("default") not in (None, False, ""):
         about += f" [{field['default']}]"
     if _is(field, "array") and "enum" not in (items := field.get("items", {})):
-        about += " (or @FILE, or JSON)" if items.get("type") != "string" else ""
+        keys = ", ".join(f'"{name}": …' for name in items.get("properties", ()))
+        shape = f": {{{keys}}}" if keys else ""
+        about += f" (JSON{shape}, or @FILE)" if items.get("type") != "string" else ""
     elif _is(field, "object"):
         about += " (JSON, or @FILE)"
     return about.strip().replace("%", "%%")

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema
 from mcp_browser.dom.models import DomNode
 
 _NAMED = re.compile(
-    r'(?:\*?\[\d+\] )?(?P<role>[a-z][\w-]*) "(?P<name>(?:[^"\\]|\\.)*)"'
+    r'(?:\*?\[(?P<number>\d+)\] )?(?P<role>[a-z][\w-]*) "(?P<name>(?:[^"\\]|\\.)*)"'
     r"(?: #(?P<nth>[1-9]\d*))?(?: in (?P<place>.+))?"
 )
 
@@ -21,11 +21,12 @@ _SHORTCUT = re.compile(
 
 
 class ElementName(str):
-    """An element by role and name, or hint where it has none; `nth` of several.
+    """An element by role and name, or hint where it has none; `nth` of several, or that of index `number`.
 
     `place` is the element that it is in, or its index.
     """
 
+    number: int | None
     role: str
     name: str
     nth: int | None
@@ -52,6 +53,7 @@ def reference(text: str) -> ElementName | int:
         raise ValueError('give an index, or role and name as a snapshot shows them: button "Save"')
     made = ElementName(text.strip())
     made.role, made.name = parts["role"], _tidy(re.sub(r"\\(.)", _unescaped, parts["name"]))
+    made.number = int(parts["number"]) if parts["number"] else None
     made.nth = int(parts["nth"]) if parts["nth"] else None
     made.place = reference(parts["place"]) if parts["place"] else None
     return made

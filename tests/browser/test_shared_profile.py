@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,7 @@ from mcp_browser.browser.process.divide.shared_profile import sharers_of
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.process.profile import profile_holder
 from mcp_browser.errors import ProfileInUse
-from mcp_browser.settings import BrowserSettings, EgressSettings
+from mcp_browser.settings import BrowserSettings, EgressSettings, ToolSettings
 from tests.browser.conftest import Hand, another, managing, shown, until
 from tests.support.family import family
 from tests.support.site import Site
@@ -41,10 +41,11 @@ class Server(Hand):
 
 @asynccontextmanager
 async def serving(
-    folder: Path, *, egress: EgressSettings | None = None, **more: object
+    folder: Path, *, egress: EgressSettings | None = None, tools: Sequence[str] = ("core",), **more: object
 ) -> AsyncGenerator[Server]:
     browser = BrowserSettings.model_validate({"headless": True, "profile": folder, **more})
-    async with managing(browser=browser, egress=egress or EgressSettings()) as manager:
+    groups = {"egress": egress or EgressSettings(), "tools": ToolSettings(tools=tuple(tools))}
+    async with managing(browser=browser, **groups) as manager:
         yield Server(manager, Hand(await manager.default_session()))
 
 
@@ -206,6 +207,12 @@ async def test_a_browser_with_other_settings_is_not_shared(both: tuple[Server, S
         await third.session.ensure_open()
         assert any("temporary profile" in notice for notice in third.session.take_notices())
     assert len(sharers_of(folder)) == len(both)
+
+
+async def test_a_server_with_more_tools_shares_the_browser(both: tuple[Server, Server], folder: Path) -> None:
+    async with serving(folder, tools=["all"]) as third:
+        await third.session.ensure_open()
+        assert len(sharers_of(folder)) == len(both) + 1
 
 
 async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
@@ -252,6 +251,7 @@ def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> 
 
 def test_lists_and_objects_come_from_files_of_the_caller_s_folder(shell: Shell, site: Site) -> None:
     shell.do("go_to_url", site.page(FORM))
+    assert '(JSON: {"index": …, "value": …}, or @FILE)' in shell.do("fill_form", "--help")
     name, sizes, file = (shell.index(line) for line in ('textbox "Name"', 'listbox "Size"', 'button "CV'))
     (shell.folder / "form.json").write_text(json.dumps([{"index": int(name), "value": "@ann"}]))
     (shell.folder / "cv.txt").write_text("tea")
@@ -336,17 +336,26 @@ def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_a_closed_input
     shell: Shell,
 ) -> None:
     command = [sys.executable, "-m", "mcp_browser", "do", "--json", "-"]
-    where: dict[str, Any] = {"cwd": shell.folder, "env": shell.environment, "capture_output": True}
+
+    def done(words: list[str], given: int | None = None) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            words,
+            stdin=given,
+            capture_output=True,
+            timeout=NOW,
+            check=False,
+            cwd=shell.folder,
+            env=shell.environment,
+        )
+
     person, terminal = pty.openpty()
     os.write(person, b"get_state\n\x04")
-    done = subprocess.run(command, stdin=terminal, timeout=NOW, check=True, **where)
-    assert (b"<page" in done.stdout, done.stderr) == (True, b"")
+    asked = done(command, terminal)
+    assert (b"<page" in asked.stdout, asked.stderr) == (True, b"")
     os.close(person)
     os.close(terminal)
-
-    closed = ["sh", "-c", '"$@" <&-', "sh", *command]
-    done = subprocess.run(closed, timeout=NOW, check=False, **where)
-    assert (done.returncode, done.stderr) == (2, b"mcp-browser do: standard input is closed.\n")
+    asked = done(["sh", "-c", '"$@" <&-', "sh", *command])
+    assert (asked.returncode, asked.stderr) == (2, b"mcp-browser do: standard input is closed.\n")
 
 
 def test_large_results_and_pictures_are_files(shell: Shell, site: Site) -> None:
