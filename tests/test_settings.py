@@ -199,6 +199,11 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
         (["install", "--nope"], "unknown argument --nope; see --help."),
         (["--upload-dirs", "/x"], "unknown argument --upload-dirs (did you mean --upload-dir?); see --help."),
         (["config", "cursor", "--wirte"], "unknown argument --wirte (did you mean --write?); see --help."),
+        (
+            ["run", "x", "--max-tokens", "1.5"],
+            "argument --max-tokens: must be a whole number above 0, not '1.5'",
+        ),
+        (["run", "x", "--max-seconds", "-5"], "argument --max-seconds: must be a number above 0, not '-5'"),
         (["run", "--replay"], "argument --replay: expected one argument; see run --help."),
         (["tyr"], "unknown command 'tyr' (did you mean try?)"),
         (["--viewport"], "argument --viewport: expected one argument; see --help."),

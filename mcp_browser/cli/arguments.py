@@ -5,6 +5,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,6 +23,19 @@ def _argument(about: str, metavar: str | None = None, **more: Any) -> Mapping[st
     """Return what argparse takes of an argument: a switch where it has no metavar and nothing else."""
     more |= {} if metavar is None else {"metavar": metavar}
     return {"help": about, **(more or {"action": "store_true"})}
+
+
+def _above_zero(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """Return what reads a number above zero for argparse."""
+
+    def read(text: str) -> float:
+        with suppress(ValueError):
+            if (value := kind(text)) > 0:
+                return value
+        what = "whole number" if kind is int else "number"
+        raise argparse.ArgumentTypeError(f"must be a {what} above 0, not {text!r}")
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +80,9 @@ COMMANDS: Mapping[str, Command] = {
             "--start-url": _argument("page to begin on", "URL"),
             "--output-schema": _argument("JSON schema that the answer must fit", "FILE", type=Path),
             "--json": _argument("print all of the outcome as JSON"),
-            "--max-seconds": _argument("most working time", "NUMBER", type=float),
-            "--max-tokens": _argument("most tokens", "NUMBER", type=int),
-            "--max-cost": _argument("most US dollars", "NUMBER", type=float),
+            "--max-seconds": _argument("most working time", "NUMBER", type=_above_zero(float)),
+            "--max-tokens": _argument("most tokens", "NUMBER", type=_above_zero(int)),
+            "--max-cost": _argument("most US dollars", "NUMBER", type=_above_zero(float)),
             "--style": _argument("gui is for vision agents such as UI-TARS", choices=("structured", "gui")),
             "--vision": _argument("show the model a picture of each page"),
             "--secret": _argument("one of --secrets for it; repeatable", "NAME", action="append"),

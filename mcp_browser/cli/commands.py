@@ -74,6 +74,8 @@ class Commands:
         if file is not None and not (place := Path(file).expanduser().absolute().parent).is_dir():
             raise SettingsError(f"--file: there is no folder {place}.")
         reads_secret = values.pop("secret_stdin", False)
+        if action is None and (file is not None or reads_secret):
+            raise SettingsError("- takes neither --file nor --secret-stdin; its commands may take --file.")
         return TerminalCommand(
             as_json=values.pop("output_json", False),
             file=None if file is None else Path(file).expanduser().absolute(),

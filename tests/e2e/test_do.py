@@ -234,6 +234,7 @@ def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> 
         (2, ["click_element", "first"], "role and name"),
         (2, ["stop", "default"], "stop takes no default"),
         (2, ["status", "default"], "status takes no default"),
+        (2, ["-", "--file", "out.txt"], "- takes neither --file nor"),
         (2, ["screenshot", "--file", "no/where.png"], "--file: there is no folder"),
         (2, ["fill_form", "@nowhere.json"], "nowhere.json cannot be read: No such file"),
         (2, ["fill_form", "[1"], "FIELDS must be JSON or @FILE"),
