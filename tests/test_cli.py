@@ -66,6 +66,18 @@ def test_a_recording_without_a_name_leaves_the_earlier_one_as_it_is(tmp_path: Pa
     assert (ended.returncode, "test_recorded.py cannot be made: File exists." in ended.stderr) == (2, True)
 
 
+def test_a_pipe_that_is_closed_early_shows_no_traceback() -> None:
+    command = [sys.executable, "-m", "mcp_browser", "skill"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=own_environment()
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
 def test_the_help_shows_every_flag_and_command(capsys: pytest.CaptureFixture[str]) -> None:
     _, text, _ = run_here(capsys, "--help")
 
