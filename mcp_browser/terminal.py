@@ -149,6 +149,13 @@ def _connected(name: str) -> tuple[socket.socket, IO[bytes]] | None:
     return None
 
 
+def _is_served(name: str) -> bool:
+    connection = _connected(name)
+    if connection is not None:
+        connection[0].close()
+    return connection is not None
+
+
 def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[str, Any] | None:
     """Return what a session's server answers; None where there is no server."""
     connection = _connected(name)
@@ -239,8 +246,7 @@ def _stop(names: Sequence[str]) -> int:
     for name in names:
         answer = _asked(name, ["stop"])
         with _lock():
-            connection = _connected(name)
-            if connection is None:
+            if not _is_served(name):
                 remove(name)
             elif answer is not None and answer.get("code"):
                 code = FAILED
@@ -278,9 +284,7 @@ def _start(name: str, words: Sequence[str]) -> None:
     import subprocess  # most commands find a server
 
     with _lock():
-        connection = _connected(name)
-        if connection is not None:
-            connection[0].close()
+        if _is_served(name):
             return
         if os.path.exists(f"{folder()}/{name}.sock"):
             sys.stderr.write(f"mcp-browser do: the server of {name!r} was killed; its pages are lost.\n")
@@ -306,10 +310,19 @@ def _start(name: str, words: Sequence[str]) -> None:
             asked = {"name": name, "unix": unix, **_asking(words)}
             process.stdin.write(json.dumps(asked).encode())
             process.stdin.close()
-            if process.stdout.read() == READY:
+            try:
+                is_ready = process.stdout.read() == READY
+            except KeyboardInterrupt:
+                process.terminate()
+                process.wait()
+                remove(name)
+                raise
+            if is_ready:
                 process.returncode = 0  # It goes on; nobody waits for it.
                 return
             process.wait()
+            if _is_served(name):  # By one whose command was killed while it started.
+                return
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
             remove(name)

@@ -113,7 +113,8 @@ class Background:
     _used: float = field(default_factory=time.monotonic)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
-    _cleared: bool = False
+    _cleared: bool = True
+    """Whether there are no files of this server, as before it listens."""
     _commands: Commands = field(init=False)
     _offers: "Offers" = field(init=False)
     _sessions: "Sessions" = field(init=False)
@@ -130,17 +131,21 @@ class Background:
             remove(self.name)
 
     def _listening(self) -> socket.socket:
-        with within(folder()):
-            place = f"{self.name}.sock"
-            if self.unix:
-                listener = socket.socket(socket.AF_UNIX)
-                listener.bind(place)
-                Path(place).chmod(0o600)
-            else:
-                listener = socket.create_server(("127.0.0.1", 0))
-                descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with os.fdopen(descriptor, "w") as file:
-                    file.write(f"{listener.getsockname()[1]} {self._token}")
+        place = f"{self.name}.sock"
+        try:
+            with within(folder()):
+                if self.unix:
+                    listener = socket.socket(socket.AF_UNIX)
+                    listener.bind(place)
+                    Path(place).chmod(0o600)
+                else:
+                    listener = socket.create_server(("127.0.0.1", 0))
+                    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                    with os.fdopen(descriptor, "w") as file:
+                        file.write(f"{listener.getsockname()[1]} {self._token}")
+        except OSError as error:
+            raise SettingsError(f"the session {self.name} cannot be served: {error.strerror}.") from None
+        self._cleared = False
         listener.listen()
         listener.setblocking(False)
         return listener
@@ -172,8 +177,8 @@ class Background:
         self._commands = Commands(load_actions(self.loaded.settings.tools))
         server.add_request_handler(METHOD, CommandParams, self._answer)
         asyncio.get_running_loop().call_soon(self._end_when_idle)
-        os.write(1, READY)
-        # The process that started this one reads until here.
+        with suppress(BrokenPipeError):  # The process that started this one reads until here.
+            os.write(1, READY)
         os.dup2(2, 1)
 
     def _end_when_idle(self) -> None:

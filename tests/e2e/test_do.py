@@ -159,6 +159,21 @@ def test_shells_that_begin_at_once_share_one_server_and_one_that_is_killed_in_a_
     assert fresh.server("work") != pid
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_command_that_is_ended_while_its_server_starts_leaves_the_next_one_its_session(
+    fresh: Shell, site: Site, number: signal.Signals
+) -> None:
+    begun = fresh.begin("get_state")
+    limit = time.monotonic() + NOW
+    while "default.log" not in fresh.files and time.monotonic() < limit:
+        time.sleep(0.01)
+    begun.send_signal(number)
+    begun.communicate(timeout=NOW)
+    assert begun.returncode == (130 if number == signal.SIGINT else -number)
+    assert "# Teas" in fresh.do("go_to_url", site.page("<h1>Teas</h1>"))
+    assert "# Teas" in fresh.do("get_state")
+
+
 def test_other_settings_are_refused_and_another_version_is_replaced(
     fresh: Shell, site: Site, tmp_path: Path
 ) -> None:
