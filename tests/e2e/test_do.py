@@ -273,6 +273,7 @@ def test_lists_and_objects_come_from_files_of_the_caller_s_folder(shell: Shell, 
     (shell.folder / "cv.txt").write_text("tea")
 
     assert '"@ann"' in shell.do("fill_form", "@form.json")
+    assert "visible" in shell.do("expect_visible", 'textbox "Name"')
     assert '"@form.json"' in shell.do("input_text", name, "@form.json")
     assert "-5" in shell.do("input_text", 'textbox "Name"', "-5")
     assert "--x" in shell.do("input_text", name, "--append", "--", "--x")
