@@ -163,7 +163,10 @@ def test_shells_that_begin_at_once_share_one_server_and_one_that_is_killed_in_a_
 def test_a_command_that_is_ended_while_its_server_starts_leaves_the_next_one_its_session(
     fresh: Shell, site: Site, number: signal.Signals
 ) -> None:
+    # A shell's job in the background ignores it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     begun = fresh.begin("get_state")
+    signal.signal(signal.SIGINT, before)
     limit = time.monotonic() + NOW
     while "default.log" not in fresh.files and time.monotonic() < limit:
         time.sleep(0.01)
