@@ -44,10 +44,12 @@ def main(words: Sequence[str]) -> int:
         name, words = session_of(words)
         os.makedirs(folder(), mode=0o700, exist_ok=True)
         checked(folder())
-        if words[0] == "status":
-            return _status(words)
-        if words[0] == "stop":
-            return _stop(list(running()) if "--all" in words else [name])
+        if words[0] in ("status", "stop"):
+            if words[1:] and words != ["stop", "--all"]:
+                raise Unusable(
+                    f"{words[0]} takes no {words[1]}; `mcp-browser do -s NAME stop` ends a session."
+                )
+            return _status() if words[0] == "status" else _stop(list(running()) if words[1:] else [name])
         return _done(name, list(words))
     except Unusable as error:
         sys.stderr.write(f"mcp-browser do: {error}\n")
@@ -64,8 +66,10 @@ def session_of(words: Sequence[str]) -> tuple[str, list[str]]:
         return DEFAULT, rest
     at = rest.index("-s")
     name = rest[at + 1] if at + 1 < len(rest) else ""
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,40}", name):
-        raise Unusable("-s takes the name of a session: up to 40 letters, digits, dots, hyphens.")
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,39}", name):
+        raise Unusable(
+            "-s takes the name of a session: up to 40 letters, digits, dots, hyphens, underscores."
+        )
     return name, rest[:at] + rest[at + 2 :]
 
 
@@ -145,6 +149,13 @@ def _connected(name: str) -> tuple[socket.socket, IO[bytes]] | None:
     return None
 
 
+def _is_served(name: str) -> bool:
+    connection = _connected(name)
+    if connection is not None:
+        connection[0].close()
+    return connection is not None
+
+
 def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[str, Any] | None:
     """Return what a session's server answers; None where there is no server."""
     connection = _connected(name)
@@ -183,8 +194,8 @@ def _done(name: str, words: list[str]) -> int:
         answer = _asked(name, words, given)
         if answer is None:
             _start(name, words)
-        elif answer.get("wants") == "input":
-            given = _given(words)
+        elif answer.get("wants") in ("input", "secret"):
+            given = _given(secret=answer["wants"] == "secret")
         elif answer.get("wants") == "restart":
             sys.stderr.write(f"mcp-browser do: {answer['errors']}\n")
             # Another command may have replaced it meanwhile.
@@ -194,9 +205,11 @@ def _done(name: str, words: list[str]) -> int:
     raise Unusable(f"the background server ends as soon as it has started: see {folder()}/{name}.log.")
 
 
-def _given(words: Sequence[str]) -> str:
+def _given(*, secret: bool) -> str:
     """Read what the command wants from standard input; a secret that is typed there is not shown."""
-    if sys.stdin.isatty() and words[0] != "-":
+    if not sys.stdin:
+        raise Unusable("standard input is closed.")
+    if secret and sys.stdin.isatty():
         import getpass  # a person at a terminal
 
         return getpass.getpass("Secret: ")
@@ -216,10 +229,10 @@ def _shown(answer: dict[str, Any]) -> int:
     return answer.get("code", 0)
 
 
-def _status(words: Sequence[str]) -> int:
+def _status() -> int:
     found = 0
     for name in running():
-        answer = _asked(name, ["status", *words[1:]])
+        answer = _asked(name, ["status"])
         if answer is not None:
             found += 1
             _shown({**answer, "output": f"{name}: {answer.get('output')}"})
@@ -233,8 +246,7 @@ def _stop(names: Sequence[str]) -> int:
     for name in names:
         answer = _asked(name, ["stop"])
         with _lock():
-            connection = _connected(name)
-            if connection is None:
+            if not _is_served(name):
                 remove(name)
             elif answer is not None and answer.get("code"):
                 code = FAILED
@@ -272,10 +284,10 @@ def _start(name: str, words: Sequence[str]) -> None:
     import subprocess  # most commands find a server
 
     with _lock():
-        connection = _connected(name)
-        if connection is not None:
-            connection[0].close()
+        if _is_served(name):
             return
+        if os.path.exists(f"{folder()}/{name}.sock"):
+            sys.stderr.write(f"mcp-browser do: the server of {name!r} was killed; its pages are lost.\n")
         remove(name)
         # What it is to do is not for everybody to read in the list of processes.
         command = [sys.executable, "-P", "-m", "mcp_browser", "do", "--serve"]
@@ -298,10 +310,19 @@ def _start(name: str, words: Sequence[str]) -> None:
             asked = {"name": name, "unix": unix, **_asking(words)}
             process.stdin.write(json.dumps(asked).encode())
             process.stdin.close()
-            if process.stdout.read() == READY:
+            try:
+                is_ready = process.stdout.read() == READY
+            except KeyboardInterrupt:
+                process.terminate()
+                process.wait()
+                remove(name)
+                raise
+            if is_ready:
                 process.returncode = 0  # It goes on; nobody waits for it.
                 return
             process.wait()
+            if _is_served(name):  # By one whose command was killed while it started.
+                return
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
             remove(name)

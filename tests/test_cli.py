@@ -23,11 +23,11 @@ from tests.support.site import Site
 LINE = re.compile(r'^\s*\*?\[\d+\] \S+ "', re.MULTILINE)
 
 
-def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """One command line, with an empty standard input, and none of the tester's own settings."""
+def run(*words: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """One command line, with `given` on standard input, and none of the tester's own settings."""
     return subprocess.run(
         [sys.executable, "-m", "mcp_browser", *words],
-        stdin=subprocess.DEVNULL,
+        input=given,
         capture_output=True,
         text=True,
         check=False,
@@ -53,6 +53,29 @@ def test_every_command_has_its_function(name: str) -> None:
 
 def test_the_version_is_told() -> None:
     assert run("--version").stdout == f"mcp-browser {__version__}\n"
+
+
+def test_a_recording_without_a_name_leaves_the_earlier_one_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "tests"
+    words = ["record", "--headless", "--folder", str(folder), "--tasks-dir", str(tmp_path / "tasks")]
+    for number in ("", "_2"):
+        ended = run(*words, given="stop\n")
+        assert (ended.returncode, f"test_recorded{number}.py" in ended.stdout) == (0, True), ended.stderr
+    assert "def test_recorded(" in (folder / "test_recorded.py").read_text()
+    ended = run("record", "--folder", f"{folder}/test_recorded.py")
+    assert (ended.returncode, "test_recorded.py cannot be made: File exists." in ended.stderr) == (2, True)
+
+
+def test_a_pipe_that_is_closed_early_shows_no_traceback() -> None:
+    command = [sys.executable, "-m", "mcp_browser", "skill"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=own_environment()
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
 
 
 def test_the_help_shows_every_flag_and_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -198,6 +198,13 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
         (["--hedless"], "unknown argument --hedless (did you mean --headless?); see --help."),
         (["install", "--nope"], "unknown argument --nope; see --help."),
         (["--upload-dirs", "/x"], "unknown argument --upload-dirs (did you mean --upload-dir?); see --help."),
+        (["config", "cursor", "--wirte"], "unknown argument --wirte (did you mean --write?); see --help."),
+        (
+            ["run", "x", "--max-tokens", "1.5"],
+            "argument --max-tokens: must be a whole number above 0, not '1.5'",
+        ),
+        (["run", "x", "--max-seconds", "-5"], "argument --max-seconds: must be a number above 0, not '-5'"),
+        (["run", "--replay"], "argument --replay: expected one argument; see run --help."),
         (["tyr"], "unknown command 'tyr' (did you mean try?)"),
         (["--viewport"], "argument --viewport: expected one argument; see --help."),
         (["doctor", "extra"], "unknown argument extra; see --help."),
@@ -205,6 +212,10 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
 )
 def test_a_wrong_flag_is_named_with_what_is_allowed(words: list[str], message: str) -> None:
     assert refusal(*words).startswith(message)
+
+
+def test_a_wrong_word_of_a_command_names_the_help_of_that_command() -> None:
+    assert refusal("tasks", "shw").endswith("; see tasks --help.")
 
 
 def test_a_wrong_variable_is_named_with_what_is_allowed() -> None:

@@ -9,7 +9,7 @@ import yaml
 
 from mcp_browser.actions import default_registry
 from mcp_browser.cli.clients import CLIENTS
-from mcp_browser.cli.commands import Commands
+from mcp_browser.cli.commands import Commands, usage
 from mcp_browser.cli.skill import NAME, skill_text
 from mcp_browser.terminal import session_of
 from tests.test_cli import run_here
@@ -42,6 +42,12 @@ def test_each_command_in_it_is_one_that_the_program_takes() -> None:
             assert action is not None
             read.add(action.name)
     assert {"go_to_url", "click_element", "input_text", "fill_form"} <= read
+
+
+def test_a_usage_has_what_is_needed_first_and_the_flag_that_differs_from_the_default() -> None:
+    registry = default_registry()
+    assert usage(registry["set_checked"]) == "set_checked INDEX [--no-checked]"
+    assert usage(registry["expect_text"]).startswith("expect_text TEXT [--timeout NUMBER]")
 
 
 def test_it_lists_every_action_that_is_offered_and_no_other() -> None:

@@ -177,6 +177,7 @@ async def _index_of(session: BrowserSession, name: ElementName, limit: float) ->
         is_over = time.monotonic() >= ends
         # Why one cannot be used, the action says.
         found = usable or (same if is_over else [])
+        found = [node for node in found if node.index == name.number] or found
         if len(found) > 1:
             raise NotFound(
                 f"{len(found)} elements are {name}: {_listed(found)}.",
@@ -205,7 +206,8 @@ def _nearest(name: ElementName, lines: Iterable[DomNode]) -> list[DomNode]:
     def likeness(node: DomNode) -> float:
         return difflib.SequenceMatcher(None, wanted, f"{node.role} {node.name}".casefold()).ratio()
 
-    return sorted((node for node in lines if node.kind == "interactive"), key=likeness, reverse=True)
+    usable = (node for node in lines if node.kind == "interactive" or node.role == name.role)
+    return sorted(usable, key=likeness, reverse=True)
 
 
 def _listed(nodes: list[DomNode]) -> str:

@@ -20,6 +20,7 @@ from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on
 from mcp_browser.policy import Reach
 from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.settings.options import did_you_mean
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -167,7 +168,8 @@ class Registry:
             return self._actions[name]
         except KeyError:
             raise UnknownAction(
-                f"There is no action {name!r}.", hint=f"Actions: {', '.join(self._actions)}."
+                f"There is no action {name!r}{did_you_mean(name, self._actions)}.",
+                hint=f"Actions: {', '.join(self._actions)}.",
             ) from None
 
     def action(  # noqa: PLR0913 - options, all by keyword

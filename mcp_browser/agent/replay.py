@@ -84,7 +84,8 @@ class Replay(TaskRun):
         missing = sorted({*secrets_named(arguments)} - {*self.secrets.names})
         if missing:
             raise InvalidArguments(
-                f"The recorded task types the secret {missing[0]!r}.", hint=f"Give secrets={missing}."
+                f"The recorded task types the secret {missing[0]!r}.",
+                hint=f"Give secrets={missing}, in a terminal --secret {' --secret '.join(missing)}.",
             )
         super().__post_init__()
         self.most_steps = len(self.recorded.steps)

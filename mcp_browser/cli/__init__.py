@@ -17,13 +17,18 @@ INTERRUPTED = 130
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code, 2 for a wrong setting and 1 for a failure."""
     try:
-        return _run(sys.argv[1:] if words is None else words)
+        code = _run(sys.argv[1:] if words is None else words)
+        sys.stdout.flush()
+    except BrokenPipeError:  # Nobody reads on.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except (SettingsError, NoModel) as error:
         return _fail(error, WRONG_SETTING)
     except (ActionError, ModelError) as error:
         return _fail(error, FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
+    return code
 
 
 def _run(words: Sequence[str]) -> int:

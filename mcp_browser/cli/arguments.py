@@ -5,6 +5,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,11 +16,26 @@ from mcp_browser.errors import SettingsError
 from mcp_browser.settings import OWN_BROWSERS, all_options, group_titles
 from mcp_browser.settings.options import Option, did_you_mean
 
+CONFIG = "--config"
+
 
 def _argument(about: str, metavar: str | None = None, **more: Any) -> Mapping[str, Any]:
     """Return what argparse takes of an argument: a switch where it has no metavar and nothing else."""
     more |= {} if metavar is None else {"metavar": metavar}
     return {"help": about, **(more or {"action": "store_true"})}
+
+
+def _above_zero(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """Return what reads a number above zero for argparse."""
+
+    def read(text: str) -> float:
+        with suppress(ValueError):
+            if (value := kind(text)) > 0:
+                return value
+        what = "whole number" if kind is int else "number"
+        raise argparse.ArgumentTypeError(f"must be a {what} above 0, not {text!r}")
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +80,9 @@ COMMANDS: Mapping[str, Command] = {
             "--start-url": _argument("page to begin on", "URL"),
             "--output-schema": _argument("JSON schema that the answer must fit", "FILE", type=Path),
             "--json": _argument("print all of the outcome as JSON"),
-            "--max-seconds": _argument("most working time", "NUMBER", type=float),
-            "--max-tokens": _argument("most tokens", "NUMBER", type=int),
-            "--max-cost": _argument("most US dollars", "NUMBER", type=float),
+            "--max-seconds": _argument("most working time", "NUMBER", type=_above_zero(float)),
+            "--max-tokens": _argument("most tokens", "NUMBER", type=_above_zero(int)),
+            "--max-cost": _argument("most US dollars", "NUMBER", type=_above_zero(float)),
             "--style": _argument("gui is for vision agents such as UI-TARS", choices=("structured", "gui")),
             "--vision": _argument("show the model a picture of each page"),
             "--secret": _argument("one of --secrets for it; repeatable", "NAME", action="append"),
@@ -175,13 +191,15 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
                 f"{option.variable} instead."
             )
     parser = whole_parser(words=words)
+    own_flags = [flag for name in words if name in COMMANDS for flag in COMMANDS[name].own if flag[0] == "-"]
     try:
         found, unknown = parser.parse_known_args(_joined(words))
     except SettingsError:
         # What stands behind an unknown flag is taken for a command.
-        _refuse(parser, [word for word in words if word.startswith("--")])
+        flags = [word for word in words if word.startswith("--") and word.partition("=")[0] not in own_flags]
+        _refuse(parser, flags, own_flags)
         raise
-    _refuse(parser, unknown)
+    _refuse(parser, unknown, own_flags)
     values = vars(found)
     if values.get("stdio") and (values.get("http") or values.get("sse")):
         raise SettingsError("--stdio and --http or --sse exclude each other; see --help.")
@@ -199,11 +217,12 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
     )
 
 
-def _refuse(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+def _refuse(parser: argparse.ArgumentParser, words: Sequence[str], own_flags: Sequence[str]) -> None:
     flags = re.findall(r"--[a-z][a-z-]*", parser.format_help()) if words else []
     unknown = [word for word in words if word.partition("=")[0] not in flags]
     if unknown:
-        raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
+        near = did_you_mean(unknown[0], [*own_flags, *flags])
+        raise SettingsError(f"unknown argument {unknown[0]}{near}; see --help.")
 
 
 class Parser(argparse.ArgumentParser):
@@ -255,7 +274,9 @@ def whole_parser(
     parser.add_argument(
         "--stdio", action="store_true", help="serve over standard input and output (the default)"
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=False)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands", required=False, prog=parser.prog
+    )
     for name, command in COMMANDS.items():
         added = commands.add_parser(
             name,
@@ -287,7 +308,7 @@ def wide(prog: str) -> argparse.HelpFormatter:
 def _add_settings(parser: argparse.ArgumentParser, *, helped: Collection[str] | None = None) -> None:
     """Let a parser take the settings; its help shows those named by `helped`, or all in their groups."""
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help=f"TOML or JSON file with settings ({CONFIG_VARIABLE})"
+        CONFIG, type=Path, metavar="FILE", help=f"TOML or JSON file with settings ({CONFIG_VARIABLE})"
     )
     one = parser.add_argument_group("settings") if helped is not None else None
     groups = {name: one or parser.add_argument_group(title) for name, title in group_titles().items()}
@@ -338,9 +359,9 @@ def _joined(words: Sequence[str]) -> list[str]:
 def settings_length(words: Sequence[str]) -> int:
     """Return how many words the first one takes: two where it is a setting's flag and its value follows."""
     option = _takes_value().get(words[0])
-    if option is None or len(words) == 1 or (option.bare is not None and not _may_be_browser(words[1])):
+    if len(words) == 1 or (option is None and words[0] != CONFIG):
         return 1
-    return 2
+    return 1 if option is not None and option.bare is not None and not _may_be_browser(words[1]) else 2
 
 
 @functools.cache

@@ -64,11 +64,19 @@ class Commands:
         found, unknown = parser.parse_known_args([*before, *rest])
         if unknown:
             known = re.findall(r"--[a-z][a-z-]*", parser.format_help())
-            hint = "" if unknown[0].startswith("--") else " (a value that begins with - stands after --)"
-            raise SettingsError(f"{name} takes no {unknown[0]}{did_you_mean(unknown[0], known) or hint}.")
+            is_value = unknown[0].startswith("-") and not unknown[0].startswith("--")
+            hint = " (a value that begins with - stands after --)" if is_value else ""
+            takes = f" It takes: {usage(action)}." if action is not None else ""
+            raise SettingsError(
+                f"{name} takes no {unknown[0]}{did_you_mean(unknown[0], known) or hint}.{takes}"
+            )
         values = vars(found)
         file = values.pop("output_file", None)
+        if file is not None and not (place := Path(file).expanduser().absolute().parent).is_dir():
+            raise SettingsError(f"--file: there is no folder {place}.")
         reads_secret = values.pop("secret_stdin", False)
+        if action is None and (file is not None or reads_secret):
+            raise SettingsError("- takes neither --file nor --secret-stdin; its commands may take --file.")
         return TerminalCommand(
             as_json=values.pop("output_json", False),
             file=None if file is None else Path(file).expanduser().absolute(),
@@ -143,8 +151,10 @@ def parser_of(
     add_output(parser, types=any(_typed(action)))
     schema = tool_schema(action.param_model)
     typed = set(_typed(action)) if without_typed else set[str]()
-    needed = schema.get("required", ())
-    for place, (name, field) in enumerate(schema["properties"].items()):
+    needed, fields = schema.get("required", ()), schema["properties"]
+    # What a number like a timeout is for comes first.
+    first = next((name for name, field in fields.items() if not _is_limit(field)), next(iter(fields), None))
+    for name, field in fields.items():
         if name in typed:
             continue
         about = _about(field)
@@ -156,7 +166,7 @@ def parser_of(
             parser.add_argument(flag, dest=name, action=kind, help=about)
         else:
             kind = "append" if is_list else "store"
-            if place == 0 and not needed and not is_list:
+            if name == first and not needed and not is_list:
                 parser.add_argument(name, nargs="?", metavar=name.upper(), help=argparse.SUPPRESS)
             parser.add_argument(flag, dest=name, action=kind, metavar=_placeholder(field), help=about)
     return parser
@@ -165,15 +175,16 @@ def parser_of(
 def usage(action: RegisteredAction) -> str:
     """Return an action with its arguments in one line, without those for the output."""
     schema = tool_schema(action.param_model)
-    needed = schema.get("required", ())
-    words = [action.name]
+    needed, options = [action.name], list[str]()
     for name, field in schema["properties"].items():
         flag = f"--{name.replace('_', '-')}"
-        if name in needed:
-            words.append(f"{name.upper()}…" if _is(field, "array") else name.upper())
+        if name in schema.get("required", ()):
+            needed.append(f"{name.upper()}…" if _is(field, "array") else name.upper())
+        elif _is(field, "boolean"):
+            options.append(f"[--no-{flag[2:]}]" if field.get("default") is True else f"[{flag}]")
         else:
-            words.append(f"[{flag}]" if _is(field, "boolean") else f"[{flag} {_placeholder(field)}]")
-    return " ".join(words)
+            options.append(f"[{flag} {_placeholder(field)}]")
+    return " ".join((*needed, *options))
 
 
 def add_output(parser: argparse.ArgumentParser, *, types: bool) -> None:
@@ -202,7 +213,9 @@ def _about(field: Schema) -> str:
     if field.get("default") not in (None, False, ""):
         about += f" [{field['default']}]"
     if _is(field, "array") and "enum" not in (items := field.get("items", {})):
-        about += " (or @FILE, or JSON)" if items.get("type") != "string" else ""
+        keys = ", ".join(f'"{name}": …' for name in items.get("properties", ()))
+        shape = f": {{{keys}}}" if keys else ""
+        about += f" (JSON{shape}, or @FILE)" if items.get("type") != "string" else ""
     elif _is(field, "object"):
         about += " (JSON, or @FILE)"
     return about.strip().replace("%", "%%")
@@ -219,6 +232,10 @@ def _placeholder(field: Schema) -> str:
 
 def _is(field: Schema, kind: str) -> bool:
     return field.get("type") == kind
+
+
+def _is_limit(field: Schema) -> bool:
+    return _is(field, "number") and "default" in field
 
 
 def _typed(action: RegisteredAction) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.progress import read_line
 from mcp_browser.cli.run import viewed_session
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
+from mcp_browser.errors import SettingsError
 from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.runs.saved import SavedRuns
 from mcp_browser.text import counted
@@ -31,12 +33,23 @@ HOW = (
 
 
 def record(loaded: LoadedSettings, asked: Arguments) -> int:
-    """Record until the person ends it, and write what they did; the exit code. Raises ActionError."""
+    """Record until the person ends it, and write what they did; the exit code.
+
+    Raises ActionError, SettingsError: the folder cannot be made.
+    """
+    folder: Path = asked.given.get("folder", Path())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"--folder: {folder} cannot be made: {error.strerror}.") from None
     return asyncio.run(_record(loaded, asked.given))
 
 
 async def _record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
-    settings = loaded.settings
+    settings, folder = loaded.settings, given.get("folder", Path())
+    # An earlier recording stays, unless its name is given.
+    names = itertools.chain(["recorded"], (f"recorded_{number}" for number in itertools.count(2)))
+    name = given.get("name") or next(one for one in names if not (folder / f"test_{one}.py").exists())
     console = Console(stderr=True, highlight=False)
     # A test begins with a clean browser, unless a profile is asked for.
     isolated = loaded.origins["profile"] == DEFAULT
@@ -47,7 +60,7 @@ async def _record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
         if url:
             await session.current_tab.goto(url)
         recorder = await session.plugin(PersonRecorder)
-        await recorder.start(given.get("name"), url)
+        await recorder.start(name, url)
         console.print(Text(HOW, "bold"))
         with contextlib.suppress(asyncio.CancelledError):  # Ctrl+C ends it, too.
             await _follow(session, recorder, console)
@@ -56,7 +69,7 @@ async def _record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
     runs = SavedRuns.of(settings.agent)
     runs.write_record(identifier, ANONYMOUS)
     TaskFolder(runs.folder_of(identifier)).save_history(recording.history)
-    for path in _written(recording, given.get("folder", Path())):
+    for path in _written(recording, folder):
         sys.stdout.write(f"{path}\n")
     console.print(
         f"Recorded {counted(recording.steps, 'step')}. Again: mcp-browser run --replay {identifier}"
@@ -96,7 +109,6 @@ async def _follow(session: BrowserSession, recorder: PersonRecorder, console: Co
 
 
 def _written(recording: Recording, folder: Path) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
     tests = [(folder / name, text) for name, kind, text in recording.files() if kind == "script"]
     for path, text in tests:
         path.write_text(text, "utf-8")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import shutil
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
@@ -28,7 +29,7 @@ from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.progress import TerminalWatcher, show_outcome
 from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.controller import Controller
-from mcp_browser.errors import NoModel, SettingsError
+from mcp_browser.errors import ActionError, ModelError, NoModel, SettingsError
 from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, SavedRuns
 from mcp_browser.server.tool_groups import load_actions
@@ -168,6 +169,7 @@ async def _carry_out(
 ) -> int:
     """Run a task in a browser, show its progress, and print its answer; the exit code."""
     console = Console(stderr=True, highlight=False)
+    is_new = not (folder / RECORD_FILE).exists()
     claim = _claim(folder, history)
     try:
         async with viewed_session(settings, viewed=settings.server.view) as (session, card):
@@ -185,6 +187,10 @@ async def _carry_out(
                 if card is not None and card.viewers:
                     # The viewers read there how the run has ended.
                     await asyncio.sleep(LAST_LOOK_SECONDS)
+    except (ActionError, ModelError, SettingsError):
+        if is_new and not history.steps:
+            shutil.rmtree(folder, ignore_errors=True)  # Nothing was begun.
+        raise
     finally:
         claim.release()
     return _end(console, outcome, folder, as_json="json" in given)

@@ -13,6 +13,7 @@ import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import distributions
@@ -112,7 +113,8 @@ class Background:
     _used: float = field(default_factory=time.monotonic)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
-    _cleared: bool = False
+    _cleared: bool = True
+    """Whether there are no files of this server, as before it listens."""
     _commands: Commands = field(init=False)
     _offers: "Offers" = field(init=False)
     _sessions: "Sessions" = field(init=False)
@@ -129,17 +131,21 @@ class Background:
             remove(self.name)
 
     def _listening(self) -> socket.socket:
-        with within(folder()):
-            place = f"{self.name}.sock"
-            if self.unix:
-                listener = socket.socket(socket.AF_UNIX)
-                listener.bind(place)
-                Path(place).chmod(0o600)
-            else:
-                listener = socket.create_server(("127.0.0.1", 0))
-                descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with os.fdopen(descriptor, "w") as file:
-                    file.write(f"{listener.getsockname()[1]} {self._token}")
+        place = f"{self.name}.sock"
+        try:
+            with within(folder()):
+                if self.unix:
+                    listener = socket.socket(socket.AF_UNIX)
+                    listener.bind(place)
+                    Path(place).chmod(0o600)
+                else:
+                    listener = socket.create_server(("127.0.0.1", 0))
+                    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                    with os.fdopen(descriptor, "w") as file:
+                        file.write(f"{listener.getsockname()[1]} {self._token}")
+        except OSError as error:
+            raise SettingsError(f"the session {self.name} cannot be served: {error.strerror}.") from None
+        self._cleared = False
         listener.listen()
         listener.setblocking(False)
         return listener
@@ -171,8 +177,8 @@ class Background:
         self._commands = Commands(load_actions(self.loaded.settings.tools))
         server.add_request_handler(METHOD, CommandParams, self._answer)
         asyncio.get_running_loop().call_soon(self._end_when_idle)
-        os.write(1, READY)
-        # The process that started this one reads until here.
+        with suppress(BrokenPipeError):  # The process that started this one reads until here.
+            os.write(1, READY)
         os.dup2(2, 1)
 
     def _end_when_idle(self) -> None:
@@ -229,7 +235,7 @@ class Background:
             raise SettingsError(_NO_ACTION)
         command = self._commands.parse(words, before)
         if asked.input is None and (command.reads_secret or command.action is None):
-            return {"wants": "input"}
+            return {"wants": "secret" if command.reads_secret else "input"}
         given = asked.input or ""
         if command.action is not None:
             return await self._call(request, command, given.rstrip("\r\n"))
@@ -275,7 +281,7 @@ class Background:
                         raise SettingsError("standard input has the commands already.")
                     commands.append(command)
             except (ValueError, SettingsError) as error:
-                raise SettingsError(f"line {number}: {error} Nothing was done.") from None
+                raise SettingsError(f"line {number}: {str(error).rstrip('.')}. Nothing was done.") from None
         calls: list[TerminalCommand] = []
         for may_be_listed, group in itertools.groupby(commands, self._may_be_listed):
             some = list(group)
@@ -382,7 +388,7 @@ async def _shown(
         code = next((_code(error) for error in failures), FAILED)
         return {"output" if command.as_json else "errors": text, "code": code}
     if command.file is not None and files:
-        await asyncio.to_thread(shutil.copyfile, files[0], command.file)
+        await asyncio.to_thread(_copy, files[0], command.file)
         return {"output": text.replace(files[0], str(command.file))}
     if command.file is not None:
         await asyncio.to_thread(command.file.write_text, f"{text}\n", "utf-8")
@@ -394,6 +400,18 @@ async def _shown(
         first = text[: line_end if line_end > 0 else FIRST_PART]
         return {"output": f"{first}\n… all {len(text):,} characters: {path}"}
     return {"output": text}
+
+
+def _copy(source: str, target: Path) -> None:
+    """Copy a file; a picture is written in the format that the target's name says, where it is another."""
+    kinds = [mimetypes.guess_type(name)[0] or "" for name in (source, target.name)]
+    if kinds[0] != kinds[1] and all(kind.startswith("image/") for kind in kinds):
+        from PIL import Image  # noqa: PLC0415 - seldom wanted
+
+        with suppress(ValueError), Image.open(source) as picture:  # A format that Pillow does not write.
+            picture.convert("RGB").save(target)
+            return
+    shutil.copyfile(source, target)
 
 
 def _code(error: ActionError) -> int:

@@ -919,7 +919,7 @@
   function onKey(event) {
     if (!keysHeld || !event.isTrusted) return;
     const type = apply(typeOf, event, []);
-    const question = message("key", `${type}:${type === "input" ? apply(dataOf, event, []) || "" : ""}`);
+    const question = message("key", `${type}:${type === "input" && event instanceof InputEvent ? apply(dataOf, event, []) || "" : ""}`);
     // The page script prevents the default of the question, not of the key, to say yes.
     if (port && !apply(dispatch, port, [question])) return;
     apply(preventDefault, event, []);

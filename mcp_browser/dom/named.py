@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema
 from mcp_browser.dom.models import DomNode
 
 _NAMED = re.compile(
-    r'(?:\*?\[\d+\] )?(?P<role>[a-z][\w-]*) "(?P<name>(?:[^"\\]|\\.)*)"'
+    r'(?:\*?\[(?P<number>\d+)\] )?(?P<role>[a-z][\w-]*) "(?P<name>(?:[^"\\]|\\.)*)"'
     r"(?: #(?P<nth>[1-9]\d*))?(?: in (?P<place>.+))?"
 )
 
@@ -21,11 +21,12 @@ _SHORTCUT = re.compile(
 
 
 class ElementName(str):
-    """An element by role and name, or hint where it has none; `nth` of several.
+    """An element by role and name, or hint where it has none; `nth` of several, or that of index `number`.
 
     `place` is the element that it is in, or its index.
     """
 
+    number: int | None
     role: str
     name: str
     nth: int | None
@@ -53,6 +54,7 @@ def reference(text: str) -> ElementName | int:
     made = ElementName(text.strip())
     name = re.sub(r"\\(.)", lambda escape: "\n" if escape[1] in "nr" else escape[1], parts["name"])
     made.role, made.name = parts["role"], _tidy(name)
+    made.number = int(parts["number"]) if parts["number"] else None
     made.nth = int(parts["nth"]) if parts["nth"] else None
     made.place = reference(parts["place"]) if parts["place"] else None
     return made

@@ -79,7 +79,8 @@ def load_script(path: Path) -> ScriptedModel:
     try:
         content: object = json.loads(path.expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise SettingsError(f"cannot read the script {path}: {error}") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SettingsError(f"cannot read the script {path}: {reason}.") from None
     lines = cast("list[object]", content) if isinstance(content, list) else []
     if not lines or not all(isinstance(line, dict | str) for line in lines):
         raise SettingsError(

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import Any, Literal
-
-from mcp.server.context import ServerRequestContext
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
 
 _KEY = "mcp_browser.principal"
 
@@ -70,7 +71,7 @@ def caller_key(scope: Mapping[str, Any]) -> str:
     return f"address {address}" if principal is ANONYMOUS else principal.id
 
 
-def principal_of_request(request: ServerRequestContext[Any, Any]) -> Principal:
+def principal_of_request(request: "ServerRequestContext[Any, Any]") -> Principal:
     """The sender of the HTTP request; `ANONYMOUS` without one."""
     scope = getattr(request.request, "scope", None)
     return ANONYMOUS if scope is None else principal_of(scope)

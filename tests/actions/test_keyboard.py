@@ -29,6 +29,12 @@ async def test_a_sequence_of_keys_goes_to_the_focused_element_and_what_is_no_key
     assert await hand.js("f.value") == "Grüße, C++ 😀"
 
 
+async def test_letters_choose_in_a_select_without_an_error_of_the_page(hand: Hand) -> None:
+    await hand.open("<select aria-label=City><option>Oslo<option>Rome</select>")
+    assert 'value="Rome"' in await hand.do("send_keys", keys="Rome", index=hand.index("City"))
+    assert await hand.do("get_console_messages", level="error") == "0 console messages."
+
+
 async def test_combinations_hold_their_modifiers_and_let_go_of_them(hand: Hand) -> None:
     await hand.open(KEYS)
     await hand.do("send_keys", keys="Ctrl+Shift+K", index=hand.index("Field"))

@@ -16,7 +16,7 @@ import pytest_asyncio
 from mcp_browser.browser.process.divide.shared_profile import sharers_of
 from mcp_browser.browser.process.profile import profile_holder
 from mcp_browser.errors import ProfileInUse
-from mcp_browser.settings import BrowserSettings, EgressSettings
+from mcp_browser.settings import BrowserSettings, EgressSettings, ToolSettings
 from tests.browser.conftest import Hand, another, browsing, managing, shown, until
 from tests.support.family import family
 from tests.support.own_chrome import start_chromium
@@ -190,6 +190,14 @@ async def test_a_browser_with_other_settings_is_not_shared(both: tuple[Hand, Han
         await session.ensure_open()
         assert any("temporary profile" in notice for notice in session.take_notices())
     assert len(sharers_of(folder)) == len(both)
+
+
+async def test_a_server_with_more_tools_shares_the_browser(both: tuple[Server, Server], folder: Path) -> None:
+    browser = BrowserSettings(headless=True, profile=folder)
+    async with managing(browser=browser, tools=ToolSettings(tools=("all",))) as manager:
+        third = Hand(await manager.default_session())
+        await third.session.ensure_open()
+        assert len(sharers_of(folder)) == len(both) + 1
 
 
 async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -152,15 +153,36 @@ def test_shells_that_begin_at_once_share_one_server_and_one_that_is_killed_in_a_
     assert (waiting.returncode, "ended before it answered" in errors) == (1, True)
     assert ended(pid)
     assert "No session is open" in fresh.do("status")
-    assert "# Teas" in fresh.do("-s", "work", "go_to_url", url)
+    code, output, errors = fresh.run("-s", "work", "go_to_url", url)
+    assert (code, "# Teas" in output) == (0, True)
+    assert errors == "mcp-browser do: the server of 'work' was killed; its pages are lost.\n"
     assert fresh.server("work") != pid
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_command_that_is_ended_while_its_server_starts_leaves_the_next_one_its_session(
+    fresh: Shell, site: Site, number: signal.Signals
+) -> None:
+    # A shell's job in the background ignores it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    begun = fresh.begin("get_state")
+    signal.signal(signal.SIGINT, before)
+    limit = time.monotonic() + NOW
+    while "default.log" not in fresh.files and time.monotonic() < limit:
+        time.sleep(0.01)
+    begun.send_signal(number)
+    begun.communicate(timeout=NOW)
+    assert begun.returncode == (130 if number == signal.SIGINT else -number)
+    assert "# Teas" in fresh.do("go_to_url", site.page("<h1>Teas</h1>"))
+    assert "# Teas" in fresh.do("get_state")
 
 
 def test_other_settings_are_refused_and_another_version_is_replaced(
     fresh: Shell, site: Site, tmp_path: Path
 ) -> None:
     url = site.page("<h1>Here</h1>")
-    fresh.do("--viewport", "800x600", "--output-dir", "out", "go_to_url", url)
+    (fresh.folder / "own.toml").write_text('output-dir = "out"')
+    fresh.do("--viewport", "800x600", "--config", "own.toml", "go_to_url", url)
     pid = fresh.server()
     fresh.do("--viewport=800x600", "get_state")
     fresh.do("--output-dir", str(fresh.folder / "out"), "get_state")
@@ -226,7 +248,12 @@ def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> 
         (2, ["click"], "did you mean click_element"),
         (2, ["click_element"], "required: INDEX"),
         (2, ["click_element", "1", "--dobule"], "did you mean --double?"),
+        (2, ["click_element", "--index", "1"], "takes no --index. It takes: click_element INDEX [--button"),
         (2, ["click_element", "first"], "role and name"),
+        (2, ["stop", "default"], "stop takes no default"),
+        (2, ["status", "default"], "status takes no default"),
+        (2, ["-", "--file", "out.txt"], "- takes neither --file nor"),
+        (2, ["screenshot", "--file", "no/where.png"], "--file: there is no folder"),
         (2, ["fill_form", "@nowhere.json"], "nowhere.json cannot be read: No such file"),
         (2, ["fill_form", "[1"], "FIELDS must be JSON or @FILE"),
         (2, ["--headless"], "name an action"),
@@ -243,11 +270,13 @@ def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> 
 
 def test_lists_and_objects_come_from_files_of_the_caller_s_folder(shell: Shell, site: Site) -> None:
     shell.do("go_to_url", site.page(FORM))
+    assert '(JSON: {"index": …, "value": …}, or @FILE)' in shell.do("fill_form", "--help")
     name, sizes, file = (shell.index(line) for line in ('textbox "Name"', 'listbox "Size"', 'button "CV'))
     (shell.folder / "form.json").write_text(json.dumps([{"index": int(name), "value": "@ann"}]))
     (shell.folder / "cv.txt").write_text("tea")
 
     assert '"@ann"' in shell.do("fill_form", "@form.json")
+    assert "visible" in shell.do("expect_visible", 'textbox "Name"')
     assert '"@form.json"' in shell.do("input_text", name, "@form.json")
     assert "-5" in shell.do("input_text", 'textbox "Name"', "-5")
     assert "--x" in shell.do("input_text", name, "--append", "--", "--x")
@@ -319,6 +348,34 @@ def test_several_commands_come_from_standard_input(shell: Shell, site: Site) -> 
     assert (code, errors, json.loads(output)["error"]) == (1, "", True)
     code, output, errors = shell.run("-", given=f"{click}evaluate_script no.such\n{click}")
     assert (code, "Clicked" in output, "1 call after it not done" in errors) == (1, True, True)
+    code, _, errors = shell.run("-", given="click_element 'button\n")
+    assert (code, "line 1: No closing quotation. Nothing was done." in errors) == (2, True)
+
+
+def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_a_closed_input_is_said(
+    shell: Shell,
+) -> None:
+    command = [sys.executable, "-m", "mcp_browser", "do", "--json", "-"]
+
+    def done(words: list[str], given: int | None = None) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            words,
+            stdin=given,
+            capture_output=True,
+            timeout=NOW,
+            check=False,
+            cwd=shell.folder,
+            env=shell.environment,
+        )
+
+    person, terminal = pty.openpty()
+    os.write(person, b"get_state\n\x04")
+    asked = done(command, terminal)
+    assert (b"<page" in asked.stdout, asked.stderr) == (True, b"")
+    os.close(person)
+    os.close(terminal)
+    asked = done(["sh", "-c", '"$@" <&-', "sh", *command])
+    assert (asked.returncode, asked.stderr) == (2, b"mcp-browser do: standard input is closed.\n")
 
 
 def test_large_results_and_pictures_are_files(shell: Shell, site: Site) -> None:
@@ -332,8 +389,10 @@ def test_large_results_and_pictures_are_files(shell: Shell, site: Site) -> None:
     assert "Wrote" in shell.do("get_html", "--file", "page.html")
     assert "Line 1 of many words" in (shell.folder / "page.html").read_text()
     assert "shot.jpg" in shell.do("--file", "shot.jpg", "screenshot")
-    with Image.open(shell.folder / "shot.jpg") as picture:
-        assert picture.width > 100
+    shell.do("screenshot", "--file", "shot.png")
+    for name, kind in (("shot.jpg", "JPEG"), ("shot.png", "PNG")):
+        with Image.open(shell.folder / name) as picture:
+            assert (picture.format, picture.width > 100) == (kind, True)
     answer = json.loads(shell.do("screenshot", "--json"))
     assert Path(answer["files"][0]).is_file()
 

@@ -275,3 +275,11 @@ async def test_without_a_model_nothing_is_begun(tmp_path: Path) -> None:
     assert "No model is named for the task." in told
     assert "--model provider:name" in told
     assert not terminal.desk.tasks.exists() or not terminal.tasks()
+
+
+async def test_a_run_that_cannot_begin_leaves_no_task(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    terminal.desk.follow({})
+    code, printed, told = await terminal.run("run", "Log in", "--secret", "nobody")
+    assert (code, printed, "There is no secret 'nobody'" in told) == (1, "", True)
+    assert not terminal.tasks()

@@ -305,7 +305,10 @@ async def test_one_wrong_action_refuses_all_of_them(room: Room) -> None:
         page = await Page(room, client).open()
         first = page.click("A")
         wrong: list[tuple[dict[str, Any], str]] = [
-            ({"click_elemnt": {"index": 1}}, "Action 2 (click_elemnt): There is no action 'click_elemnt'"),
+            (
+                {"click_elemnt": {"index": 1}},
+                "Action 2 (click_elemnt): There is no action 'click_elemnt' (did",
+            ),
             ({"click_element": {"idx": 1}}, "Action 2 (click_element): 'index' is missing"),
             ({"click_element": {"index": 99_999}}, "Action 2 (click_element): There is no element [99999]"),
             ({"do_actions": {"actions": [first]}}, "A list has no list in it"),
@@ -390,7 +393,12 @@ async def test_an_element_is_named_in_a_single_call_whose_error_says_what_there_
         assert not (await client.call_tool("wait_for", {"index": 'option "Rome"'})).is_error
         result = await client.call_tool("click_element", {"index": "the button"})
         assert "role and name as a snapshot shows them" in text_of(result)
-    assert room.seen == ["late"]
+        result = await client.call_tool("wait_for", {"index": 'region "Lef"', "seconds": 0.3})
+        assert text_of(result).split("The nearest: ")[1].startswith(f'[{page.index("Left")}] region "Left"')
+        # A whole line of a snapshot.
+        result = await client.call_tool("click_element", {"index": f'[{same[-1]}] button "Same"'})
+        assert not result.is_error, text_of(result)
+    assert room.seen == ["late", "right"]
 
 
 POLICY = '[[rule]]\nnames = ["B", "Go"]\n[[rule]]\nnames = ["Off"]\ndecision = "deny"\n'

@@ -241,7 +241,7 @@ def load_secrets(path: Path) -> Secrets:
     except OSError as error:
         raise SettingsError(f"cannot read the secrets {path}: {error.strerror}.") from None
     except ValueError as error:
-        raise SettingsError(f"cannot read the secrets {path}: {error}.".replace("\n", " ")) from None
+        raise SettingsError(f"cannot read the secrets {path} as TOML: {error}.".replace("\n", " ")) from None
     found: dict[str, Secret] = {}
     for name, table in content.items():
         try:
