@@ -18,7 +18,6 @@ from mcp_browser.cli.arguments import COMMANDS
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, all_options
 from tests.support.process import own_environment, warnings_aside
-from tests.support.site import Site
 
 LINE = re.compile(r'^\s*\*?\[\d+\] \S+ "', re.MULTILINE)
 
@@ -103,12 +102,9 @@ def test_each_command_has_help_of_its_own(command: str, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--viewport", "big"], "--viewport must be"),
         (["--tools", "no-such-group"], "no-such-group"),
         (["--exclude-actions", "fly"], "fly"),
-        (["--config", "/no/such.toml"], "/no/such.toml"),
         (["doctor", "--hedless"], "did you mean --headless"),
-        (["fly"], "unknown command"),
         (["--stdio", "--http"], "--stdio and --http or --sse exclude each other"),
         (
             ["--stdio", "--device", "iPhone 99"],
@@ -211,17 +207,6 @@ def test_trying_gets_a_browser_first_where_there_is_none(
     assert code == 0
     assert told.startswith("There is no browser here yet: getting one.\nInstalling chromium.\n")
     assert 'button "Add The Tide Tables"' in told
-
-
-@pytest.mark.slow
-def test_trying_shows_the_page_that_is_asked_for(site: Site) -> None:
-    url = site.page("<h1>Harbour</h1><button>Set sail</button>", title="Boats")
-
-    done = run("try", url, "--headless")
-
-    assert done.returncode == 0, done.stderr
-    assert 'button "Set sail"' in done.stdout
-    assert "Harbour" in done.stdout
 
 
 @pytest.mark.slow

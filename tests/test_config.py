@@ -168,26 +168,21 @@ def test_what_a_person_has_set_of_the_entry_stays(config: Config) -> None:
     assert entry["command"] != old["command"]
 
 
-def test_toml_keeps_its_comments(config: Config) -> None:
-    path = config.home / ".codex" / "config.toml"
-    path.parent.mkdir()
-    before = '# Mine\nmodel = "m"  # a model\n\n[mcp_servers.other]\ncommand = "x"\n'
-    path.write_text(before, "utf-8")
-    config.shown("codex", "--write")
-    after = path.read_text("utf-8")
-    assert after.startswith(before)
-    assert tomllib.loads(after)["mcp_servers"].keys() == {"other", "browser"}
+OF_ANOTHER = '# Mine\nmodel = "m"  # a model\n\n[mcp_servers.other]\ncommand = "x"\n'
 
 
 @pytest.mark.parametrize(
     ("before", "kept"),
     [
+        (OF_ANOTHER, OF_ANOTHER),
         ('mcp_servers = {other = {command = "x"}}\n', 'mcp_servers = {other = {command = "x"},'),
         ("[mcp_servers]\na = 1\n", "[mcp_servers]\na = 1\n"),
         ('[mcp_servers.browser]\ncommand = "mcp-browser" # here\nwait = 20\n[b]\n', "# here\nwait = 20\n"),
     ],
 )
-def test_toml_may_be_written_in_its_several_ways(before: str, kept: str, config: Config) -> None:
+def test_toml_may_be_written_in_its_several_ways_and_keeps_its_comments(
+    before: str, kept: str, config: Config
+) -> None:
     config.file.write_text(before, "utf-8")
     config.shown("codex", "--write", "--file", str(config.file))
     after = config.file.read_text("utf-8")
@@ -195,26 +190,23 @@ def test_toml_may_be_written_in_its_several_ways(before: str, kept: str, config:
     assert tomllib.loads(after)["mcp_servers"]["browser"]["args"] == ["--stdio"]
 
 
-def test_toml_that_is_no_table_is_left(config: Config) -> None:
-    for content in ("mcp_servers = 3\n", "[[broken\n"):
-        config.file.write_text(content, "utf-8")
-        assert "is left as it is" in config.refused("codex", "--write", "--file", str(config.file))
-        assert config.file.read_text("utf-8") == content
-
-
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("client", "content", "told"),
     [
-        ("{broken", "cannot be read, and is left as it is"),
-        ("[]", "cannot be read, and is left as it is: it holds no JSON object"),
-        ('{"mcpServers": 3}', 'its "mcpServers" is no object'),
-        ('{"mcpServers": {"browser": {"command": "npx", "args": ["-y", "theirs"]}}}', "--name"),
-        ('{"mcpServers": {"browser": {"url": "https://other.example/mcp"}}}', "--name"),
+        ("cursor", "{broken", "cannot be read, and is left as it is"),
+        ("cursor", "[]", "cannot be read, and is left as it is: it holds no JSON object"),
+        ("cursor", '{"mcpServers": 3}', 'its "mcpServers" is no object'),
+        ("cursor", '{"mcpServers": {"browser": {"command": "npx", "args": ["-y", "theirs"]}}}', "--name"),
+        ("cursor", '{"mcpServers": {"browser": {"url": "https://other.example/mcp"}}}', "--name"),
+        ("codex", "mcp_servers = 3\n", "is left as it is"),
+        ("codex", "[[broken\n", "is left as it is"),
     ],
 )
-def test_a_file_that_is_not_understood_or_not_ours_is_left(content: str, told: str, config: Config) -> None:
+def test_a_file_that_is_not_understood_or_not_ours_is_left(
+    client: str, content: str, told: str, config: Config
+) -> None:
     config.file.write_text(content, "utf-8")
-    assert told in config.refused("cursor", "--write", "--file", str(config.file))
+    assert told in config.refused(client, "--write", "--file", str(config.file))
     assert config.file.read_text("utf-8") == content
     assert [each.name for each in config.home.iterdir()] == ["mcp.json"]
 

@@ -25,6 +25,15 @@ def controller(registry: Registry | None = None, **limits: float) -> Controller:
     return Controller(everything, settings)
 
 
+async def on_page(
+    session: BrowserSession, site: Site, registry: Registry | None = None, html: str = "<p>Page</p>"
+) -> Controller:
+    """A controller that has opened a page."""
+    working = controller(registry)
+    await working.execute("go_to_url", {"url": site.page(html)}, session)
+    return working
+
+
 async def test_an_action_model_is_carried_out(session: BrowserSession, site: Site) -> None:
     working = controller()
     model = working.registry.create_action_model()
@@ -45,24 +54,6 @@ async def test_arguments_are_checked_before_the_browser_starts(manager: BrowserM
         await controller().execute("fly", {}, session)
     assert not session.tabs
     await session.close()
-
-
-async def test_an_own_action_sees_the_page_and_tells_what_it_changed(
-    session: BrowserSession, site: Site
-) -> None:
-    registry = Registry()
-
-    @registry.action("Write on the page.")
-    async def write(tab: Tab, word: str) -> str:
-        await tab.page.evaluate("word => document.body.append(word)", word)
-        return f"wrote {word}"
-
-    working = controller(registry)
-    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
-    result = await working.execute("write", {"word": "Hello"}, session)
-    assert result.extracted_content == "wrote Hello"
-    assert result.observation is not None
-    assert "Hello" in str(result.observation.changes or result.observation.snapshot)
 
 
 async def test_an_action_for_certain_pages_is_refused_elsewhere(session: BrowserSession, site: Site) -> None:
@@ -111,7 +102,7 @@ def slow_registry() -> tuple[Registry, list[str]]:
 async def test_a_call_ends_at_its_limit_and_the_session_goes_on(session: BrowserSession, site: Site) -> None:
     registry, steps = slow_registry()
     working = controller(registry, call_timeout=1.5)
-    await controller().execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    await on_page(session, site)
     with pytest.raises(DeadlineExceeded, match=r"dawdle did not finish within 1\.5 s"):
         await working.execute("dawdle", {"seconds": 60}, session)
     assert steps == ["begin", "cancelled"]
@@ -120,15 +111,14 @@ async def test_a_call_ends_at_its_limit_and_the_session_goes_on(session: Browser
 
 async def test_time_that_the_caller_asked_to_wait_comes_on_top(session: BrowserSession, site: Site) -> None:
     registry, _ = slow_registry()
-    await controller().execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    await on_page(session, site)
     result = await controller(registry, call_timeout=1).execute("patient", {"seconds": 1.3}, session)
     assert result.extracted_content == "done"
 
 
 async def test_calls_of_one_session_come_one_after_the_other(session: BrowserSession, site: Site) -> None:
     registry, steps = slow_registry()
-    working = controller(registry)
-    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    working = await on_page(session, site, registry)
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
             tasks.start_soon(working.execute, "dawdle", {"seconds": 0.05}, session)
@@ -137,7 +127,7 @@ async def test_calls_of_one_session_come_one_after_the_other(session: BrowserSes
 
 async def test_a_call_that_waits_for_another_one_says_so(session: BrowserSession, site: Site) -> None:
     registry, _ = slow_registry()
-    await controller().execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    await on_page(session, site)
     hasty = controller(registry, call_timeout=0.3)
     async with session.lock:
         waiting = asyncio.create_task(hasty.execute("dawdle", {"seconds": 0}, session))
@@ -146,8 +136,7 @@ async def test_a_call_that_waits_for_another_one_says_so(session: BrowserSession
 
 
 async def test_a_cancelled_call_leaves_the_session_usable(session: BrowserSession, site: Site) -> None:
-    working = controller()
-    await working.execute("go_to_url", {"url": site.page("<p>Page</p><button>Go</button>")}, session)
+    working = await on_page(session, site, html="<p>Page</p><button>Go</button>")
     call = asyncio.create_task(working.execute("wait_for", {"text": "never", "timeout": 60}, session))
     while not session.lock.locked():  # noqa: ASYNC110 (the call takes it)
         await asyncio.sleep(0)
@@ -168,8 +157,7 @@ async def test_an_error_of_the_browser_becomes_one_clear_sentence(
     async def broken(tab: Tab) -> None:
         await tab.page.locator("#missing").click(timeout=200)
 
-    working = controller(registry)
-    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    working = await on_page(session, site, registry)
     with pytest.raises(ActionError) as caught:
         await working.execute("broken", {}, session)
     assert "broken" in str(caught.value)
@@ -197,8 +185,7 @@ async def test_a_failed_action_tells_what_else_happened(session: BrowserSession,
         ctx.session.notice("Something else happened.")
         raise NotActionable("It did not work.")
 
-    working = controller(registry)
-    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    working = await on_page(session, site, registry)
     with pytest.raises(NotActionable, match="It did not work") as caught:
         await working.execute("mishap", {}, session)
     assert "Something else happened." in caught.value.notices
@@ -219,8 +206,7 @@ async def test_a_failed_action_tells_that_the_page_went_elsewhere_or_a_dialog_op
         await tab.act(tab.page.evaluate("confirm('Really?')"))
         raise NotActionable("It did not work.")
 
-    working = controller(registry)
-    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    working = await on_page(session, site, registry)
     elsewhere = site.page("<p>Elsewhere</p>")
     with pytest.raises(NotActionable) as caught:
         await working.execute("astray", {"url": elsewhere}, session)

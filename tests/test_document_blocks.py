@@ -25,20 +25,11 @@ from tests.test_docs import PAGES, ROOT
 BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<language>\w*)\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 OWN_SITE = "https://github.com/mcp-browser/mcp-browser/blob/main/"
-OF_OTHERS = {
-    *("--mcp", "--remote-debugging-port", "--session-timeout", "--user-data-dir"),
-    *("--disable-features", "--max-semi-space-size"),
-    *(
-        "--bail",
-        "--build-arg",
-        "--cap-drop",
-        "--format",
-        "--security-opt",
-        "--shm-size",
-        "--target",
-        "--tmpfs",
-    ),
-}
+OF_OTHERS = set(
+    """--mcp --remote-debugging-port --session-timeout --user-data-dir --disable-features
+    --max-semi-space-size --bail --build-arg --cap-drop --format --security-opt --shm-size --target
+    --tmpfs""".split()
+)
 """Flags of other programs that the documents name."""
 
 LINKING = [*PAGES, ROOT / "benchmarks" / "README.md"]

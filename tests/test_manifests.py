@@ -79,13 +79,7 @@ def _as_text(value: object) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name == "claude-desktop.json" else [pytest.mark.slow])
-        for name in CLIENTS
-    ],
-)
+@pytest.mark.parametrize("name", CLIENTS)
 async def test_a_client_configuration_starts_the_server(name: str) -> None:
     (entry,) = parsed(name)[CLIENTS[name]].values()
     assert [entry["command"], entry["args"][0]] == COMMAND

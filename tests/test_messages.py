@@ -11,7 +11,7 @@ import pytest
 
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.cli.sources import load_settings
-from mcp_browser.errors import NoModel, NotActionable, SettingsError
+from mcp_browser.errors import NoModel, NotActionable
 from mcp_browser.llm.providers import provider_model
 from mcp_browser.settings import FileSettings
 from mcp_browser.text import counted
@@ -59,45 +59,6 @@ def test_a_line_of_the_file_may_be_called_as_its_flag(tmp_path: Path, line: str)
     by_variable = load_settings({}, environment={"MCP_BROWSER_BROWSER_ARG": "--a --b"}).settings
     assert settings.browser.browser_args == by_variable.browser.browser_args == ("--a", "--b")
     assert settings.files.upload_dirs == (tmp_path / "here",)
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ("headed = true", "write headless = false"),
-        ("no-sandbox = true", "write sandbox = false"),
-        ('browser-arg = "--a"\nbrowser-args = "--b"', "browser-args stands twice"),
-        ("hedless = true", "did you mean headless?"),
-    ],
-)
-def test_a_line_that_no_file_may_have_tells_which_one_may(tmp_path: Path, content: str, told: str) -> None:
-    config = tmp_path / "settings.toml"
-    config.write_text(content, "utf-8")
-    with pytest.raises(SettingsError, match=told):
-        load_settings({}, environment={}, config=config)
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--proxy", "foo"], "--proxy must be an address such as http://host:3128"),
-        (["--proxy", "proxy.example"], "--proxy must be an address such as http://host:3128"),
-        (["--locale", "xx_invalid"], "--locale must be a language, or a language and region"),
-        (["--locale", "german"], "--locale must be a language, or a language and region"),
-    ],
-    ids=" ".join,
-)
-def test_what_no_browser_could_use_is_refused(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _, error = run_here(capsys, "try", *words)
-    assert code == 2
-    assert told in error
-
-
-@pytest.mark.parametrize(("given", "meant"), [("de", "de"), ("zh_Hant_TW", "zh-Hant-TW")])
-def test_a_locale_may_have_a_script_and_a_region(given: str, meant: str) -> None:
-    assert load_settings({"locale": given}, environment={}).settings.browser.locale == meant
 
 
 def test_trying_a_file_tells_the_command_that_opens_it(

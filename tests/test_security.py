@@ -65,32 +65,21 @@ def test_the_lock_has_all_that_is_declared_with_hashes_and_no_index() -> None:
         assert "--hash=sha256:" in entry, entry
 
 
+FIXED = {"id": "X-1", "fix_versions": ["2"]}
+
+
 @pytest.mark.parametrize(
-    ("output", "errors", "code", "told"),
+    ("found", "errors", "code", "told"),
     [
-        (
-            {"dependencies": [{"name": "a", "version": "1", "vulns": NONE}]},
-            "",
-            0,
-            "1 packages compared, 0 adv",
-        ),
-        (
-            {
-                "dependencies": [
-                    {"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}
-                ]
-            },
-            "",
-            1,
-            "a 1: X-1, fixed in 2",
-        ),
-        ({"dependencies": [{"name": "a", "skip_reason": "odd"}]}, "", 0, "NOT compared: a"),
+        ([{"name": "a", "version": "1", "vulns": NONE}], "", 0, "1 packages compared, 0 adv"),
+        ([{"name": "a", "version": "1", "vulns": [FIXED]}], "", 1, "a 1: X-1, fixed in 2"),
+        ([{"name": "a", "skip_reason": "odd"}], "", 0, "NOT compared: a"),
         (None, "ConnectionError: Max retries exceeded\n", 0, "the packages are NOT audited"),
         (None, "usage: pip-audit\nno such option\n", 1, "pip-audit failed: no such option"),
     ],
 )
 def test_advisories_end_the_audit_and_silence_is_said(
-    output: object, errors: str, code: int, told: str, capsys: pytest.CaptureFixture[str]
+    found: object, errors: str, code: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert judge(json.dumps(output) if output else "", errors) == code
+    assert judge(json.dumps({"dependencies": found}) if found else "", errors) == code
     assert told in capsys.readouterr().out

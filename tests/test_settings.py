@@ -72,6 +72,7 @@ def test_settings_may_stand_before_or_after_the_command() -> None:
     assert before.given == {"url": "x.org"}
 
 
+NO_PROXIES, NO_LOCALES = ("foo", "proxy.example"), ("xx_invalid", "german")
 RESOLVER = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
 
 
@@ -87,6 +88,9 @@ RESOLVER = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
         ("--path-prefix /browser/", {}, "server.path_prefix", "/browser"),
         ("--viewport 1024x768", {}, "browser.viewport", Viewport(width=1024, height=768)),
         ("--viewport '1024 x 768'", {}, "browser.viewport", Viewport(width=1024, height=768)),
+        ("--timezone Europe/Berlin", {}, "browser.timezone", "Europe/Berlin"),
+        ("--locale de", {}, "browser.locale", "de"),
+        ("--locale zh_Hant_TW", {}, "browser.locale", "zh-Hant-TW"),
         ("--viewport 1024,768", {}, "browser.viewport", Viewport(width=1024, height=768)),
         ("--browser-arg --lang=de --browser-arg=--a", {}, "browser.browser_args", ("--lang=de", "--a")),
         ("", {"BROWSER_ARGS": f"--a '{RESOLVER}'"}, "browser.browser_args", ("--a", RESOLVER)),
@@ -176,6 +180,13 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
             ["--search-engine", "altavista"],
             "--search-engine must be duckduckgo, google, bing, or a URL with {query}",
         ),
+        (["--timezone", "Mars"], "--timezone must be an IANA time zone, such as Europe/Berlin, not 'Mars'."),
+        *((["--proxy", word], "--proxy must be an address such as http://host:3128") for word in NO_PROXIES),
+        *((["--locale", word], "--locale must be a language, or a language and") for word in NO_LOCALES),
+        (
+            ["--config", "/no/such.toml"],
+            "cannot read the configuration file /no/such.toml: No such file or directory.",
+        ),
         (["--connect=opera"], "--connect must be one of auto, chrome, chromium, edge, brave, or the path of"),
         (
             ["--connect", "--headless"],
@@ -226,14 +237,6 @@ def test_a_wrong_variable_is_named_with_what_is_allowed() -> None:
     assert "words as a shell takes them" in refusal(MCP_BROWSER_BROWSER_ARGS="--a='b")
 
 
-def test_an_unknown_time_zone_is_refused() -> None:
-    assert load("--timezone", "Europe/Berlin").settings.browser.timezone == "Europe/Berlin"
-    assert (
-        refusal("--timezone", "Mars")
-        == "--timezone must be an IANA time zone, such as Europe/Berlin, not 'Mars'."
-    )
-
-
 @pytest.mark.parametrize("browser", ["firefox", "webkit"])
 def test_a_browser_that_is_driven_no_more_is_refused_with_the_reason(tmp_path: Path, browser: str) -> None:
     config = written(tmp_path, "browser.toml", f'browser = "{browser}"\n')
@@ -259,6 +262,10 @@ def test_other_programs_variables_are_left_alone() -> None:
         ("a.yaml", "headless: true", "must end in .toml or .json"),
         ("a.toml", "screenshot-quality = 200", r"^screenshot-quality in .* from 1 to 100, not 200"),
         ("a.json", '{"vewport": "1x1"}', r"^unknown setting 'vewport' in .* \(did you mean viewport\?\)\.$"),
+        ("a.toml", "headed = true", "write headless = false"),
+        ("a.toml", "no-sandbox = true", "write sandbox = false"),
+        ("a.toml", 'browser-arg = "--a"\nbrowser-args = "--b"', "browser-args stands twice"),
+        ("a.toml", "hedless = true", r"did you mean headless\?"),
         ("a.toml", "[principals.a]\nport = 1\n", "port in .* is one for all"),
         ("a.toml", "[principals.a]\nmax-tab = 1\n", r"unknown setting 'max-tab' in .*principals.a \(did you"),
         ("a.toml", "[principals.a]\nmax-tabs = 0\n", r"max-tabs in .*\.a must be a whole number from 1"),
@@ -270,14 +277,6 @@ def test_what_is_wrong_in_a_file_is_one_line_that_names_it(
     tmp_path: Path, name: str, content: str, said: str
 ) -> None:
     assert re.search(said, refusal(config=written(tmp_path, name, content)))
-
-
-def test_a_file_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
-    path = tmp_path / "none.toml"
-    assert (
-        refusal("--config", str(path))
-        == f"cannot read the configuration file {path}: No such file or directory."
-    )
 
 
 def test_a_proxys_password_is_never_told() -> None:

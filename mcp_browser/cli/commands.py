@@ -98,7 +98,7 @@ class Commands:
     def add_to(self, parsers: Any) -> None:
         """Add a parser of each action, and what else may stand in its place."""
         for action in self.registry:
-            about = _sentence(action).replace("%", "%%")
+            about = action.description.partition(". ")[0].rstrip(".")[:100].replace("%", "%%")
             parser_of(action, make=partial(parsers.add_parser, action.name, help=about))
         for name, about in (("status", "list the sessions"), ("stop", "end the session; --all ends all")):
             parsers.add_parser(name, help=about)
@@ -202,10 +202,6 @@ def add_output(parser: argparse.ArgumentParser, *, types: bool) -> None:
         default=False,
         help="type what standard input has; no result shows it" if types else argparse.SUPPRESS,
     )
-
-
-def _sentence(action: RegisteredAction) -> str:
-    return action.description.partition(". ")[0].rstrip(".")[:100]
 
 
 def _about(field: Schema) -> str:

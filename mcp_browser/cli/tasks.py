@@ -10,7 +10,6 @@ from rich.text import Text
 
 from mcp_browser.agent.record.history import TaskFolder
 from mcp_browser.agent.record.report import export_script, render_report
-from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.progress import show_end, show_goal, show_outcome
 from mcp_browser.cli.sources import LoadedSettings
@@ -57,9 +56,10 @@ def _list(runs: SavedRuns) -> int:
     found = sorted(runs.all(), key=lambda history: history.created)
     for history in found:
         outcome = outcome_of(history)
+        style = "green" if outcome.succeeded else "red" if outcome.status.is_final else "yellow"
         table.add_row(
             history.id,
-            Text(outcome.status.value.replace("_", " "), _style(outcome)),
+            Text(outcome.status.value.replace("_", " "), style),
             f"{history.created.astimezone():%Y-%m-%d %H:%M}",
             str(len(history.steps)),
             Text(one_line(history.task.text, LONGEST_TASK)),
@@ -99,7 +99,3 @@ def _delete(folders: list[Path]) -> int:
             claim.release()
         sys.stdout.write(f"Deleted {folder}.\n")
     return 0
-
-
-def _style(outcome: TaskOutcome) -> str:
-    return "green" if outcome.succeeded else "yellow" if not outcome.status.is_final else "red"

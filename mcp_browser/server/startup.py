@@ -25,13 +25,8 @@ from mcp_browser.server.stdio import StdioWire
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
-
-    from mcp_browser.server.elicitation import SecretForm, ViewLink
-    from mcp_browser.server.view.app import ViewApp
 
 FLUSH_SECONDS = 1.0  # How long the last spans may take; clients end a server that takes two seconds
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -267,29 +262,10 @@ async def _serve_until_stopped(settings: Settings, serving: Serving, cleared: Ca
         gc.enable()
         try:
             await _check_device(manager)
-            await serving(transports)(
-                settings,
-                manager,
-                open_form=_form_on_loopback,
-                open_view=_view_on_loopback if settings.server.view else None,
-            )
+            await serving(transports)(settings, manager)
         finally:
             await _close(manager)
         tasks.cancel_scope.cancel()
-
-
-def _form_on_loopback(*asked: Any) -> "AbstractAsyncContextManager[SecretForm]":
-    # Imported late: most servers never ask for a secret.
-    from mcp_browser.server.http.loopback import asking_on_loopback  # noqa: PLC0415
-
-    return asking_on_loopback(*asked)
-
-
-def _view_on_loopback(*of: Any) -> "AbstractAsyncContextManager[tuple[ViewLink, ViewApp]]":
-    # Imported late: most servers have no view.
-    from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
-
-    return viewed_on_loopback(*of)
 
 
 async def _end_on_signal(manager: BrowserManager, cleared: Callable[[], None]) -> None:

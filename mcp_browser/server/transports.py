@@ -11,7 +11,7 @@ from mcp.server.stdio import stdio_server
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.server.app import BrowserServer, Offers, create_server, offers_of
-from mcp_browser.server.elicitation import OpenForm, ViewLink
+from mcp_browser.server.elicitation import SecretForm
 from mcp_browser.server.principals import ANONYMOUS, SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.stdio import StdioWire
@@ -22,31 +22,17 @@ if TYPE_CHECKING:
     import anyio
 
     from mcp_browser.server.calls import ServerTool
-    from mcp_browser.server.view.app import ViewApp
-
-
-OpenView = Callable[
-    [Settings, BrowserManager, Sessions], AbstractAsyncContextManager["tuple[ViewLink, ViewApp]"]
-]
 
 LONGEST_LINE = 64_000_000  # Bytes of one message over a socket
 
 
-async def serve_stdio(
-    settings: Settings,
-    manager: BrowserManager,
-    wire: StdioWire | None,
-    *,
-    open_form: OpenForm,
-    open_view: OpenView | None = None,
-) -> None:
+async def serve_stdio(settings: Settings, manager: BrowserManager, wire: StdioWire | None) -> None:
     """Serve one client over standard input and output, until the input ends.
 
     All calls work in the manager's one session, unless the tools for sessions are offered. `wire`, which has
-    taken over input and output, replaces the SDK's files. `open_form` opens the forms for secrets,
-    `open_view` the live view, which is served as long as the client.
+    taken over input and output, replaces the SDK's files.
     """
-    async with _serving(settings, manager, open_form, open_view) as (server, _, _):
+    async with _serving(settings, manager) as (server, _, _):
         file = cast("anyio.AsyncFile[str] | None", wire)
         async with stdio_server(file, file) as (requests, answers):
             await server.run(requests, answers, server.create_initialization_options())
@@ -60,15 +46,13 @@ async def serve_lines(  # noqa: PLR0913 - options, by keyword
     admit: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bool]],
     install: Callable[[BrowserServer, Offers, Sessions], None],
     ended: asyncio.Event,
-    open_form: OpenForm,
-    open_view: OpenView | None = None,
 ) -> None:
     """Serve the programs of one person, each with a connection of its own, as over standard input and output.
 
     All work in the manager's one session, until `ended` is set. `admit` says whether a connection may be
     served, `install` adds methods.
     """
-    async with _serving(settings, manager, open_form, open_view) as (server, offers, sessions):
+    async with _serving(settings, manager) as (server, offers, sessions):
         install(server, offers, sessions)
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -107,7 +91,7 @@ class _Line:
 
 @asynccontextmanager
 async def _serving(
-    settings: Settings, manager: BrowserManager, open_form: OpenForm, open_view: OpenView | None
+    settings: Settings, manager: BrowserManager
 ) -> AsyncGenerator[tuple[BrowserServer, Offers, Sessions]]:
     """Yield the server of one client, its offers and sessions, while it is served."""
     session_tools: tuple[ServerTool[Any], ...] = ()
@@ -130,14 +114,24 @@ async def _serving(
         session.services.limits = replace(session.services.limits, logins=logins)
     async with AsyncExitStack() as stack:
         view = None
-        if open_view is not None:
-            view = await stack.enter_async_context(open_view(settings, manager, source))
+        if settings.server.view:
+            # Imported late: most servers have no view.
+            from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
+
+            view = await stack.enter_async_context(viewed_on_loopback(settings, manager, source))
             stack.push_async_callback(view[1].close)
         offers = offers_of(
-            SettingsOf(settings), manager, source, session_tools=session_tools, open_form=open_form, view=view
+            SettingsOf(settings), manager, source, session_tools=session_tools, open_form=_form, view=view
         )
         stack.push_async_callback(offers.close)
         server = create_server(offers, source)
         watching = asyncio.create_task(source.watch())
         stack.callback(watching.cancel)
         yield server, offers, source
+
+
+def _form(*asked: Any) -> AbstractAsyncContextManager[SecretForm]:
+    # Imported late: most servers never ask for a secret.
+    from mcp_browser.server.http.loopback import asking_on_loopback  # noqa: PLC0415
+
+    return asking_on_loopback(*asked)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.support.principals import private_file
 from tests.support.process import own_environment
 from tests.support.site import Site
 
@@ -314,9 +315,7 @@ def test_secrets_are_typed_and_never_shown(shell: Shell, site: Site) -> None:
 
 
 def test_a_secret_of_the_file_is_named_and_kept_to_its_sites(fresh: Shell, site: Site) -> None:
-    secrets = fresh.folder / "secrets.toml"
-    secrets.write_text(f'[shop]\nvalue = "tea pot 9"\norigins = ["{site.url}"]\n')
-    secrets.chmod(0o600)
+    private_file(fresh.folder / "secrets.toml", f'[shop]\nvalue = "tea pot 9"\norigins = ["{site.url}"]\n')
     fresh.do("--secrets", "secrets.toml", "go_to_url", site.page(FORM))
     output = fresh.do("input_text", 'textbox "Name"', "<secret>shop</secret>")
     output += fresh.do("-", given='input_text \'textbox "Name"\' "<secret>shop</secret>"\nget_state\n')

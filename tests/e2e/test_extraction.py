@@ -4,16 +4,13 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx2 as httpx
 import mcp_types as types
 import pytest
 
-from tests.support.client import ERAS, Browser, Era, browsing
-from tests.support.remote import connected, serving
+from tests.support.client import ERAS, Browser, Era
+from tests.support.remote import RemoteBrowser, reached
 from tests.support.site import Site
 
 WAYS = [*itertools.product(("stdio", "http"), ERAS)]
@@ -46,24 +43,12 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-@asynccontextmanager
-async def client(way: str, era: Era) -> AsyncGenerator[tuple[Browser, str]]:
-    """A client of a server, and the address of the server's files where it has one."""
-    flags = ("--tools", "core,extraction")
-    if way == "stdio":
-        async with browsing(era, *flags) as browser:
-            yield browser, ""
-    else:
-        async with serving("--http", *flags) as server, connected(server.url, era) as browser:
-            yield browser, f"{server.base}/files"
-
-
 def framed(text: str) -> str:
     """What stands in the frame of a result, for a client that gives its model the texts alone."""
     return text.partition(" untrusted>\n")[2].rpartition("\n</page>")[0]
 
 
-async def file_of(browser: Browser, files: str, tool: str, **arguments: Any) -> tuple[str, str]:
+async def file_of(browser: Browser, tool: str, **arguments: Any) -> tuple[str, str]:
     """The text of a result that has become a file, and the file as the client reads it."""
     if session := getattr(browser, "session", None):
         arguments["session"] = session
@@ -72,9 +57,7 @@ async def file_of(browser: Browser, files: str, tool: str, **arguments: Any) -> 
     (link,) = [part for part in answer.content if isinstance(part, types.ResourceLink)]
     (contents,) = (await browser.client.read_resource(link.uri)).contents
     assert isinstance(contents, types.TextResourceContents)
-    if files:
-        key, _, rest = link.uri.removeprefix("browser://").partition("/files/")
-        assert httpx.get(f"{files}/{key}/{rest}", timeout=30).text == contents.text
+    if isinstance(browser, RemoteBrowser):
         assert "/tmp" not in answer.model_dump_json()
     said = "\n".join(part.text for part in answer.content if isinstance(part, types.TextContent))
     return said, contents.text
@@ -84,7 +67,7 @@ async def file_of(browser: Browser, files: str, tool: str, **arguments: Any) -> 
 async def test_content_is_taken_whole_in_each_channel_over_each_transport(
     site: Site, way: str, era: Era
 ) -> None:
-    async with client(way, era) as (browser, files):
+    async with reached(way, era, "--tools", "core,extraction") as browser:
         await browser.open(site.page(SHOP))
         result = await browser.call("extract_data", output_schema=SCHEMA)
         assert result.structured is not None
@@ -109,16 +92,14 @@ async def test_content_is_taken_whole_in_each_channel_over_each_transport(
         )
 
         await browser.open(site.page(f"<h1>Stock</h1><table><tr><th>Part<th>Count<th>Seen{STOCK}</table>"))
-        said, text = await file_of(browser, files, "extract_tables")
+        said, text = await file_of(browser, "extract_tables")
         assert "Table 1, 2,000 rows, 3 columns, whole in the file" in said
         assert list(csv.reader(io.StringIO(text))) == [["Part", "Count", "Seen"], *ROWS]
         assert ",".join(ROWS[0]) in said
         assert ROWS[-1][0] not in said
 
         items = {"type": "object", "properties": {"part": TEXT, "count": {"type": "integer"}, "seen": TEXT}}
-        said, text = await file_of(
-            browser, files, "extract_data", output_schema={"type": "array", "items": items}
-        )
+        said, text = await file_of(browser, "extract_data", output_schema={"type": "array", "items": items})
         assert len(json.loads(framed(said))["data"]) < len(ROWS)
         assert json.loads(text) == [
             {"part": part, "count": int(count), "seen": seen} for part, count, seen in ROWS

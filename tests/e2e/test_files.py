@@ -8,22 +8,9 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.support.client import MODERN_FIRST, Era, browsing
+from tests.support.client import Era, browsing
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
 from tests.support.site import Site
-
-
-@pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_result_links_the_file_that_it_tells_of(site: Site, era: Era) -> None:
-    async with browsing(era) as browser:
-        await browser.open(site.page("<a href='/download/a.csv?text=1,2'>Table</a>"))
-        answer = await browser.client.call_tool("click_element", {"index": browser.find("link", "Table")})
-        assert isinstance(answer, types.CallToolResult)
-        (link,) = (part for part in answer.content if isinstance(part, types.ResourceLink))
-        assert (link.name, link.mime_type, link.size) == ("a.csv", "text/csv", 3)
-        (contents,) = (await browser.client.read_resource(link.uri)).contents
-        assert isinstance(contents, types.TextResourceContents)
-        assert contents.text == "1,2"
 
 
 @pytest.mark.slow
@@ -82,6 +69,7 @@ async def test_a_remote_client_gives_files_and_gets_files(site: Site, transport:
 
             await browser.open(site.page("<a href='/download/a.csv?text=1,2'>Table</a>"))
             link = await link_of(browser, "click_element", index=browser.find("link", "Table"))
+            assert (link.name, link.mime_type, link.size) == ("a.csv", "text/csv", 3)
             (contents,) = (await browser.client.read_resource(link.uri)).contents
             assert isinstance(contents, types.TextResourceContents)
             assert contents.text == "1,2"

@@ -1,7 +1,6 @@
 """Real applications, worked by coordinates of the pictures alone, as Roo-Code and UI-TARS do.
 
-Where a person's eyes would find a point in the picture, the test asks the page for it. What came of it is
-read from the application's own state.
+What came of it is read from the application's own state.
 """
 
 import io
@@ -24,15 +23,6 @@ async def ask(browser: Browser, script: str) -> Any:
     """What the page's own script says."""
     told = await browser.do("evaluate_script", script=script)
     return json.loads(told.split("\n")[2])
-
-
-async def middle(browser: Browser, element: str) -> tuple[float, float]:
-    """The middle of an element that a script gives, as parts of the picture's sides."""
-    box = f"(({element}).getBoundingClientRect())"
-    x, y = await ask(
-        browser, f"[({box}.x + {box}.width / 2) / innerWidth, ({box}.y + {box}.height / 2) / innerHeight]"
-    )
-    return x, y
 
 
 def size_of(result: Result) -> tuple[int, int]:
@@ -129,32 +119,3 @@ async def test_cards_are_dragged_to_another_column_of_a_board(site: Site) -> Non
 
     assert after == [["Two"], ["Three", "One"]]
     assert "Dragged from 100,40" in dragged
-
-
-async def test_a_rectangle_is_drawn_in_svgedit(site: Site) -> None:
-    modules = npm_packages("svgedit", "svgedit@7.4.1")
-    editor = site.mount("/svgedit", modules / "svgedit" / "dist" / "editor")
-
-    async with browsing("auto", *EYES, "--device-scale", "2", "--screenshot-max-side", "700") as browser:
-        await browser.open(f"{editor}/index.html")
-        await browser.do("wait_for", selector="#tools_rect", timeout=30)
-        await browser.click("button", "OK")
-        width, height = size_of(await browser.call("screenshot"))
-        x, y = await middle(browser, "document.querySelector('#tools_rect')")
-        await browser.do("mouse_click", at=f"[{x},{y},{x},{y}]")
-        drawn = await browser.call(
-            "mouse_drag",
-            start=f"{width * 0.4:.0f},{height * 0.4:.0f}",
-            end=f"{width * 0.6:.0f},{height * 0.6:.0f}",
-        )
-        sides = await ask(
-            browser,
-            "() => { const box = document.querySelector('#svgcontent rect').getBoundingClientRect();"
-            "return [box.left / innerWidth, box.top / innerHeight,"
-            " box.right / innerWidth, box.bottom / innerHeight] }",
-        )
-        exported = await ask(browser, "svgEditor.svgCanvas.getSvgString()")
-
-    assert size_of(drawn) == (width, height)
-    assert exported.count("<rect") == 1
-    assert sides == [pytest.approx(part, abs=0.02) for part in (0.4, 0.4, 0.6, 0.6)]

@@ -17,6 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tests.support.aimock import KEY, calls, fails, running_aimock
+from tests.support.principals import private_file
 from tests.support.process import RawServer
 from tests.support.site import Reply, Request, Site
 
@@ -75,9 +76,9 @@ async def connected(folder: Path, environment: dict[str, str], *flags: str) -> A
 async def left(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Left:
     """A run that is limited, misunderstood, types a secret and succeeds."""
     folder = tmp_path_factory.mktemp("provider")
-    secrets = folder / "secrets.toml"
-    secrets.write_text(f'[phrase]\nvalue = "{SECRET}"\ndomains = ["127.0.0.1"]\n')
-    secrets.chmod(0o600)
+    secrets = private_file(
+        folder / "secrets.toml", f'[phrase]\nvalue = "{SECRET}"\ndomains = ["127.0.0.1"]\n'
+    )
     received: list[bytes] = []
 
     def receive(request: Request) -> Reply:

@@ -2,17 +2,15 @@
 
 import asyncio
 import re
-import sqlite3
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
 
-from tests.support.apps import Django, JupyterLab, free_port, running
-from tests.support.packages import python_packages
+from tests.support.apps import Django, JupyterLab
 from tests.support.person import Recorder, recorded
+from tests.support.principals import private_file
 from tests.support.scripts import passes_in_python, passes_in_typescript, run
 
 pytestmark = pytest.mark.apps
@@ -52,9 +50,9 @@ async def test_django_admin(django_admin: Django, tmp_path: Path) -> None:
         await passes(file, PASSWORD=app.password)
         assert app.query(groups) == [("Editors", "view_user")], file.name
     app.reset()
-    secrets = tmp_path / "secrets.toml"
-    secrets.write_text(f'[password]\nvalue = "{app.password}"\ndomains = ["127.0.0.1"]\n')
-    secrets.chmod(0o600)
+    secrets = private_file(
+        tmp_path / "secrets.toml", f'[password]\nvalue = "{app.password}"\ndomains = ["127.0.0.1"]\n'
+    )
     values = ("--variable", "Name:=Writers", "--variable", "Editors=Writers")
     await again(recorder, tmp_path, "--secrets", str(secrets), "--secret", "password", *values[:2])
     assert app.query(groups) == [("Writers", "view_user")]
@@ -80,45 +78,3 @@ async def test_jupyterlab(jupyter: JupyterLab, tmp_path: Path) -> None:
     jupyter.reset()
     await again(recorder, tmp_path)
     assert [file.name for file in jupyter.folder.glob("*.ipynb")] == ["Untitled.ipynb"]
-
-
-@pytest.fixture
-def sqlite_web(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The address of sqlite-web, and the database that it shows."""
-    python = python_packages("sqlite-web", "sqlite-web==0.8.2")
-    port, database = free_port(), tmp_path / "data" / "shop.db"
-    database.parent.mkdir()
-    url = f"http://127.0.0.1:{port}"
-    command = [str(python.with_name("sqlite_web")), "-x", "-p", str(port), str(database)]
-    with sqlite3.connect(database) as connection:
-        connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, number TEXT, note TEXT)")
-    with running(command, database.parent, ready=url):
-        yield url, database
-
-
-def taken(database: Path) -> list[tuple[str, str]]:
-    """The orders, which are deleted."""
-    with sqlite3.connect(database) as connection:
-        found = connection.execute("SELECT number, note FROM orders ORDER BY id").fetchall()
-        connection.execute("DELETE FROM orders")
-        return found
-
-
-async def test_sqlite_web(sqlite_web: tuple[str, Path], tmp_path: Path) -> None:
-    url, database = sqlite_web
-    async with recorded(url, tmp_path, "orders") as recorder:
-        person, page = recorder.person, recorder.person.page
-        await person.click(page.get_by_role("link", name="orders"))
-        await person.click(page.get_by_role("link", name="Insert"))
-        await person.fill(page.locator("[name=number]"), "1001")
-        await person.fill(page.locator("[name=note]"), "two apples")
-        await person.click(page.get_by_role("button", name="Insert"))
-        await expect(page.get_by_role("cell", name="1001")).to_be_visible(timeout=20_000)
-        await recorder.check("text", page.get_by_role("cell", name="1001"))
-        await asyncio.sleep(0.5)
-    assert taken(database) == [("1001", "two apples")]
-    for file, passes in zip(recorder.files, (passes_in_python, passes_in_typescript), strict=False):
-        await passes(file)
-        assert taken(database) == [("1001", "two apples")], file.name
-    await again(recorder, tmp_path, "--variable", "1001=1234")
-    assert taken(database) == [("1234", "two apples")]

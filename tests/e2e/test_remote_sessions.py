@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import os
-import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -172,27 +170,6 @@ async def test_a_page_that_never_ends_holds_up_nobody_else(server: RemoteServer,
             assert "Quick" in await other.open(site.page("<h1>Quick</h1>"))
         await hanging
         assert "Quick" in await stuck.open(site.page("<h1>Quick</h1>"))
-
-
-@pytest.mark.slow
-async def test_a_browser_that_dies_takes_its_own_sessions_only(site: Site) -> None:
-    page = site.page("<h1>Still here</h1>")
-    async with serving("--http", "--sessions-per-browser", "2") as server, AsyncExitStack() as stack:
-        clients = [await stack.enter_async_context(connected(server.url, "legacy")) for _ in range(4)]
-        for client in clients:
-            await client.open(page)
-        browsers = server.processes.living(server.process.pid)
-        main = next(
-            pid for pid, command in browsers.items() if "chrom" in command and "--type=" not in command
-        )
-        os.kill(main, signal.SIGKILL)
-        results = [await client.call("get_state") for client in clients]
-        assert all(not result.is_error for result in results)
-        lost = [result for result in results if "was started again" in result.text]
-        assert len(lost) == 2
-        assert all("Still here" in result.text for result in results if result not in lost)
-        for client in clients:
-            assert "Still here" in await client.open(page)
 
 
 async def test_too_many_sessions_are_refused_and_none_is_closed_for_it(site: Site) -> None:

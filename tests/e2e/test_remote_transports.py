@@ -16,6 +16,7 @@ from tests.support.client import Era
 from tests.support.process import warnings_aside
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, serving_process, until
 from tests.support.site import Site
+from tests.test_cli import run
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "remote.md"
 WAYS = [
@@ -66,15 +67,10 @@ async def test_standard_error_tells_the_configuration_for_a_client(server: Remot
 async def test_a_port_in_use_ends_the_program_with_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        found = await asyncio.to_thread(_run, "--http", "--port", str(port), "--headless")
+        found = await asyncio.to_thread(run, "--http", "--port", str(port), "--headless")
     assert found.returncode == 2
     assert len(warnings_aside(found.stderr)) == 1
     assert f"port {port}: Address already in use. Another program uses it" in found.stderr
-
-
-def _run(*flags: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mcp_browser", *flags]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, o
 from tests.support.agents import refused as refusal
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.forms import Page, get, post
+from tests.support.principals import private_file
 from tests.support.site import Site
 
 VALUE = "correct horse battery"
@@ -35,9 +36,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
 @pytest.fixture(scope="module", params=MODERN_FIRST)
 async def client(request: pytest.FixtureRequest, desk: Desk) -> AsyncGenerator[Client]:
     """A client of either era that can be asked nothing."""
-    secrets = desk.script.with_name("secrets.toml")
-    secrets.write_text(f'[login]\nvalue = "{VALUE}"\ndomains = ["127.0.0.1"]\n')
-    secrets.chmod(0o600)
+    secrets = private_file(
+        desk.script.with_name("secrets.toml"), f'[login]\nvalue = "{VALUE}"\ndomains = ["127.0.0.1"]\n'
+    )
     async with desk.client(request.param, *desk.flags, "--secrets", str(secrets)) as client:
         yield client
 

@@ -14,7 +14,7 @@ from tests.browser.raw_server import raw_server
 from tests.support.agents import Desk, data, done, output, refused, text
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.load import load
-from tests.support.principals import BEARERS, TOKENS, bearer
+from tests.support.principals import BEARERS, TOKENS, bearer, private_file
 from tests.support.remote import RemoteBrowser, client_of, connected, files_in, serving
 from tests.support.site import Site
 
@@ -82,12 +82,11 @@ async def test_the_files_of_one_client_take_no_more_than_they_may(site: Site, tm
 async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, era: Era) -> None:
     desk = Desk(tmp_path)
     desk.follow(output({"input_text": {"index": 1, "text": "<secret>word</secret>"}}), done("Typed."))
-    secrets = tmp_path / "secrets.toml"
-    secrets.write_text(
+    private_file(
+        tmp_path / "secrets.toml",
         f'[word]\nvalue = "swordfish"\norigins = ["{site.url}"]\nprincipals = ["alice"]\n'
-        '[other]\nvalue = "other"\norigins = ["https://a.example"]\n'
+        '[other]\nvalue = "other"\norigins = ["https://a.example"]\n',
     )
-    secrets.chmod(0o600)
     config = tmp_path / "server.toml"
     config.write_text(
         '[principals."*"]\nsecrets = "secrets.toml"\nallowed-models = ["none:*"]\n'
@@ -225,8 +224,7 @@ async def test_many_clients_of_three_principals_see_nothing_of_each_other(site: 
     for name in principals:
         # One name, and another value and rule for each.
         secrets, policy = tmp_path / f"{name}.secrets", tmp_path / f"{name}.policy"
-        secrets.touch(0o600)
-        secrets.write_text(f'[word]\nvalue = "word-of-{name}"\norigins = ["{site.url}"]\n')
+        private_file(secrets, f'[word]\nvalue = "word-of-{name}"\norigins = ["{site.url}"]\n')
         policy.write_text(f'[[rule]]\nnames = ["Pay {name}"]\ndecision = "deny"\n')
         tables.append(f'[principals."{name}*"]\nsecrets = "{secrets.name}"\npolicy = "{policy.name}"')
     config.write_text("\n".join(tables))

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.support.agents import Desk, done, output
+from tests.support.principals import private_file
 from tests.support.process import own_environment
 from tests.support.site import Site
 
@@ -150,19 +151,6 @@ async def test_how_a_task_ends_is_the_exit_code(site: Site, tmp_path: Path) -> N
     assert "mcp-browser tasks resume" in told
 
 
-async def test_a_task_starts_with_the_logins_of_a_file(site: Site, tmp_path: Path) -> None:
-    terminal = Terminal(tmp_path)
-    kept = {"name": "login", "value": "ada", "domain": "127.0.0.1", "path": "/", "expires": -1}
-    kept |= {"httpOnly": False, "secure": False, "sameSite": "Lax"}
-    state = tmp_path / "state.json"
-    state.write_text(json.dumps({"cookies": [kept], "origins": []}))
-    terminal.desk.follow(done("Looked."))
-    page = site.page("<script>fetch('/had/' + document.cookie)</script>")
-    code, _, told = await terminal.run("run", "Look", "--start-url", page, "--storage-state", str(state))
-    assert code == 0, told
-    assert "GET /had/login=ada" in site.requests
-
-
 async def test_ctrl_c_saves_the_task_and_it_is_resumed(site: Site, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     look = output({"find_elements": {"text": "tea"}})
@@ -240,9 +228,9 @@ async def test_a_secret_is_typed_and_a_replay_types_it_again_with_another_name(
     site: Site, tmp_path: Path
 ) -> None:
     terminal = Terminal(tmp_path)
-    secrets = tmp_path / "secrets.toml"
-    secrets.write_text('[shop]\nvalue = "corr3ct-horse"\norigins = ["http://127.0.0.1:*"]\n')
-    secrets.chmod(0o600)
+    secrets = private_file(
+        tmp_path / "secrets.toml", '[shop]\nvalue = "corr3ct-horse"\norigins = ["http://127.0.0.1:*"]\n'
+    )
     name = {"input_text": {"index": 1, "text": "Ada"}}
     password = {"input_text": {"index": 2, "text": "<secret>shop</secret>"}}
     terminal.desk.follow(

@@ -83,14 +83,6 @@ async def test_an_unknown_tool_is_a_protocol_error(server: Server[Any], era: Era
 
 
 @both_eras
-async def test_an_unknown_argument_is_named_and_the_known_are_listed(server: Server[Any], era: Era) -> None:
-    async with Client(server, mode=era) as client:
-        told = await refused(client, "click_element", {"index": 1, "indx": 2})
-        assert "unknown argument 'indx'" in told
-        assert "index" in told
-
-
-@both_eras
 async def test_an_unforeseen_error_tells_nothing_but_the_log_does(
     server: Server[Any], era: Era, caplog: pytest.LogCaptureFixture
 ) -> None:

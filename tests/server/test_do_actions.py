@@ -82,11 +82,9 @@ class Room:
         self.answers: list[bool] = []
         self.heard: list[tuple[float, str]] = []
         self.site = site
-        self.next = site.page("<h1>Next page</h1><button onclick=\"fetch('/seen?what=next')\">Go</button>")
-        long = "".join(f"<p>Line {n} of a long page of text</p>" for n in range(50))
-        self.long = site.page(
-            f"<h1>Next page</h1><button onclick=\"fetch('/seen?what=next')\">Go</button>{long}"
-        )
+        body = "<h1>Next page</h1><button onclick=\"fetch('/seen?what=next')\">Go</button>"
+        self.next = site.page(body)
+        self.long = site.page(body + "".join(f"<p>Line {n} of a long page of text</p>" for n in range(50)))
         site.route("/seen", self._see)
 
     @property

@@ -69,6 +69,12 @@ async def read(client: Client, uri: str) -> types.TextResourceContents | types.B
     return contents
 
 
+async def blob(client: Client, uri: str) -> bytes:
+    contents = await read(client, uri)
+    assert isinstance(contents, types.BlobResourceContents)
+    return base64.b64decode(contents.blob)
+
+
 async def refused(client: Client, uri: str) -> MCPError:
     with pytest.raises(MCPError) as caught:
         await client.read_resource(uri)
@@ -122,13 +128,9 @@ async def test_text_is_read_as_text_and_anything_else_as_a_blob(room: Room, era:
         contents = await read(client, text.uri)
         assert isinstance(contents, types.TextResourceContents)
         assert (contents.text, contents.uri, contents.mime_type) == ("Grüße", text.uri, "text/plain")
-        assert isinstance(await read(client, latin.uri), types.BlobResourceContents)
-        contents = await read(client, data.uri)
-        assert isinstance(contents, types.BlobResourceContents)
-        assert base64.b64decode(contents.blob) == bytes(range(256))
-        contents = await read(client, long.uri)
-        assert isinstance(contents, types.BlobResourceContents)
-        assert base64.b64decode(contents.blob).decode() == "世" * 200_000
+        assert await blob(client, latin.uri) == "Grüße".encode("latin-1")
+        assert await blob(client, data.uri) == bytes(range(256))
+        assert await blob(client, long.uri) == ("世" * 200_000).encode()
         contents = await read(client, empty.uri)
         assert isinstance(contents, types.TextResourceContents)
         assert contents.text == ""
@@ -162,9 +164,7 @@ async def test_a_large_file_is_read_in_parts(room: Room, era: Era) -> None:
 async def test_a_part_is_what_was_asked_for(room: Room, query: str, content: bytes) -> None:
     file = await room.mine.artifacts.add(b"abcdefghij", "a.txt")
     async with Client(room.server) as client:
-        contents = await read(client, f"{file.uri}?{query}")
-        assert isinstance(contents, types.BlobResourceContents)
-        assert base64.b64decode(contents.blob) == content
+        assert await blob(client, f"{file.uri}?{query}") == content
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,7 @@ async def test_a_part_that_is_not_there_is_refused(room: Room, query: str) -> No
 async def test_a_part_is_no_longer_than_an_answer_holds(room: Room) -> None:
     file = await room.mine.artifacts.add(b"x" * (LARGEST_PART + 1), "a.bin")
     async with Client(room.server) as client:
-        contents = await read(client, f"{file.uri}?length=999999999")
-        assert isinstance(contents, types.BlobResourceContents)
-        assert len(base64.b64decode(contents.blob)) == LARGEST_PART
+        assert len(await blob(client, f"{file.uri}?length=999999999")) == LARGEST_PART
 
 
 @both_eras

@@ -186,15 +186,6 @@ async def test_a_call_is_answered_at_once_and_ends_with_its_result(room: TaskRoo
         assert (await ask(client.session, "tasks/get", handle.task_id))["status"] == "completed"
 
 
-async def test_what_is_not_done_is_completed_with_an_error(room: TaskRoom) -> None:
-    room.desk.follow(done("It is sold out.", success=False))
-    async with client_of(room) as client:
-        handle = await begun(client, task="Buy it.")
-        state = await ended(client.session, handle.task_id)
-        assert state["status"] == "completed"
-        assert state["result"]["isError"]
-
-
 async def test_a_question_is_answered_by_its_key(room: TaskRoom) -> None:
     room.desk.follow(QUESTION, done("Red."))
     async with client_of(room, elicitation_callback=elicit) as client:
@@ -210,17 +201,6 @@ async def test_a_question_is_answered_by_its_key(room: TaskRoom) -> None:
         state = await ended(client.session, handle.task_id)
         assert state["status"] == "completed"
         assert "Red" in (room.desk.tasks / handle.task_id / "state.json").read_text()
-
-
-async def test_instructions_answer_a_question_too(room: TaskRoom) -> None:
-    room.desk.follow(QUESTION, done("Red."))
-    async with client_of(room, elicitation_callback=elicit) as client:
-        handle = await begun(client, task="Choose.")
-        await state_in(client.session, handle.task_id, "input_required")
-        await client.call_tool("add_instructions", {"task_id": handle.task_id, "text": "Take the red one."})
-        state = await ended(client.session, handle.task_id)
-        assert state["result"]["structuredContent"]["answer"] == "Red."
-        assert "Take the red one." in (room.desk.tasks / handle.task_id / "state.json").read_text()
 
 
 async def test_a_cancelled_call_stops_within_a_second(room: TaskRoom) -> None:

@@ -18,12 +18,16 @@ def bearer(caller: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {TOKENS.get(caller, caller)}"}
 
 
-def tokens_in(folder: Path) -> Path:
-    """A private file with the tokens of Alice and Bob."""
-    path = folder / "tokens"
+def private_file(path: Path, text: str) -> Path:
+    """A file that only its owner may read, as those of tokens and secrets have to be."""
     path.touch(0o600)
-    path.write_text(f"alice: {ALICE}\nbob: {BOB}\n")
+    path.write_text(text, "utf-8")
     return path
+
+
+def tokens_in(folder: Path) -> Path:
+    """A file with the tokens of Alice and Bob."""
+    return private_file(folder / "tokens", f"alice: {ALICE}\nbob: {BOB}\n")
 
 
 def request_of(caller: Principal) -> Any:

@@ -7,13 +7,7 @@ from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.tokens import TokenSource, add_token, new_token, read_tokens
 from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve
-
-ALICE = "alices-token-0123456789"
-BOB = "bobs-token-0123456789"
-
-
-def bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+from tests.support.principals import ALICE, BOB, bearer
 
 
 def write(path: Path, text: str, mode: int = 0o600) -> Path:
