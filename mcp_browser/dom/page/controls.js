@@ -181,7 +181,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
     if (LEAVES.has(tag)) return null;
     return frame;
   }
-  if (surface) walk.surface = surface;
+  if (surface) walk.surface = query(surface, UNDRAWN) ? null : surface;
   else if (isDrawnByEditor(element) && attribute(element, "aria-hidden") === "true") return null;
   else if (replaceable && (walk.listed.has(element) || !canBeReached(element, tag))) return null;
   if (replaceable) walk.listed.add(element);
@@ -191,7 +191,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   const states = statesOf(element, tag, role, name);
   if (isInSelectedCell(element, role) && !states.includes("selected")) states.push("selected");
   const own = pushControl(element, role, name, states, far, element === walk.active);
-  if (surface && !walk.row) leadEditor(own, surface);
+  if (surface && walk.surface && !walk.row) leadEditor(own, surface);
   if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
   if (editor && role === "spinbutton") saysMore(own, frame, name);

@@ -1,0 +1,27 @@
+"""What components are made of: fields for keys, ripples, labels inside, lists, states by internals."""
+
+import pytest
+
+from mcp_browser.dom.models import ElementQuery
+from tests.snapshot.hand import Hand
+
+KEYS = "<textarea style='position: absolute; opacity: 0; width: 1px; height: 1px'></textarea>"
+BAR = "<button>Add</button><b onclick=1 style='cursor: pointer'>Copy</b>"
+TABLE = "<table><tr><td>1<td>Ann<td><input type=checkbox aria-label=Done></table>"
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        (BAR + TABLE + KEYS, ["Add", "Copy", "Done"]),
+        (KEYS + BAR + TABLE, ["Add", "Copy", "Done"]),
+        (BAR + "<p>Ann</p>" + KEYS, ["Add", "Copy"]),
+    ],
+    ids=["field behind", "field before", "without rows"],
+)
+async def test_a_grid_that_keeps_a_field_for_its_keys_is_listed_whole(
+    hand: Hand, content: str, names: list[str]
+) -> None:
+    view = await hand.show(f"<div style='position: relative; width: 400px; height: 200px'>{content}</div>")
+    assert [node.name for node in view.elements if node.role != "textbox"] == names
+    assert view.says("Ann")
