@@ -168,6 +168,7 @@ function closeClickable(own, at) {
     if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
     walk.lines.length = at + 1;
     if (own.name && joinShape(own, before)) return undefined;
+    if (!own.name && coversItsControl(element, own.depth)) return drop();
     if (!own.name && before && before.role === "canvas" && isSurfaceOf(element, /** @type {Element} */ (before.node))) return drop();
     if (!own.name) own.states = withHint(element, "clickable", own.states);
     for (const point of pointsOf(element)) {
@@ -183,6 +184,15 @@ function closeClickable(own, at) {
       walk.lines.splice(walk.lines.indexOf(inner, at), 1);
     }
   }
+}
+
+/** Whether an element without words lies over all of the control that it is in, as what draws the ripple of a click: a click there is the control's. @param {Element} element @param {number} depth of its line */
+function coversItsControl(element, depth) {
+  const control = walk.lines.findLast((line) => line.depth < depth);
+  if (!control?.node || control.kind !== "interactive" || !holds(control.node, element) || query(element, "svg,img,i,canvas")) return false;
+  if (control.role === "clickable" && !hasHand(control.node)) return false;
+  const [own, box] = [rectOf(element), rectOf(control.node)];
+  return own.width >= box.width - 2 && own.height >= box.height - 2;
 }
 
 /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
