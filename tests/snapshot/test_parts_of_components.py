@@ -35,3 +35,15 @@ async def test_a_ripple_over_a_control_is_no_element_of_its_own(hand: Hand, oute
         "<script>document.querySelector('.box i').addEventListener('pointerdown', () => 0)</script>"
     )
     assert [node.name for node in view.elements] == ["Play"]
+
+
+async def test_items_that_a_box_listens_for_are_elements_below_its_field(hand: Hand) -> None:
+    view = await hand.show(
+        """<p style="height: 300px">Towns</p><div id=list style="width: 200px">
+        <input readonly value=Paris><div><div class=item>Rome</div>
+        <div class=item>Paris</div><div class=item>Oslo</div></div></div>
+        <script>list.addEventListener('mousedown', ({ target }) => {
+        document.title = target.textContent })</script>"""
+    )
+    await hand.click(view.index("Oslo"))
+    assert await hand.tab.page.title() == "Oslo"

@@ -149,7 +149,8 @@ function closeClickable(own, at) {
   if (controls === 1 && (texts === 0 || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
-  if (controls === 0 && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
+  const isLed = controls === 1 && FIELDS.has(walk.lines[at + 1]?.role ?? "");
+  if ((controls === 0 || isLed) && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
     own.kind = "region";
     own.role = "group";
     own.states = withHint(element, own.role, own.states);
@@ -218,8 +219,8 @@ function nameAlike(element, at) {
   if (new Set(boxes).size < 2 || boxes.some((box) => !box)) return false;
   const controls = inner.filter(({ kind }) => kind === "interactive");
   const inBoxes = controls.filter(({ node }) => node && boxes.some((box) => box && holds(box, node)));
-  // Lines of a drawing lead from box to box.
-  if (!controls.every((control) => inBoxes.includes(control) || control.node instanceof SVGGeometryElement)) return false;
+  // Lines of a drawing lead from box to box; above the items of a list its field may stand.
+  if (!controls.every((control) => inBoxes.includes(control) || control.node instanceof SVGGeometryElement || FIELDS.has(control.role))) return false;
   for (const control of inBoxes) control.depth++;
   boxes.forEach((box, i) => becomeClickable(/** @type {Line} */ (lines[i]), /** @type {Element} */ (box)));
   return true;
