@@ -37,6 +37,15 @@ async def test_a_ripple_over_a_control_is_no_element_of_its_own(hand: Hand, oute
     assert [node.name for node in view.elements] == ["Play"]
 
 
+async def test_the_label_inside_a_combobox_is_no_part_of_its_value(hand: Hand) -> None:
+    view = await hand.show(
+        "<div role=combobox aria-label=Fruit tabindex=0><span>Fruit</span> <span>Banana</span></div>"
+        "<div role=combobox aria-label=Town tabindex=0><span>Town hall</span></div>"
+    )
+    assert 'value="Banana"' in view.one("Fruit").states
+    assert 'value="Town hall"' in view.one("Town").states
+
+
 async def test_items_that_a_box_listens_for_are_elements_below_its_field(hand: Hand) -> None:
     view = await hand.show(
         """<p style="height: 300px">Towns</p><div id=list style="width: 200px">
