@@ -46,6 +46,32 @@ async def test_the_label_inside_a_combobox_is_no_part_of_its_value(hand: Hand) -
     assert 'value="Town hall"' in view.one("Town").states
 
 
+async def test_data_in_the_cell_before_is_no_hint_of_a_field(hand: Hand) -> None:
+    view = await hand.show(
+        """<table><tr><td>2<td><input class=a><td>Rome<td>12<td><input class=b></table>
+        <table><tr><td>Tea<td>green<td><input type=checkbox class=c></table>
+        <table><tr><td>Home<td><label>Town</label><td><input class=f></table>
+        <table><tr><td>Name:<td><input class=d><td>Mail:<td><input class=e></table>"""
+    )
+    assert [node.states for node in view.elements] == [
+        (),
+        (),
+        (),
+        ('hint="Town"',),
+        ('hint="Name"',),
+        ('hint="Mail"',),
+    ]
+
+
+async def test_a_label_beside_a_field_and_a_hidden_list_is_its_hint(hand: Hand) -> None:
+    view = await hand.show(
+        """<div><div><input readonly value=Choose><select tabindex=-1
+        style="position: absolute; width: 0; height: 0; opacity: 0; pointer-events: none"><option>Tea</select>
+        </div><label>Drink</label></div>"""
+    )
+    assert 'hint="Drink"' in view.of_role("textbox")[0].states
+
+
 async def test_items_that_a_box_listens_for_are_elements_below_its_field(hand: Hand) -> None:
     view = await hand.show(
         """<p style="height: 300px">Towns</p><div id=list style="width: 200px">
@@ -56,3 +82,12 @@ async def test_items_that_a_box_listens_for_are_elements_below_its_field(hand: H
     )
     await hand.click(view.index("Oslo"))
     assert await hand.tab.page.title() == "Oslo"
+
+
+async def test_a_list_that_is_called_by_its_value_has_its_label_as_hint(hand: Hand) -> None:
+    view = await hand.show(
+        """<div><label>Author</label><div><span role=combobox tabindex=0 aria-labelledby=value>
+        <span id=value>Ann</span></span></div></div>"""
+    )
+    assert 'hint="Author"' in view.one("Ann", role="combobox").states
+    await hand.do("click_element", index='combobox "Author"')
