@@ -84,6 +84,20 @@ async def test_items_that_a_box_listens_for_are_elements_below_its_field(hand: H
     assert await hand.tab.page.title() == "Oslo"
 
 
+async def test_a_radio_that_says_its_state_by_internals_is_checked(hand: Hand) -> None:
+    view = await hand.show(
+        """<x-radio tabindex=0>One</x-radio><script>
+        customElements.define('x-radio', class extends HTMLElement {
+        #internals = this.attachInternals();
+        connectedCallback() {
+          Object.assign(this.#internals, { role: 'radio', ariaLabel: 'One', ariaChecked: 'false' });
+          this.onclick = () => setTimeout(() => { this.#internals.ariaChecked = 'true' }, 50);
+        } })</script>"""
+    )
+    result = await hand.do("set_checked", index=view.index("One"), checked=True)
+    assert "is now checked" in str(result.extracted_content)
+
+
 async def test_a_list_that_is_called_by_its_value_has_its_label_as_hint(hand: Hand) -> None:
     view = await hand.show(
         """<div><label>Author</label><div><span role=combobox tabindex=0 aria-labelledby=value>
