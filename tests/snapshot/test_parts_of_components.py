@@ -84,6 +84,17 @@ async def test_items_that_a_box_listens_for_are_elements_below_its_field(hand: H
     assert await hand.tab.page.title() == "Oslo"
 
 
+async def test_a_text_is_named_as_a_search_shows_it(hand: Hand) -> None:
+    await hand.show(
+        "<p id=p>cup</p><p>More</p><script>document.addEventListener('dblclick', ({ target }) => {"
+        " target.textContent = 'mug' })</script>"
+    )
+    found = await hand.tab.dom.find(ElementQuery(text="cup"), limit=5)
+    assert [str(node).split(" ", 1)[1] for node in found.nodes] == ['text "cup"']
+    await hand.do("click_element", index='text "cup"', double=True)
+    assert await hand.script("p.textContent") == "mug"
+
+
 async def test_a_radio_that_says_its_state_by_internals_is_checked(hand: Hand) -> None:
     view = await hand.show(
         """<x-radio tabindex=0>One</x-radio><script>
