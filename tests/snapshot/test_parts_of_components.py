@@ -109,6 +109,20 @@ async def test_a_radio_that_says_its_state_by_internals_is_checked(hand: Hand) -
     assert "is now checked" in str(result.extracted_content)
 
 
+async def test_a_slider_that_lets_the_mouse_through_is_moved_by_keys(hand: Hand) -> None:
+    view = await hand.show(
+        """<style>b { pointer-events: none; display: block; width: 9px; height: 9px }</style>
+        <div style="width: 200px; height: 20px"><b role=slider tabindex=0 aria-label=Angle aria-valuenow=0
+        aria-valuemin=0 aria-valuemax=360></b></div><script>
+        document.querySelector('b').addEventListener('keydown', ({ key, target }) => {
+          const step = { ArrowRight: 1, ArrowLeft: -1 }[key] || 0;
+          target.ariaValueNow = Number(target.ariaValueNow) + step;
+        })</script>"""
+    )
+    await hand.do("input_text", index=view.index("Angle"), text="90")
+    assert await hand.script("document.querySelector('b').ariaValueNow") == "90"
+
+
 async def test_a_list_that_is_called_by_its_value_has_its_label_as_hint(hand: Hand) -> None:
     view = await hand.show(
         """<div><label>Author</label><div><span role=combobox tabindex=0 aria-labelledby=value>
