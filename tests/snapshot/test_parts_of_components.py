@@ -27,11 +27,10 @@ async def test_a_grid_that_keeps_a_field_for_its_keys_is_listed_whole(
     assert view.says("Ann")
 
 
-@pytest.mark.parametrize("outer", ["<b class=box onclick=1>", "<b class=box role=tab tabindex=0>"])
-async def test_a_ripple_over_a_control_is_no_element_of_its_own(hand: Hand, outer: str) -> None:
+async def test_a_ripple_over_a_control_is_no_element_of_its_own(hand: Hand) -> None:
     view = await hand.show(
         "<style>.box { position: relative; display: inline-block; cursor: pointer }"
-        f".box i {{ position: absolute; inset: 0 }}</style>{outer}Play<i></i></b>"
+        ".box i { position: absolute; inset: 0 }</style><b class=box onclick=1>Play<i></i></b>"
         "<script>document.querySelector('.box i').addEventListener('pointerdown', () => 0)</script>"
     )
     assert [node.name for node in view.elements] == ["Play"]

@@ -266,7 +266,7 @@ const LEAST_ICON = 4;
 /** Whether an icon in an item is there to be acted on for itself. @param {Element} element @param {string} tag */
 function isPartOfItem(element, tag) {
   if (WORDS.test(textContent(element))) return false;
-  const own = tag === "a" || (listensItself(element) && !coversItsControl(element, walk.depth)) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
+  const own = tag === "a" || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
   if (!own) return false;
   const box = rectOf(element);
   return box.width >= LEAST_ICON && box.height >= LEAST_ICON;
