@@ -149,7 +149,8 @@ function closeClickable(own, at) {
   if (controls === 1 && (texts === 0 || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
-  if (controls === 0 && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
+  const isLed = controls === 1 && FIELDS.has(walk.lines[at + 1]?.role ?? "");
+  if ((controls === 0 || isLed) && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
     own.kind = "region";
     own.role = "group";
     own.states = withHint(element, own.role, own.states);
@@ -168,6 +169,7 @@ function closeClickable(own, at) {
     if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
     walk.lines.length = at + 1;
     if (own.name && joinShape(own, before)) return undefined;
+    if (!own.name && coversItsControl(element, own.depth)) return drop();
     if (!own.name && before && before.role === "canvas" && isSurfaceOf(element, /** @type {Element} */ (before.node))) return drop();
     if (!own.name) own.states = withHint(element, "clickable", own.states);
     for (const point of pointsOf(element)) {
@@ -183,6 +185,15 @@ function closeClickable(own, at) {
       walk.lines.splice(walk.lines.indexOf(inner, at), 1);
     }
   }
+}
+
+/** Whether an element without words lies over all of the control that it is in, as what draws the ripple of a click: a click there is the control's. @param {Element} element @param {number} depth of its line */
+function coversItsControl(element, depth) {
+  const control = walk.lines.findLast((line) => line.depth < depth);
+  if (!control?.node || control.kind !== "interactive" || !holds(control.node, element) || query(element, "svg,img,i,canvas")) return false;
+  if (control.role === "clickable" && !hasHand(control.node)) return false;
+  const [own, box] = [rectOf(element), rectOf(control.node)];
+  return own.width >= box.width - 2 && own.height >= box.height - 2;
 }
 
 /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
@@ -208,8 +219,8 @@ function nameAlike(element, at) {
   if (new Set(boxes).size < 2 || boxes.some((box) => !box)) return false;
   const controls = inner.filter(({ kind }) => kind === "interactive");
   const inBoxes = controls.filter(({ node }) => node && boxes.some((box) => box && holds(box, node)));
-  // Lines of a drawing lead from box to box.
-  if (!controls.every((control) => inBoxes.includes(control) || control.node instanceof SVGGeometryElement)) return false;
+  // Lines of a drawing lead from box to box; above the items of a list its field may stand.
+  if (!controls.every((control) => inBoxes.includes(control) || control.node instanceof SVGGeometryElement || FIELDS.has(control.role))) return false;
   for (const control of inBoxes) control.depth++;
   boxes.forEach((box, i) => becomeClickable(/** @type {Line} */ (lines[i]), /** @type {Element} */ (box)));
   return true;

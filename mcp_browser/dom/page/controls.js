@@ -43,16 +43,30 @@ function labelBeside(field, behind = false) {
     const id = attribute(outer, "id");
     const label = (id && queryAll(rootOf(outer), `label[for="${CSS.escape(id)}"]`)[0]) || (outer === field ? null : loneLabel(outer));
     const text = label && isSeen(label) ? tidy(textContent(label)) : (behind && outer === field && writtenNear(field, field, true)) || writtenNear(outer, field, false);
-    if (text !== null) return text;
+    if (text !== null) return !label && matches(outer, CELL) && isData(outer, text) ? "" : text;
   }
   return "";
+}
+
+const LETTER = /\p{L}/u;
+/** Whether what stands in the cell before a field's is data, and not what the field is called: a number, or behind another text. @param {Element} cell @param {string} text */
+function isData(cell, text) {
+  const named = cell.previousElementSibling;
+  const before = named && !matches(named, "th,[role=rowheader]") && !query(named, "label") ? named.previousElementSibling : null;
+  return !LETTER.test(text) || (!!before && !query(before, CONTROLS) && LETTER.test(textContent(before)));
+}
+
+/** Whether what names an element stands in it: the value of a list that was chosen. @param {Element} element */
+function isCalledByValue(element) {
+  const naming = referred(element, "aria-labelledby");
+  return naming.length > 0 && naming.every((one) => one !== element && holds(element, one));
 }
 
 /** The only label in a box with one field, tied to none. @param {Element} box */
 function loneLabel(box) {
   const labels = queryAll(box, "label");
   const label = /** @type {HTMLLabelElement | undefined} */ (labels[0]);
-  return label && labels.length === 1 && !label.control && queryAll(box, TYPED_INTO).length < 2 ? label : null;
+  return label && labels.length === 1 && !label.control && Array.from(queryAll(box, TYPED_INTO)).filter(isSeen).length < 2 ? label : null;
 }
 
 /** The labels of a reading that are tied to no field, by the boxes that they stand in. @type {WeakMap<object, Map<Node, HTMLLabelElement>>} */
@@ -108,6 +122,9 @@ function pushControl(element, role, name, states, far, focused) {
   else if (FIELDS.has(role) && traits(element) & HOLDER && tidy(attribute(element, "placeholder") || "") === name) {
     // A placeholder is an example; people read what stands beside the field.
     const label = looseLabelOf(element);
+    if (label && label !== name) own.states = [...states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
+  } else if (role === "combobox" && isCalledByValue(element)) {
+    const label = labelBeside(element);
     if (label && label !== name) own.states = [...states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
   } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
   else if (traits(element) & LABEL && traits(element) & STYLE) {
@@ -181,7 +198,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
     if (LEAVES.has(tag)) return null;
     return frame;
   }
-  if (surface) walk.surface = surface;
+  if (surface) walk.surface = query(surface, UNDRAWN) ? null : surface;
   else if (isDrawnByEditor(element) && attribute(element, "aria-hidden") === "true") return null;
   else if (replaceable && (walk.listed.has(element) || !canBeReached(element, tag))) return null;
   if (replaceable) walk.listed.add(element);
@@ -191,7 +208,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   const states = statesOf(element, tag, role, name);
   if (isInSelectedCell(element, role) && !states.includes("selected")) states.push("selected");
   const own = pushControl(element, role, name, states, far, element === walk.active);
-  if (surface && !walk.row) leadEditor(own, surface);
+  if (surface && walk.surface && !walk.row) leadEditor(own, surface);
   if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
   if (editor && role === "spinbutton") saysMore(own, frame, name);

@@ -4,6 +4,8 @@ const LEAST_SURFACE = 40;
 const MOST_UP_TO_SURFACE = 6;
 const TINY = 4;
 const GUTTER_CLASS = /(?:^|[\s_-])(?:gutters?|margin|line-?numbers?|line-?nos?)/i;
+/** What no editor draws: a grid or a board may keep a field for its keys, too. */
+const UNDRAWN = "tr,[role=row],button,select,input:not([type=hidden])";
 const GUTTER_TEXT = /^[\d\s.:•·+–-]*$/;
 
 /** What a field that nobody sees takes the keys for: the nearest box around it that is no point; null for other fields. @param {Element} element @param {string} tag @returns {Element | null} */

@@ -105,7 +105,10 @@ const helpers = {
     return null;
   },
   text: (element) => (element instanceof HTMLElement ? _innerText.call(element) : textContent(element)),
-  checked: (element) => checkedState(controlOf(element)),
+  checked(element) {
+    ask("nodes");
+    return checkedState(controlOf(element));
+  },
   attribute: (element, /** @type {string} */ name) => attribute(element, name),
   /** Scroll an element into view, or the point of it so many CSS pixels from its left and top edges. */
   scrollIntoView(element, /** @type {number | null} */ dx = null, /** @type {number | null} */ dy = null) {

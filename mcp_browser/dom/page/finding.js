@@ -39,7 +39,7 @@ function find(wanted, limit, within) {
   let row = null;
   for (const line of withParts(sought)) {
     if (line.cells) row = line;
-    if (role && line.role !== role && !(role === "image" && line.role === "img")) continue;
+    if (role && line.role !== role && !(role === "image" && line.role === "img") && !(role === "text" && line.kind === "text")) continue;
     const shown = saidBy(line);
     if (name && !shown.toLowerCase().includes(name) && !line.states.some((state) => state.toLowerCase() === `hint=${quoted(name)}`)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;

@@ -144,7 +144,9 @@ function statesOf(element, tag, role, name) {
       if (given) states.push(`${bound}=${tidy(given)}`);
     }
   } else if ((role === "textbox" || role === "searchbox" || role === "combobox") && tag !== "input" && tag !== "textarea" && tag !== "select") {
-    const value = tidy(heldBy(element));
+    const held = tidy(heldBy(element));
+    const isLabelled = role === "combobox" && name && held.startsWith(`${name} `) && shownWithin(element, "*").some((part) => childElementCount(part) === 0 && tidy(textContent(part)) === name);
+    const value = isLabelled ? held.slice(name.length + 1) : held;
     if (value && value !== name) pushText(value, element, states);
   }
   if (isDisabled(element) || isBarred(element)) states.push("disabled");

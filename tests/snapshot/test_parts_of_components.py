@@ -1,0 +1,131 @@
+"""What components are made of: fields for keys, ripples, labels inside, lists, states by internals."""
+
+import pytest
+
+from mcp_browser.dom.models import ElementQuery
+from tests.snapshot.hand import Hand
+
+KEYS = "<textarea style='position: absolute; opacity: 0; width: 1px; height: 1px'></textarea>"
+BAR = "<button>Add</button><b onclick=1 style='cursor: pointer'>Copy</b>"
+TABLE = "<table><tr><td>1<td>Ann<td><input type=checkbox aria-label=Done></table>"
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        (BAR + TABLE + KEYS, ["Add", "Copy", "Done"]),
+        (KEYS + BAR + TABLE, ["Add", "Copy", "Done"]),
+        (BAR + "<p>Ann</p>" + KEYS, ["Add", "Copy"]),
+    ],
+    ids=["field behind", "field before", "without rows"],
+)
+async def test_a_grid_that_keeps_a_field_for_its_keys_is_listed_whole(
+    hand: Hand, content: str, names: list[str]
+) -> None:
+    view = await hand.show(f"<div style='position: relative; width: 400px; height: 200px'>{content}</div>")
+    assert [node.name for node in view.elements if node.role != "textbox"] == names
+    assert view.says("Ann")
+
+
+async def test_a_ripple_over_a_control_is_no_element_of_its_own(hand: Hand) -> None:
+    view = await hand.show(
+        "<style>.box { position: relative; display: inline-block; cursor: pointer }"
+        ".box i { position: absolute; inset: 0 }</style><b class=box onclick=1>Play<i></i></b>"
+        "<script>document.querySelector('.box i').addEventListener('pointerdown', () => 0)</script>"
+    )
+    assert [node.name for node in view.elements] == ["Play"]
+
+
+async def test_the_label_inside_a_combobox_is_no_part_of_its_value(hand: Hand) -> None:
+    view = await hand.show(
+        "<div role=combobox aria-label=Fruit tabindex=0><span>Fruit</span> <span>Banana</span></div>"
+        "<div role=combobox aria-label=Town tabindex=0><span>Town hall</span></div>"
+    )
+    assert 'value="Banana"' in view.one("Fruit").states
+    assert 'value="Town hall"' in view.one("Town").states
+
+
+async def test_data_in_the_cell_before_is_no_hint_of_a_field(hand: Hand) -> None:
+    view = await hand.show(
+        """<table><tr><td>2<td><input class=a><td>Rome<td>12<td><input class=b></table>
+        <table><tr><td>Tea<td>green<td><input type=checkbox class=c></table>
+        <table><tr><td>Home<td><label>Town</label><td><input class=f></table>
+        <table><tr><td>Name:<td><input class=d><td>Mail:<td><input class=e></table>"""
+    )
+    assert [node.states for node in view.elements] == [
+        (),
+        (),
+        (),
+        ('hint="Town"',),
+        ('hint="Name"',),
+        ('hint="Mail"',),
+    ]
+
+
+async def test_a_label_beside_a_field_and_a_hidden_list_is_its_hint(hand: Hand) -> None:
+    view = await hand.show(
+        """<div><div><input readonly value=Choose><select tabindex=-1
+        style="position: absolute; width: 0; height: 0; opacity: 0; pointer-events: none"><option>Tea</select>
+        </div><label>Drink</label></div>"""
+    )
+    assert 'hint="Drink"' in view.of_role("textbox")[0].states
+
+
+async def test_items_that_a_box_listens_for_are_elements_below_its_field(hand: Hand) -> None:
+    view = await hand.show(
+        """<p style="height: 300px">Towns</p><div id=list style="width: 200px">
+        <input readonly value=Paris><div><div class=item>Rome</div>
+        <div class=item>Paris</div><div class=item>Oslo</div></div></div>
+        <script>list.addEventListener('mousedown', ({ target }) => {
+        document.title = target.textContent })</script>"""
+    )
+    await hand.click(view.index("Oslo"))
+    assert await hand.tab.page.title() == "Oslo"
+
+
+async def test_a_text_is_named_as_a_search_shows_it(hand: Hand) -> None:
+    await hand.show(
+        "<p id=p>cup</p><p>More</p><script>document.addEventListener('dblclick', ({ target }) => {"
+        " target.textContent = 'mug' })</script>"
+    )
+    found = await hand.tab.dom.find(ElementQuery(text="cup"), limit=5)
+    assert [str(node).split(" ", 1)[1] for node in found.nodes] == ['text "cup"']
+    await hand.do("click_element", index='text "cup"', double=True)
+    assert await hand.script("p.textContent") == "mug"
+
+
+async def test_a_radio_that_says_its_state_by_internals_is_checked(hand: Hand) -> None:
+    view = await hand.show(
+        """<x-radio tabindex=0>One</x-radio><script>
+        customElements.define('x-radio', class extends HTMLElement {
+        #internals = this.attachInternals();
+        connectedCallback() {
+          Object.assign(this.#internals, { role: 'radio', ariaLabel: 'One', ariaChecked: 'false' });
+          this.onclick = () => setTimeout(() => { this.#internals.ariaChecked = 'true' }, 50);
+        } })</script>"""
+    )
+    result = await hand.do("set_checked", index=view.index("One"), checked=True)
+    assert "is now checked" in str(result.extracted_content)
+
+
+async def test_a_slider_that_lets_the_mouse_through_is_moved_by_keys(hand: Hand) -> None:
+    view = await hand.show(
+        """<style>b { pointer-events: none; display: block; width: 9px; height: 9px }</style>
+        <div style="width: 200px; height: 20px"><b role=slider tabindex=0 aria-label=Angle aria-valuenow=0
+        aria-valuemin=0 aria-valuemax=360></b></div><script>
+        document.querySelector('b').addEventListener('keydown', ({ key, target }) => {
+          const step = { ArrowRight: 1, ArrowLeft: -1 }[key] || 0;
+          target.ariaValueNow = Number(target.ariaValueNow) + step;
+        })</script>"""
+    )
+    await hand.do("input_text", index=view.index("Angle"), text="90")
+    assert await hand.script("document.querySelector('b').ariaValueNow") == "90"
+
+
+async def test_a_list_that_is_called_by_its_value_has_its_label_as_hint(hand: Hand) -> None:
+    view = await hand.show(
+        """<div><label>Author</label><div><span role=combobox tabindex=0 aria-labelledby=value>
+        <span id=value>Ann</span></span></div></div>"""
+    )
+    assert 'hint="Author"' in view.one("Ann", role="combobox").states
+    await hand.do("click_element", index='combobox "Author"')
