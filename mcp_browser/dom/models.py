@@ -238,6 +238,8 @@ class ReadyElement(Frozen):
     view. `kind` is how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
     (`picker`), moved (`slider`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached`
     is False where keys reach it and no mouse does; `code` is True of a rich field whose text nobody spells.
+    `edge` is how far the point lies below the edge that a drag moves; `into` how far below its time in a
+    calendar, None for what is an element.
     """
 
     node: DomNode
@@ -254,6 +256,8 @@ class ReadyElement(Frozen):
     code: bool = False
     focused: bool = False
     reached: bool = True
+    edge: float = 0.0
+    into: float | None = None
 
 
 class Scrolled(Frozen):
