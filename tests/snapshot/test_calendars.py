@@ -62,6 +62,14 @@ async def test_a_drag_to_a_time_means_what_is_dragged(hand: Hand, shape: str) ->
     assert log(await hand.look()) == "Review 27 14:00-18:00, New 23 10:00-12:00"
 
 
+async def test_the_days_of_a_week_without_entries_are_parts_of_the_page_too(hand: Hand) -> None:
+    await week(hand, "tiled")
+    await hand.tab.page.evaluate("notes.length = 0; draw()")
+
+    days = [node.name for node in (await hand.look()).snapshot.nodes if node.role == "group" and node.name]
+    assert days == ["Mon 23", "Tue 24", "Wed 25", "Thu 26", "Fri 27"]
+
+
 async def test_a_time_is_where_the_page_has_it_now(hand: Hand) -> None:
     await week(hand, "tiled")
     found = await hand.tab.dom.find(ElementQuery(text="Tue 24 9 AM"), limit=1)

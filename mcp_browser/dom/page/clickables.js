@@ -149,7 +149,7 @@ function closeClickable(own, at) {
   if (controls === 1 && (texts === 0 || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
-  if (controls === 0 && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
+  if (controls === 0 && texts > 1 && length <= LONGEST_CLICKABLE && (nameAlike(element, at) || hasScale(walk.lines.slice(at + 1)))) {
     own.kind = "region";
     own.role = "group";
     own.states = withHint(element, own.role, own.states);

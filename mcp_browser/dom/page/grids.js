@@ -14,18 +14,23 @@ const HALF_DAY = 720;
 const STEPS = [15, 30, 60];
 const LEAST_STEP = 5;
 /** So far below its time a place is clicked, CSS pixels: a shorter one may begin there. */
-const INTO = 3;
+const INTO = 1.5;
 
 /** @typedef {{line: Line, node: Element, parts: RegExpExecArray, minutes: number, y: number}} Tick a time on the scale, and where it is */
-/** @typedef {{name: string, box: DOMRect}} Column @typedef {{ticks: Tick[], node: Element, axis: DOMRect, slope: number, columns: Column[], heads: Set<Line>, port: Port}} Grid */
-/** @typedef {{name: string, node: Element, x: number, y: number, width: number, height: number, port: Port}} Place */
+/** @typedef {{name: string, box: DOMRect}} Column @typedef {{ticks: Tick[], node: Element, axis: DOMRect, slope: number, columns: Column[], heads: Set<Line>, port: Port, clip: Element | null, seen: [number, number]}} Grid */
+/** @typedef {{name: string, grid: Grid, x: number, y: number, width: number, height: number}} Place */
 
 /** The grids that were read last. @type {Grid[]} */
 let gridsRead = [];
+/** The place that was made ready last: a page may draw its scale anew during a drag. @type {{id: number, place: Place} | null} */
+let placed = null;
 /** @type {Map<number, string>} */
 const placeNames = new Map();
 /** @type {Map<string, number>} */
 const placeIds = new Map();
+
+/** Whether so many lines are times that they may be a scale. @param {Line[]} lines */
+const hasScale = (lines) => lines.filter(({ name }) => name.length <= LONGEST_TIME && TIME.test(name) && TIME_WITHIN.test(name)).length >= LEAST_TICKS;
 
 /** The calendars by the hour among the lines of a page. @param {Line[]} lines @returns {Grid[]} */
 function gridsIn(lines) {
@@ -60,20 +65,33 @@ function gridBeside(ticks, lines) {
   const middle = (text.top + text.bottom) / 2;
   const next = cell.nextElementSibling;
   const isTiled = next && Math.abs(rectOf(next).top - box.bottom) <= NEAR;
-  const begin = !isTiled ? middle : middle > box.bottom - box.height / 4 ? box.bottom : box.top;
-  for (const tick of ticks) tick.y = begin + since(tick);
+  let begin = !isTiled ? middle : middle > box.bottom - box.height / 4 ? box.bottom : box.top;
   const { port } = first.line;
-  const { columns, heads } = columnsAbove(lines, Math.max(axis.top, port.top), text.right);
+  const clip = Array.from(outward(scale)).find((outer) => rectOf(outer).height < axis.height - NEAR) || null;
+  const part = clip ? rectOf(clip) : axis;
+  /** @type {[number, number]} */
+  const seen = [Math.max(axis.top, part.top, port.top), Math.min(axis.bottom, part.bottom, port.bottom)];
+  const { columns, heads } = columnsAbove(lines, seen[0], text.right);
   const [left, right] = [columns[0], columns[columns.length - 1]];
   const [head] = heads;
   if (!left || !right || !head) return null;
+  // What lies in the first column says better where its hours begin.
+  const drawn = at((left.box.left + left.box.right) / 2, (seen[0] + seen[1]) / 2);
+  const day = drawn && rectOf(widest(drawn, "width", left.box.width));
+  if (day && day.height > axis.height * 0.8) {
+    const half = since(second) / 2;
+    const beside = (/** @type {number} */ y) => y - day.top - half * Math.round((y - day.top) / half);
+    for (const y of [box.top, middle, box.bottom]) if (Math.abs(beside(y)) < Math.abs(beside(begin)) - 1) begin = y;
+    if (Math.abs(beside(begin)) <= NEAR + 1) begin -= beside(begin);
+  }
+  for (const tick of ticks) tick.y = begin + since(tick);
   let node = scale;
   const isAcross = () => rectOf(node).left <= left.box.left + NEAR && rectOf(node).right >= right.box.right - NEAR;
   for (const outer of outward(scale)) {
     if (head.node && holds(outer, head.node) && isAcross()) break;
     node = outer;
   }
-  return { ticks, node, axis, slope, columns, heads, port };
+  return { ticks, node, axis, slope, columns, heads, port, clip, seen };
 }
 
 /** The outermost box around an element that is not larger than this. @param {Element} element @param {"width" | "height"} side @param {number} size */
@@ -87,7 +105,7 @@ function widest(element, side, size) {
 }
 
 /** So far above a grid its days stand at most, and so far apart parts of one row, CSS pixels. */
-const [MOST_ABOVE, SAME_ROW] = [250, 8];
+const [MOST_ABOVE, SAME_ROW, MOST_UP_TO_STICKY] = [250, 8, 6];
 
 /** What stands in a row of even distances right above: the columns' names, of several rows all of them. @param {Line[]} lines @param {number} limit @param {number} from the left edge */
 function columnsAbove(lines, limit, from) {
@@ -98,7 +116,9 @@ function columnsAbove(lines, limit, from) {
   for (const { line, node, name } of entries) {
     if (!node || !name || name.length > LONGEST_HINT) continue;
     const { left, right, top, bottom } = rectOf(node);
-    if (bottom > limit + NEAR || top < limit - MOST_ABOVE || left < from - NEAR) continue;
+    if (bottom > limit + MOST_ABOVE || top < limit - MOST_ABOVE || left < from - NEAR) continue;
+    // What stays at the top while the grid is scrolled lies over it.
+    if (bottom > limit + NEAR && !Array.from(outward(node, MOST_UP_TO_STICKY)).some((outer) => styleOf(outer).position === "sticky")) continue;
     const head = { line, node, name, x: (left + right) / 2, y: (top + bottom) / 2 };
     const row = rows.find(([one]) => one && Math.abs(one.y - head.y) <= SAME_ROW);
     if (row) row.push(head);
@@ -150,7 +170,7 @@ function withColumns(lines) {
       return columns.findIndex((column) => Math.abs(box.left + box.right - column.box.left - column.box.right) < column.box.width && box.width <= column.box.width + 2 * NEAR);
     };
     const isRow = (/** @type {Line} */ { kind, node, name, parts }) => kind === "row" && node && parts && isHigh(rectOf(node)) && !WORDS.test(plain(name));
-    for (const line of lines.flatMap((line) => (isRow(line) ? (line.parts || []).map((part) => Object.assign(part, { depth: line.depth })) : line))) {
+    for (const line of lines.flatMap((line) => (isRow(line) ? (line.parts || []).map((part) => Object.assign(part, { depth: line.depth + 1 })) : line))) {
       if (!top || line.depth <= top.depth) {
         within = place(line);
         top = within < 0 ? null : line;
@@ -158,7 +178,7 @@ function withColumns(lines) {
       }
       (inner[within] || rest).push(line);
     }
-    const { depth } = inner.find(([begun]) => begun)?.[0] || last.line;
+    const depth = Math.min(last.line.depth, inner.find(([begun]) => begun)?.[0]?.depth ?? Infinity);
     if (at < 0) at = rest.indexOf(last.line) + 1;
     const times = `times=${quoted(first.parts[0] + " – " + last.parts[0])}`;
     const named = columns.flatMap(({ name, box }, i) => {
@@ -169,7 +189,8 @@ function withColumns(lines) {
         Object.assign(begun, { name: cut(`${name} ${begun.name}`.trim(), LONGEST_NAME), states: [...begun.states.filter((state) => !state.startsWith("hint=")), times, ...hint] });
         return own;
       }
-      for (const line of own) line.depth += 1 + depth - /** @type {Line} */ (begun).depth;
+      const deeper = begun ? 1 + depth - begun.depth : 0;
+      for (const line of own) line.depth += deeper;
       const far = beyond(new DOMRect(box.left, axis.top, box.width, axis.height), port);
       return [{ ...bareLine("region", placeId(name, node), "group", name, [times, ...hint], node), depth, far, port }, ...own];
     });
@@ -181,18 +202,18 @@ function withColumns(lines) {
 
 /** The places of the grids that were read last: each column, and each time in it. @returns {Generator<Place>} */
 function* placesRead() {
-  for (const { axis, columns, node, port, slope, ticks } of gridsRead) {
+  for (const grid of gridsRead) {
+    const { axis, columns, seen, slope, ticks } = grid;
     const unit = /** @type {Tick} */ (ticks[1]).minutes - /** @type {Tick} */ (ticks[0]).minutes;
     const step = STEPS.find((minutes) => minutes * slope >= LEAST_STEP && unit % minutes === 0) || unit;
     for (const { name, box } of columns) {
       const { left: x, width } = box;
-      const [top, bottom] = [Math.max(axis.top, port.top), Math.min(axis.bottom, port.bottom)];
-      yield { name, node, x, y: (top + bottom) / 2, width, height: 0, port };
+      yield { name, grid, x, y: (seen[0] + seen[1]) / 2, width, height: 0 };
       for (const [i, tick] of ticks.entries()) {
         const end = ticks[i + 1]?.minutes ?? tick.minutes + unit;
         for (let minutes = tick.minutes - (i ? 0 : unit); minutes < end; minutes += step) {
           const [y, text] = [tick.y + (minutes - tick.minutes) * slope, timeAfter(tick, minutes - tick.minutes, ticks)];
-          if (text && y >= axis.top - NEAR && y + step * slope <= axis.bottom + NEAR) yield { name: `${name} ${text}`, node, x, y, width, height: step * slope, port };
+          if (text && y >= axis.top - NEAR && y + step * slope <= axis.bottom + NEAR) yield { name: `${name} ${text}`, grid, x, y, width, height: step * slope };
         }
       }
     }
@@ -219,7 +240,7 @@ function placeId(name, node) {
 }
 
 /** @param {Place} place @param {number} id @param {string} role */
-const placeLine = ({ name, node, port, x, y, width, height }, id, role) => ({ ...bareLine("interactive", id, role, name, [], node), far: beyond(new DOMRect(x, y, width, height), port), port });
+const placeLine = ({ name, grid: { node, port }, x, y, width, height }, id, role) => ({ ...bareLine("interactive", id, role, name, [], node), far: beyond(new DOMRect(x, y, width, height), port), port });
 
 /** Make a place ready for an action: it is where the page has it now. @param {number} id @param {string} purpose @returns {Promise<object>} */
 async function readyPlace(id, purpose) {
@@ -228,17 +249,20 @@ async function readyPlace(id, purpose) {
     return placesRead().find(({ name }) => name === placeNames.get(id));
   };
   let place = find();
-  const box = place && byId(place.port.id);
-  if (place && box && (place.y < place.port.top || place.y + INTO >= place.port.bottom)) {
-    _scrollBy.call(box, { top: place.y - (place.port.top + place.port.bottom) / 2, behavior: "instant" });
+  const { clip = null, seen = [0, 0] } = place?.grid || {};
+  if (place && clip && (place.y < seen[0] || place.y + INTO >= seen[1])) {
+    _scrollBy.call(clip, { top: place.y - (seen[0] + seen[1]) / 2, behavior: "instant" });
     place = find();
   }
   if (place && (place.y < 0 || place.y + INTO >= innerHeight)) {
     scrollBy({ top: place.y - innerHeight / 2, behavior: "instant" });
     place = find();
   }
+  if (!place && purpose === "read" && placed?.id === id) place = placed.place;
   if (!place) return { problem: "stale", lasting: true };
-  const { node, width, height } = place;
+  placed = { id, place };
+  const { width, height } = place;
+  const { node } = place.grid;
   refer(id, node);
   const facts = { node: wire(placeLine(place, id, height ? "cell" : "group"), false), tag: localName(node), secret: false };
   if (/fill|select|check|upload/.test(purpose)) return { problem: "not-editable", lasting: true, ...facts };
