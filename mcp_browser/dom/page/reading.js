@@ -60,10 +60,10 @@ function read(top, thorough = false) {
     letSleep();
   }
   treeNow = null;
-  const { lines } = walk;
+  const lines = withColumns(withoutEchoes(walk.lines));
   groupsRead = walk.groups;
   walk = standing();
-  return withoutEchoes(lines);
+  return lines;
 }
 
 /** The nodes that a slot shows instead of its children; null where it shows none, and for other elements. @param {Element} element @param {string} tag @returns {Node[] | null} */
