@@ -288,12 +288,10 @@ class Element:
         are CSS pixels from the other's left and top edges; the other may be the element itself. Raises
         InvalidArguments: the offset lies outside of the other's box.
         """
-        onto = await other.ready("hover")
-        _at(onto, offset_x, offset_y, other)
+        _at(await other.ready("hover"), offset_x, offset_y, other)
         start = await self.ready("drag")
         # Some pages move the drop target away as soon as the drag begins.
-        is_middle = offset_x is None and offset_y is None and onto.into is None
-        is_middle = is_middle and self.tab.dom.resolve(other.index).world.is_main
+        is_middle = offset_x is None and offset_y is None and self.tab.dom.resolve(other.index).world.is_main
         place = await other.call("place") if is_middle else None
         mouse = self.input
         # Both at once: during the drag nobody can be asked for consent.
@@ -305,8 +303,6 @@ class Element:
             x, y = _at(await other.show(offset_x, offset_y), offset_x, offset_y, other)
             if place is not None and not await other.call("place"):
                 x, y = place
-            if onto.into is not None and offset_y is None:
-                y += start.edge - onto.into
             await mouse.move((start.x + x) / 2, (start.y + y) / 2, steps=4)
             await mouse.move(x, y, steps=4)
             # A drop target accepts a drop only after the pointer was seen over it.

@@ -242,8 +242,6 @@ class ReadyElement(Frozen):
     is False where keys reach it and no mouse does; `code` is True of a rich field whose text nobody spells.
     `listens` is False where the page is known to run no script as the mouse comes there and presses: a hint
     of the page's own world.
-    `edge` is how far the point lies below the edge that a drag moves; `into` how far below its time in a
-    calendar, None for what is an element.
     """
 
     node: DomNode
@@ -261,8 +259,6 @@ class ReadyElement(Frozen):
     focused: bool = False
     reached: bool = True
     listens: bool = True
-    edge: float = 0.0
-    into: float | None = None
 
 
 class Scrolled(Frozen):

@@ -10,7 +10,7 @@ PARTS = tuple(
     (
         "types natives text ids bridge roles names hints styles editors states walk placing hiding "
         "gathering controls drawings clickables regions tables media folding undrawn entering reading "
-        "covering looks changes settling ready lists fields acting keys scrolling grids finding "
+        "covering looks changes settling ready lists fields acting keys scrolling finding "
         "html identity secrecy vitals recorder api"
     ).split()
 )

@@ -50,15 +50,11 @@ const methods = {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };
     const helper = Object.hasOwn(helpers, name) ? helpers[name] : undefined;
-    // To a place it is scrolled when it is made ready.
-    if (placeNames.has(id) && name === "scrollIntoView") return { value: null };
     if (!helper) throw new TypeError(`the page script has no helper ${name}`);
     return { value: (await helper(element, ...args)) ?? null };
   },
   describe(/** @type {number} */ id) {
     const element = byId(id);
-    const place = placeNames.get(id);
-    if (element && place) return { node: wire(bareLine("interactive", id, "cell", place, [], element), false) };
     return element ? { node: wire(describe(element), false) } : { problem: "stale", lasting: true };
   },
   /** A part of the page as lines, or all of it, 0. */

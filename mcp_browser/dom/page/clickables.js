@@ -150,8 +150,7 @@ function closeClickable(own, at) {
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
   const isLed = controls === 1 && FIELDS.has(walk.lines[at + 1]?.role ?? "");
-  const isAlike = () => nameAlike(element, at) || (!isLed && hasScale(walk.lines.slice(at + 1)));
-  if ((controls === 0 || isLed) && texts > 1 && length <= LONGEST_CLICKABLE && isAlike()) {
+  if ((controls === 0 || isLed) && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
     own.kind = "region";
     own.role = "group";
     own.states = withHint(element, own.role, own.states);

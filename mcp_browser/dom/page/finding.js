@@ -29,8 +29,6 @@ function find(wanted, limit, within) {
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
   // Cells, what changes their size, and what is in an editor's text have lines in a thorough reading alone.
   const cells = CELLS.has(role) || role === "row" || GRIPS.test(`${role} ${text} ${name}`);
-  const asPlace = !top && (CELLS.has(role) || TIME_WITHIN.test(text + name));
-  if (asPlace && cells) release(read(null));
   const lines = read(top, cells);
   const seen = cells || top ? null : { lines, groups: groupsRead };
   const sought = role && editorRead && seen ? read(null, true) : lines;
@@ -59,16 +57,10 @@ function find(wanted, limit, within) {
     total++;
     ranked[rankOf(line.name.toLowerCase(), text || name)].push({ line, row: null });
   }
-  for (const place of asPlace ? placesRead() : []) {
-    if (!place.height || (role && !CELLS.has(role)) || !mayFit(place.name, `cell "${place.name}"`)) continue;
-    total++;
-    ranked[rankOf(place.name.toLowerCase(), text || name)].push({ line: placeLine(place, 0, "cell"), row: null });
-  }
   const found = ranked.flat().slice(0, limit);
   const roles = role && !total ? new Set([...withParts(sought).map((line) => line.role), ...[...TAGS_OF_ROLE.keys()].filter((one) => !partsOfRole(one, top).next().done)]) : [];
   for (const one of found) {
-    if (one.line.id) keep(/** @type {Element} */ (one.line.node));
-    else one.line.id = placeId(one.line.name, /** @type {Element} */ (one.line.node));
+    keep(/** @type {Element} */ (one.line.node));
     if (one.line.cells) one.line = withCells(one.line, (cell) => fits(cell, ""));
   }
   distinguish(found);

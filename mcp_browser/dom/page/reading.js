@@ -60,10 +60,10 @@ function read(top, thorough = false) {
     letSleep();
   }
   treeNow = null;
-  const lines = withColumns(withoutEchoes(walk.lines));
+  const { lines } = walk;
   groupsRead = walk.groups;
   walk = standing();
-  return lines;
+  return withoutEchoes(lines);
 }
 
 /** The nodes that a slot shows instead of its children; null where it shows none, and for other elements. @param {Element} element @param {string} tag @returns {Node[] | null} */

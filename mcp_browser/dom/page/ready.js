@@ -208,7 +208,6 @@ function tickOf(item) {
 
 /** @param {number} id @param {string} purpose @param {boolean} force @param {boolean} faint whether it may be transparent @returns {Promise<object>} */
 async function tryReady(id, purpose, force, faint) {
-  if (placeNames.has(id)) return readyPlace(id, purpose);
   const asked = now();
   const element = byId(id);
   if (!element) return { problem: "stale", lasting: true };
@@ -351,8 +350,7 @@ async function tryReady(id, purpose, force, faint) {
       if (how) return { problem: "hidden", how, ...facts };
     } else point = labelled;
   }
-  const edge = purpose === "drag" ? belowEdge(target, point.y) : 0;
-  return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, edge };
+  return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height };
 }
 
 /** Whether nothing of an element is drawn, by its own style or that of what is close around it. @param {Element} element */
