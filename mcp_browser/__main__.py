@@ -15,12 +15,17 @@ def main() -> None:
 
         sys.exit(do(words[1:]))
     import gc  # noqa: PLC0415
+    import signal  # noqa: PLC0415
 
+    serves = words == ["do", "--serve"] or _NOT_SERVING.isdisjoint(words)
+    if serves and "record" not in words:
+        # Python drops a KeyboardInterrupt that is raised while an import calls back: the program would go on.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     from mcp_browser.browser.process.early_driver import start_driver  # noqa: PLC0415
 
     # Start-up makes very many objects that live on; looking for garbage among them takes a tenth of a second.
     gc.disable()
-    if words == ["do", "--serve"] or _NOT_SERVING.isdisjoint(words):
+    if serves:
         start_driver()
     from mcp_browser.cli import main as run  # noqa: PLC0415
 

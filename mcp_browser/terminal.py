@@ -42,10 +42,12 @@ def main(words: Sequence[str]) -> int:
     """Carry out what follows `mcp-browser do`; the exit code."""
     try:
         name, words = session_of(words)
+        if not words:
+            raise Unusable("name an action; `mcp-browser do --help` lists them.")
         os.makedirs(folder(), mode=0o700, exist_ok=True)
         checked(folder())
         if words[0] in ("status", "stop"):
-            if words[1:] and words != ["stop", "--all"]:
+            if words[1:] and words not in (["stop", "--all"], ["status", "--json"]):
                 raise Unusable(
                     f"{words[0]} takes no {words[1]}; `mcp-browser do -s NAME stop` ends a session."
                 )

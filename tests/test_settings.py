@@ -208,6 +208,8 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
         ),
         (["--hedless"], "unknown argument --hedless (did you mean --headless?); see --help."),
         (["install", "--nope"], "unknown argument --nope; see --help."),
+        (["--secret", "x", "run", "hi"], "--secret stands after the command; see --help."),
+        (["--json", "tasks"], "--json stands after the command; see --help."),
         (["--upload-dirs", "/x"], "unknown argument --upload-dirs (did you mean --upload-dir?); see --help."),
         (["config", "cursor", "--wirte"], "unknown argument --wirte (did you mean --write?); see --help."),
         (

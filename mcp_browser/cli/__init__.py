@@ -18,7 +18,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code, 2 for a wrong setting and 1 for a failure."""
     try:
         code = _run(sys.argv[1:] if words is None else words)
-        sys.stdout.flush()
+        if sys.stdout:
+            sys.stdout.flush()
     except BrokenPipeError:  # Nobody reads on.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED

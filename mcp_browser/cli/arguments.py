@@ -196,7 +196,9 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
         found, unknown = parser.parse_known_args(_joined(words))
     except SettingsError:
         # What stands behind an unknown flag is taken for a command.
-        flags = [word for word in words if word.startswith("--") and word.partition("=")[0] not in own_flags]
+        begun = next((at for at, word in enumerate(words) if word in COMMANDS), len(words))
+        its = [word for word in words[begun:] if word.partition("=")[0] not in own_flags]
+        flags = [word for word in [*words[:begun], *its] if word.startswith("--")]
         _refuse(parser, flags, own_flags)
         raise
     _refuse(parser, unknown, own_flags)
@@ -220,6 +222,8 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
 def _refuse(parser: argparse.ArgumentParser, words: Sequence[str], own_flags: Sequence[str]) -> None:
     flags = re.findall(r"--[a-z][a-z-]*", parser.format_help()) if words else []
     unknown = [word for word in words if word.partition("=")[0] not in flags]
+    if unknown and (flag := unknown[0].partition("=")[0]) in own_flags:
+        raise SettingsError(f"{flag} stands after the command; see --help.")
     if unknown:
         near = did_you_mean(unknown[0], [*own_flags, *flags])
         raise SettingsError(f"unknown argument {unknown[0]}{near}; see --help.")

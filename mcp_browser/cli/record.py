@@ -49,7 +49,12 @@ async def _record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
     settings, folder = loaded.settings, given.get("folder", Path())
     # An earlier recording stays, unless its name is given.
     names = itertools.chain(["recorded"], (f"recorded_{number}" for number in itertools.count(2)))
-    name = given.get("name") or next(one for one in names if not (folder / f"test_{one}.py").exists())
+    free = (
+        one
+        for one in names
+        if not any(map(Path.exists, (folder / f"test_{one}.py", folder / f"{one}.spec.ts")))
+    )
+    name = given.get("name") or next(free)
     console = Console(stderr=True, highlight=False)
     # A test begins with a clean browser, unless a profile is asked for.
     isolated = loaded.origins["profile"] == DEFAULT

@@ -189,6 +189,7 @@ async def _carry_out(
                     await asyncio.sleep(LAST_LOOK_SECONDS)
     except (ActionError, ModelError, SettingsError):
         if is_new and not history.steps:
+            claim.release()
             shutil.rmtree(folder, ignore_errors=True)  # Nothing was begun.
         raise
     finally:

@@ -408,7 +408,8 @@ def _copy(source: str, target: Path) -> None:
     if kinds[0] != kinds[1] and all(kind.startswith("image/") for kind in kinds):
         from PIL import Image  # noqa: PLC0415 - seldom wanted
 
-        with suppress(ValueError), Image.open(source) as picture:  # A format that Pillow does not write.
+        # A format that Pillow does not write.
+        with suppress(ValueError, KeyError, OSError), Image.open(source) as picture:
             picture.convert("RGB").save(target)
             return
     shutil.copyfile(source, target)

@@ -236,6 +236,9 @@ async def _serve_http_until_stopped(settings: Settings) -> None:
 
 
 async def _stop_on_signal(stop: Callable[[], Awaitable[None]], manager: BrowserManager) -> None:
+    if sys.platform == "win32":
+        return  # Its event loops take no signals: what `begin` has set up ends the process.
+
     async def stop_and_end(number: int) -> None:
         await stop()
         await _close(manager)
@@ -270,6 +273,8 @@ async def _serve_until_stopped(settings: Settings, serving: Serving, cleared: Ca
 
 async def _end_on_signal(manager: BrowserManager, cleared: Callable[[], None]) -> None:
     """End the process from here: a thread that waits for input cannot be cancelled and would hold it."""
+    if sys.platform == "win32":
+        return
     with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
         async for number in signals:
             cleared()

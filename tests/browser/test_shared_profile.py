@@ -192,7 +192,7 @@ async def test_a_browser_with_other_settings_is_not_shared(both: tuple[Hand, Han
     assert len(sharers_of(folder)) == len(both)
 
 
-async def test_a_server_with_more_tools_shares_the_browser(both: tuple[Server, Server], folder: Path) -> None:
+async def test_a_server_with_more_tools_shares_the_browser(both: tuple[Hand, Hand], folder: Path) -> None:
     browser = BrowserSettings(headless=True, profile=folder)
     async with managing(browser=browser, tools=ToolSettings(tools=("all",))) as manager:
         third = Hand(await manager.default_session())

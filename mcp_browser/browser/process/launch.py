@@ -51,7 +51,7 @@ _PLAYWRIGHTS_DISABLED_FEATURES = (
 
 WEB_MCP = "WebMCP"  # Chromium's feature for `document.modelContext`, by which pages offer tools
 _ENABLE_FEATURES = "--enable-features="
-PAGE_TOOLS = _ENABLE_FEATURES + WEB_MCP
+ENABLE_WEB_MCP = _ENABLE_FEATURES + WEB_MCP
 """The switch for the group `page_tools`."""
 _DISABLE_FEATURES = "--disable-features="
 
@@ -312,7 +312,7 @@ def browser_settings(settings: Settings) -> BrowserSettings:
     browser = settings.browser
     if {"page_tools", "all"}.isdisjoint(settings.tools.tools):
         return browser
-    return browser.model_copy(update={"browser_args": (*browser.browser_args, PAGE_TOOLS)})
+    return browser.model_copy(update={"browser_args": (*browser.browser_args, ENABLE_WEB_MCP)})
 
 
 def context_options(settings: BrowserSettings) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from mcp_browser.browser.process.launch import PAGE_TOOLS, BrowserChoice, proxy_options, uses_sandbox
+from mcp_browser.browser.process.launch import ENABLE_WEB_MCP, BrowserChoice, proxy_options, uses_sandbox
 from mcp_browser.browser.process.profile import profile_folder
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import BrowserSettings
@@ -60,7 +60,7 @@ def sharing_options(settings: BrowserSettings, choice: BrowserChoice, folder: Pa
         "executable": str(choice.executable),
         "sandbox": uses_sandbox(settings),
         "proxy": proxy_options(settings.proxy)["server"] if settings.proxy is not None else None,
-        "browser-arg": [argument for argument in settings.browser_args if argument != PAGE_TOOLS],
+        "browser-arg": [argument for argument in settings.browser_args if argument != ENABLE_WEB_MCP],
     }
     environment = {
         **os.environ,
