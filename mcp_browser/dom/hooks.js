@@ -12,8 +12,8 @@
   const CLICK_LIKE = new Set(["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "contextmenu"]);
   const DROPS = new Set(["drop", "dragover", "dragenter"]);
   /** What comes as the mouse does and as its button goes down. */
-  const POINTING = ["over", "enter", "move", "down"].flatMap((what) => [`pointer${what}`, `mouse${what}`]);
-  const PRESSING = new Set([...POINTING, "touchstart", "focus", "focusin", "blur", "focusout", "selectstart", "selectionchange"]);
+  const POINTING = ["over", "enter", "move", "out", "leave", "down"].flatMap((what) => [`pointer${what}`, `mouse${what}`]);
+  const PRESSING = new Set([...POINTING, ..."touchstart focus focusin blur focusout input change selectstart selectionchange".split(" ")]);
   const NATIVE = new Set(["button", "input", "select", "textarea", "summary", "option", "body", "html", "iframe"]);
   const INPUTS = ["pointerdown", "mousedown", "keydown", "input", "wheel", "drop", "pointerup", "click", "change"];
   const KEYS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
@@ -42,8 +42,8 @@
   const [FRAMES_OF_EFFECT, TIME_OF_EFFECT] = [3, 60];
   /** So long after an input what happens may come from it, milliseconds. */
   const OF_INPUT = 300;
-  /** So many promises deep it is looked for what the running code shows. */
-  const DEEPEST_PROMISE = 20;
+  /** Timers of about a second are those of analytics, too, milliseconds; and how many promises deep it is looked for what code shows. */
+  const [ABOUT_SECOND, DEEPEST_PROMISE] = [900, 20];
   /** On so many elements a timer had no effect before none is expected on any other. */
   const ELEMENTS_LEARNT = 2;
   /** Of how many timers it is kept whether they had an effect. */
@@ -68,7 +68,7 @@
   const submitterOf = getterOf(SubmitEvent, "submitter");
   const rootOf = Node.prototype.getRootNode;
   const sourceOf = Function.prototype.toString;
-  const findIn = DocumentFragment.prototype.querySelector;
+  const [findIn, findInDocument] = [DocumentFragment.prototype.querySelector, Document.prototype.querySelector];
   const now = performance.now.bind(performance);
   const frame = requestAnimationFrame.bind(globalThis);
   const microtask = queueMicrotask.bind(globalThis);
@@ -131,17 +131,22 @@
   let [learntMore, followed, acted] = [false, false, false];
   /**
    * A timer that has run or a request whose answer has come, and whose effect is looked for: its kind, the element of the input, the
-   * frames that are left, since when, how much of the answer is still to come, and the effects before.
-   * @typedef {{ kind: string, element: object, waited: boolean, held: number, frames: number, from: number, before: number }} Judged
+   * frames that are left, since when, how much of the answer is still to come, what was shown and the effects before.
+   * @typedef {{ kind: string, element: object, waited: boolean, held: number, frames: number, from: number, shown: number, before: number }} Judged
    */
   /** @type {Set<Judged>} */
   const judging = new KeptSet();
   /** How much has been done that can be seen, or may lead to it. */
   let effects = 0;
-  /** How often something was shown, or a frame or a message asked for, which may show it; how often by code that has run; and how often before an unseen timer ran, one of code that shows nothing. */
-  let [shows, showsBefore, showsUnseen] = [0, 0, Infinity];
-  /** The kinds of timers that the page starts by itself: a carousel's, a clock's. @type {Set<string>} */
-  const pages = new KeptSet();
+  /** How often something was shown, or a frame or a message asked for, which may show it; and how often when the running code began. */
+  let [shows, showsBefore] = [0, 0];
+  /** The kinds of timers that the page starts by itself: a carousel's, a clock's; and those that have shown something. @type {[Set<string>, Set<string>]} */
+  const [pages, showing] = [new KeptSet(), new KeptSet()];
+  /** @param {Set<string>} kinds @param {string} kind */
+  function keepKind(kinds, kind) {
+    if (kinds.size >= MOST_LEARNT) kinds.clear();
+    kinds.add(kind);
+  }
   let lastInput = 0;
   /** What the last input went to. @type {object} */
   let inputTarget = document;
@@ -226,6 +231,7 @@
     const ref = new Ref(root);
     shadows.add(ref);
     if (root.mode === "closed") closedRoots.add(ref);
+    if (followed) apply(observe, changing, [root, CHANGED]);
     return root;
   });
 
@@ -252,6 +258,7 @@
   }
 
   const DRAWN = { subtree: true, childList: true, characterData: true };
+  const CHANGED = { ...DRAWN, attributes: true };
   const changing = new MutationObserver(effect);
   /** Call back when what the running code has left to promises has run. @param {() => void} callback @param {number} [left] */
   function afterwards(callback, left = DEEPEST_PROMISE) {
@@ -259,25 +266,20 @@
   }
   /** Something is shown, or soon. */
   function show() {
-    if (shows++ === showsBefore) afterwards(() => (showsBefore = shows));
+    if (settled) showsBefore = ++shows;
+    else if (shows++ === showsBefore) afterwards(() => (showsBefore = shows));
   }
   /** Something is done that can be seen. */
   function effect() {
     effects++;
     show();
   }
-  /** Follow the page's changes while they matter. @param {number} [unseen] */
-  function followChanges(unseen = showsUnseen) {
-    showsUnseen = unseen;
-    const wanted = !settled || judging.size > 0 || showsUnseen < Infinity;
-    if (wanted && !followed) observeAll(changing, { ...DRAWN, attributes: true });
-    else if (!wanted) apply(disconnect, changing, []);
+  /** Follow the page's changes while they matter. */
+  function followChanges() {
+    const wanted = judging.size > 0 || (!settled && longest === LONGEST_AFTER_INPUT);
+    if (wanted && !followed) observeAll(changing, CHANGED);
+    else if (!wanted && followed) apply(disconnect, changing, []);
     followed = wanted;
-  }
-  /** What was shown since an unseen timer ran may come of it: such are waited for from now on. */
-  function endUnseen() {
-    if (shows > showsUnseen) learn("unseen", false, inputTarget);
-    followChanges(Infinity);
   }
   /** Observe the document and its shadow roots. @param {MutationObserver} observer @param {MutationObserverInit} options */
   function observeAll(observer, options) {
@@ -306,6 +308,8 @@
       return "";
     }
   }
+  /** What is drawn on a canvas is not seen here. */
+  const hasCanvas = () => apply(findInDocument, document, ["canvas"]) !== null;
   /** The same whatever calls that code. @param {string} kind */
   const siteOf = (kind) => apply(slice, kind, [0, SITE_DIGITS]);
   /** How long a timer of this kind is waited for: not at all where its like has had no effect. @param {string} kind @param {number} wait */
@@ -324,14 +328,13 @@
       const event = eventOf && apply(eventOf, globalThis, []);
       return pages.has(kind) || (event && apply(typeOf, event, []) === "transitionend" && pages.has(same()));
     }
-    if (pages.size >= MOST_LEARNT) pages.clear();
-    pages.add(kind);
-    pages.add(same());
+    keepKind(pages, kind);
+    keepKind(pages, same());
     return longest === LONGEST_AFTER_INPUT;
   }
   /** A timer runs, or an answer has come: look for what comes of it. @param {string} kind @param {boolean} waited for @param {number} [held] */
   function watchEffect(kind, waited, held = 0) {
-    const judged = { kind, waited, held, element: inputTarget, frames: FRAMES_OF_EFFECT, from: now(), before: effects };
+    const judged = { kind, waited, held, element: inputTarget, frames: FRAMES_OF_EFFECT, from: now(), shown: shows, before: effects };
     judging.add(judged);
     followChanges();
     const next = () => (judged.held || --judged.frames > 0 || now() - judged.from < TIME_OF_EFFECT ? frame(next) : judge(judged));
@@ -346,8 +349,8 @@
     if (judged.held || judged.frames === FRAMES_OF_EFFECT) return;
     // What another input has done meanwhile is no effect of a timer that was not waited for.
     if (!judged.waited && now() - lastInput < OF_INPUT) return;
-    // What is drawn on a canvas is not seen here.
-    const isIdle = effects === judged.before && !document.querySelector("canvas");
+    const isIdle = effects === judged.before && !hasCanvas();
+    if (judged.shown < shows) keepKind(showing, judged.kind);
     learn(judged.kind, isIdle, judged.element);
     learn(siteOf(judged.kind), isIdle, judged.element);
   }
@@ -370,7 +373,7 @@
   const countEffects = (owner, names) => names.forEach((name) => wrap(owner, name, counted));
   countEffects(globalThis, ["alert", "confirm", "prompt", "print", "open", "scroll", "scrollTo", "scrollBy"]);
   countEffects(Element.prototype, ["animate", "scroll", "scrollTo", "scrollBy", "scrollIntoView"]);
-  countEffects(HTMLElement.prototype, ["focus", "blur", "click"]);
+  countEffects(HTMLElement.prototype, ["focus", "blur", "click", "showPopover", "hidePopover", "togglePopover"]);
   countEffects(globalThis.History?.prototype, ["pushState", "replaceState", "back", "forward", "go"]);
   countEffects(globalThis.HTMLFormElement?.prototype, ["submit", "requestSubmit", "reset"]);
   for (const [owner, ...names] of /** @type {[any, ...string[]][]} */ ([
@@ -392,9 +395,9 @@
     const watched = own <= DEEPEST_TIMER && total <= longest;
     const kind = own <= DEEPEST_TIMER && wait >= SHORTEST_LEARNT && wait <= LONGEST_AFTER_INPUT ? kindOf(wait) : "";
     const isPages = kind && isOfPage(kind, wait, callback);
-    let [id, isUnseen] = [/** @type {unknown} */ (undefined), false];
+    let id = /** @type {unknown} */ (undefined);
     args[0] = function (/** @type {any[]} */ ...given) {
-      if ((due.delete(id) || settled) && isUnseen) followChanges(min(shows, showsUnseen));
+      due.delete(id);
       if (kind && watched && !isPages) watchEffect(kind, waited);
       try {
         return at(watched && !isPages ? own : BACKGROUND, () => apply(callback, this, given), total);
@@ -413,10 +416,10 @@
       const before = showsBefore;
       // Code that shows nothing, such as analytics, may start timers of a new kind at each press: only the first waits for them.
       const look = () => {
-        isUnseen = shows === before && !document.querySelector("canvas");
-        if (isUnseen && !learnt.has("unseen")) apply(native, self, [() => due.delete(id), acted ? 0 : lastInput + LONGEST_AFTER_INPUT - now()]);
+        if (shows > before || showing.has(kind) || hasCanvas()) return;
+        apply(native, self, [() => due.delete(id), acted ? 0 : lastInput + LONGEST_AFTER_INPUT - now()]);
       };
-      if (total > OF_INPUT && !typing) afterwards(look);
+      if (total >= ABOUT_SECOND && !typing) afterwards(look);
     }
     return id;
   });
@@ -842,10 +845,10 @@
     }
     lastInput = now();
     settled = typing = false;
-    endUnseen();
     patience = unanswered = 0;
     longest = LONGEST_AFTER_INPUT;
     level = spent = 0;
+    followChanges();
   }
 
   /** @param {Event} event */
@@ -931,10 +934,10 @@
     switch (apply(detailOf, event, [])) {
       case "input":
         begin();
-        return say(message("timers", isPressHeard ? "1" : "0"));
+        return say(message("presses", isPressHeard ? "1" : "0"));
       case "settled":
         settled = true;
-        endUnseen();
+        followChanges();
         // The whole wait may have ended first.
         if (patience >= LONGEST_ANSWER) giveUp();
         unanswered = 0;

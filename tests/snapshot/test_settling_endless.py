@@ -215,7 +215,7 @@ async def test_an_ordinary_answer_is_waited_for(hand: Hand, what: str) -> None:
     assert "late" in words_of(await hand.do("go_to_url", url=page))
 
 
-ANALYTICS = "addEventListener('click', () => setTimeout(() => fetch('/echo'), 700 + 2 * calls), {capture});"
+ANALYTICS = "addEventListener('click', () => setTimeout(() => fetch('/echo'), 950 + 2 * calls), {capture});"
 
 
 @pytest.mark.fresh
@@ -232,19 +232,19 @@ async def test_long_timers_of_code_that_shows_nothing_hold_the_first_action_only
     for _ in range(5):
         await hand.click(view.index("Go"))
         waited.append(await hand.script("performance.now() - first"))
-    assert waited[0] > 650
+    assert waited[0] > 900
     # A busy machine may take long now and then.
-    assert sorted(waited[1:])[1] < 650
+    assert sorted(waited[1:])[2] < 900
 
 
 SAVING = {
-    "at once": "n.textContent = 'Saving'; setTimeout(() => { n.textContent = 'Saved' }, 800)",
-    "once the timer runs": "setTimeout(() => { n.textContent = 'Saved' }, 800); n.textContent = 'Saving'",
-    "by promises": "(async () => { await save(() => { n.textContent = 'Saving' }); await later(800);"
+    "at once": "n.textContent = 'Saving'; setTimeout(() => { n.textContent = 'Saved' }, 950)",
+    "once the timer runs": "setTimeout(() => { n.textContent = 'Saved' }, 950); n.textContent = 'Saving'",
+    "by promises": "(async () => { await save(() => { n.textContent = 'Saving' }); await later(950);"
     " n.textContent = 'Saved' })()",
-    "in a frame": "setTimeout(() => { n.textContent = 'Saved' }, 800);"
+    "in a frame": "setTimeout(() => { n.textContent = 'Saved' }, 950);"
     " requestAnimationFrame(() => { n.textContent = 'Saving' })",
-    "in a shadow tree": "part.textContent = 'Saving'; setTimeout(() => { n.textContent = 'Saved' }, 800)",
+    "in a shadow tree": "part.textContent = 'Saving'; setTimeout(() => { n.textContent = 'Saved' }, 950)",
 }
 
 
@@ -267,11 +267,14 @@ async def test_a_long_timer_of_code_that_shows_something_is_waited_for_at_each_a
 
 
 @pytest.mark.fresh
-async def test_that_a_timer_of_code_that_shows_nothing_has_shown_something_is_learnt(hand: Hand) -> None:
+@pytest.mark.parametrize("delay", [500, 950])
+async def test_a_timer_of_code_that_shows_nothing_is_waited_for_where_it_has_shown_something(
+    hand: Hand, delay: int
+) -> None:
     view = await hand.show(
         "<p id=n>0</p><button id=add>Add</button><button id=go>Go</button><script>let calls = 0;"
         "add.onclick = () => { n.textContent = ++calls };"
-        "go.onclick = () => setTimeout(() => fetch('/echo').then(() => { n.textContent = 'Applied' }), 500)"
+        f"go.onclick = () => setTimeout(() => {{ n.textContent = 'Applied' }}, {delay})"
         "</script>"
     )
     await hand.click(view.index("Add"))
@@ -279,3 +282,14 @@ async def test_that_a_timer_of_code_that_shows_nothing_has_shown_something_is_le
     await hand.tab.page.wait_for_function("n.textContent === 'Applied'")
     await hand.click(view.index("Add"))
     assert "Applied" in words_of(await hand.click(view.index("Go")))
+
+
+@pytest.mark.fresh
+async def test_a_timer_that_draws_in_a_shadow_tree_made_meanwhile_is_waited_for_again(hand: Hand) -> None:
+    view = await hand.show(
+        "<button id=go>Go</button><script>go.onclick = () => {"
+        "const root = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' });"
+        "setTimeout(() => { root.innerHTML = '<p>Drawn</p>' }, 280) }</script>"
+    )
+    for number in range(1, 5):
+        assert "Drawn" in words_of(await hand.click(view.index("Go"))), number

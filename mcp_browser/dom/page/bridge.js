@@ -61,7 +61,7 @@ const answers = {
   elements: (event) => noteListeners(listening, rangesOf(event)),
   drop: ({ submitter }) => noteListeners(dropping, [submitter]),
   drops: (event) => noteListeners(dropping, rangesOf(event)),
-  said: onSaid, timers: onSaid, readings: onSaid, learnt: onSaid,
+  said: onSaid, timers: onSaid, presses: onSaid, readings: onSaid, learnt: onSaid,
   saying({ submitter }) {
     const attributes = Object.entries(parsed() ?? {}).filter(([name, value]) => /^(?:role|aria-[a-z]+)$/.test(name) && typeof value === "string");
     if (submitter) sayings.set(submitter, new Map(/** @type {[string, string][]} */ (attributes)));

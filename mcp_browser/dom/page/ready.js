@@ -186,7 +186,9 @@ async function ready(id, purpose, force) {
   }
 }
 
-const PRESS_HANDLERS = "pointerover pointerenter pointermove mouseover mouseenter mousemove pointerdown mousedown touchstart focus blur selectstart selectionchange";
+const PRESS_HANDLERS =
+  "pointerover pointerenter pointermove pointerout pointerleave pointerdown mouseover mouseenter mousemove mouseout mouseleave mousedown " +
+  "touchstart focus blur input change selectstart selectionchange";
 const ON_PRESS = PRESS_HANDLERS.split(" ").map((type) => `[on${type}]`).join();
 /** Whether a press on an element, or the loss of its focus, may run a script that the hook has not heard of: an attribute's, or a frame's. @param {Element | null} element */
 const hearsPress = (element) => isFrame(element) || Array.from(outward(element)).some((outer) => matches(outer, ON_PRESS));
