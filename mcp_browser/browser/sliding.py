@@ -67,7 +67,7 @@ class Slider:
             try:
                 await self._drag(wanted)
             except NotActionable:
-                # What lets the mouse through takes keys all the same.
+                # What the mouse cannot reach is left to the keys.
                 if keys is None:
                     raise
         if keys is not None:

@@ -22,7 +22,7 @@ WORLD_NAME = "mcp-browser"
 API = "__mcpBrowserApi"
 FOR_VALUE = {"returnByValue": True, "awaitPromise": True}  # What makes an evaluation give its value
 MOST_TRIES = 3  # How often a question is put anew because the document went away under it
-LONGEST_ANSWER = 25.0  # How long a page, unless it is large, may take to answer until its script is stopped
+LONGEST_ANSWER = 25.0  # Seconds a page, unless it is large, may take to answer until its script is stopped
 SLOW = 3.0  # An answer that took longer, in seconds: the page is counted before it is asked again
 SILENCE_SECONDS = 1.0  # After which a page that does not answer to the simplest question is busy
 MOST_ORIGINS = 20  # Of how many origins it is kept which waits changed nothing, about 10 kB each
@@ -290,7 +290,11 @@ class Worlds:
             self._children(parent), asyncio.gather(*map(parent.frame_in, owners))
         )
         found = dict(zip(owners, frame_ids, strict=True))
-        return {owner: self._world(children[id], id) for owner, id in found.items() if id in children}
+        return {
+            owner: self._world(children[frame_id], frame_id)
+            for owner, frame_id in found.items()
+            if frame_id in children
+        }
 
     def _world(self, session: CDPSession, frame_id: str) -> World:
         world = self._by_frame.get(frame_id)

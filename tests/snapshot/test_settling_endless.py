@@ -288,7 +288,8 @@ async def test_a_timer_of_code_that_shows_nothing_is_waited_for_where_it_has_sho
 async def test_a_timer_that_draws_in_a_shadow_tree_made_meanwhile_is_waited_for_again(hand: Hand) -> None:
     view = await hand.show(
         "<button id=go>Go</button><script>go.onclick = () => {"
-        "const root = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' });"
+        "const host = document.body.appendChild(document.createElement('div'));"
+        "const root = host.attachShadow({ mode: 'open' });"
         "setTimeout(() => { root.innerHTML = '<p>Drawn</p>' }, 280) }</script>"
     )
     for number in range(1, 5):

@@ -1,6 +1,8 @@
 /** What can be clicked without a role: it has a listener, or its cursor is a hand. */
 
 const MOST_IN_CLICKABLE = 12;
+/** The fields that may stand above the items of a list. */
+const LEADING = set("textbox searchbox combobox");
 const LONGEST_CLICKABLE = 140;
 const MOST_UP_TO_LISTENER = 4;
 /** So many elements with data of their own side by side are items, where what holds them listens. */
@@ -149,7 +151,7 @@ function closeClickable(own, at) {
   if (controls === 1 && (texts === 0 || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
-  const isLed = controls === 1 && FIELDS.has(walk.lines[at + 1]?.role ?? "");
+  const isLed = controls === 1 && LEADING.has(walk.lines[at + 1]?.role ?? "");
   if ((controls === 0 || isLed) && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
     own.kind = "region";
     own.role = "group";
@@ -189,7 +191,7 @@ function closeClickable(own, at) {
 
 /** Whether an element without words lies over all of the control that it is in, as what draws the ripple of a click: a click there is the control's. @param {Element} element @param {number} depth of its line */
 function coversItsControl(element, depth) {
-  const control = walk.lines.findLast((line) => line.depth < depth);
+  const control = depth ? walk.lines.findLast((line) => line.depth < depth) : null;
   if (!control?.node || control.kind !== "interactive" || !holds(control.node, element) || query(element, "svg,img,i,canvas")) return false;
   if (control.role === "clickable" && !hasHand(control.node)) return false;
   const [own, box] = [rectOf(element), rectOf(control.node)];
@@ -220,7 +222,7 @@ function nameAlike(element, at) {
   const controls = inner.filter(({ kind }) => kind === "interactive");
   const inBoxes = controls.filter(({ node }) => node && boxes.some((box) => box && holds(box, node)));
   // Lines of a drawing lead from box to box; above the items of a list its field may stand.
-  if (!controls.every((control) => inBoxes.includes(control) || control.node instanceof SVGGeometryElement || FIELDS.has(control.role))) return false;
+  if (!controls.every((control) => inBoxes.includes(control) || control.node instanceof SVGGeometryElement || LEADING.has(control.role))) return false;
   for (const control of inBoxes) control.depth++;
   boxes.forEach((box, i) => becomeClickable(/** @type {Line} */ (lines[i]), /** @type {Element} */ (box)));
   return true;

@@ -49,11 +49,13 @@ function labelBeside(field, behind = false) {
 }
 
 const LETTER = /\p{L}/u;
-/** Whether what stands in the cell before a field's is data, and not what the field is called: a number, or behind another text. @param {Element} cell @param {string} text */
+/** Whether what stands in the cell before a field's is data, and not what the field is called: a number, or behind another text in a table of data. @param {Element} cell @param {string} text */
 function isData(cell, text) {
   const named = cell.previousElementSibling;
   const before = named && !matches(named, "th,[role=rowheader]") && !query(named, "label") ? named.previousElementSibling : null;
-  return !LETTER.test(text) || (!!before && !query(before, CONTROLS) && LETTER.test(textContent(before)));
+  // A form may be a table of groups, labels and fields.
+  const isOfTable = () => !!query(cell, "[type=checkbox],[type=radio]") || query(closest(cell, "table,[role=grid]") || cell, "th,thead,[role=columnheader]") !== null;
+  return !LETTER.test(text) || (!!before && !query(before, CONTROLS) && LETTER.test(textContent(before)) && isOfTable());
 }
 
 /** Whether what names an element stands in it: the value of a list that was chosen. @param {Element} element */
@@ -66,7 +68,10 @@ function isCalledByValue(element) {
 function loneLabel(box) {
   const labels = queryAll(box, "label");
   const label = /** @type {HTMLLabelElement | undefined} */ (labels[0]);
-  return label && labels.length === 1 && !label.control && Array.from(queryAll(box, TYPED_INTO)).filter(isSeen).length < 2 ? label : null;
+  if (!label || labels.length > 1 || label.control) return null;
+  let fields = 0;
+  for (const field of queryAll(box, TYPED_INTO)) if (isSeen(field) && ++fields > 1) return null;
+  return label;
 }
 
 /** The labels of a reading that are tied to no field, by the boxes that they stand in. @type {WeakMap<object, Map<Node, HTMLLabelElement>>} */
@@ -198,7 +203,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
     if (LEAVES.has(tag)) return null;
     return frame;
   }
-  if (surface) walk.surface = query(surface, UNDRAWN) ? null : surface;
+  if (surface) walk.surface = drawsText(surface) ? surface : null;
   else if (isDrawnByEditor(element) && attribute(element, "aria-hidden") === "true") return null;
   else if (replaceable && (walk.listed.has(element) || !canBeReached(element, tag))) return null;
   if (replaceable) walk.listed.add(element);

@@ -4,8 +4,14 @@ const LEAST_SURFACE = 40;
 const MOST_UP_TO_SURFACE = 6;
 const TINY = 4;
 const GUTTER_CLASS = /(?:^|[\s_-])(?:gutters?|margin|line-?numbers?|line-?nos?)/i;
-/** What no editor draws: a grid or a board may keep a field for its keys, too. */
+/** What no editor draws, save in its bar for searching: a grid or a board may keep a field for its keys, too. */
 const UNDRAWN = "tr,[role=row],button,select,input:not([type=hidden])";
+const SEARCH_BAR = "[class*=search],[class*=dialog]";
+/** Whether what a field takes the keys for is an editor's text. @param {Element} surface */
+const drawsText = (surface) => {
+  const bars = Array.from(queryAll(surface, SEARCH_BAR));
+  return !Array.from(queryAll(surface, UNDRAWN)).some((one) => isSeen(one) && !bars.some((bar) => _contains.call(bar, one)));
+};
 const GUTTER_TEXT = /^[\d\s.:•·+–-]*$/;
 
 /** What a field that nobody sees takes the keys for: the nearest box around it that is no point; null for other fields. @param {Element} element @param {string} tag @returns {Element | null} */
