@@ -54,6 +54,7 @@ def test_the_version_is_told() -> None:
     assert run("--version").stdout == f"mcp-browser {__version__}\n"
 
 
+@pytest.mark.slow
 def test_a_recording_without_a_name_leaves_the_earlier_one_as_it_is(tmp_path: Path) -> None:
     folder = tmp_path / "tests"
     words = ["record", "--headless", "--folder", str(folder), "--tasks-dir", str(tmp_path / "tasks")]

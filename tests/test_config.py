@@ -187,7 +187,9 @@ def test_toml_may_be_written_in_its_several_ways_and_keeps_its_comments(
     config.shown("codex", "--write", "--file", str(config.file))
     after = config.file.read_text("utf-8")
     assert kept in after
-    assert tomllib.loads(after)["mcp_servers"]["browser"]["args"] == ["--stdio"]
+    servers = tomllib.loads(after)["mcp_servers"]
+    assert servers["browser"]["args"] == ["--stdio"]
+    assert before is not OF_ANOTHER or servers.keys() == {"other", "browser"}
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,8 @@ async def test_wrong_values_are_refused_and_nothing_is_changed(hand: Hand, wrong
 
 
 async def test_what_the_browser_was_started_with_is_said_to_stay(manager: BrowserManager, site: Site) -> None:
-    options = {"locale": "fr-FR", "timezone_id": "Europe/Paris"}
+    viewport = {"width": 400, "height": 300}
+    options = {"locale": "fr-FR", "timezone_id": "Europe/Paris", "viewport": viewport}
     async with hand_in(manager, site, context_options=options) as hand:
         await hand.open("")
         locale = await hand.fails("emulate", NotActionable, locale="de-DE")
@@ -164,6 +165,7 @@ async def test_what_the_browser_was_started_with_is_said_to_stay(manager: Browse
         timezone = await hand.fails("emulate", NotActionable, timezone="Asia/Tokyo")
         assert "Start the server without --timezone" in timezone
         assert await hand.js("navigator.language") == "fr-FR"
+        assert await hand.js("innerWidth") == 400
 
 
 async def test_pictures_of_an_emulated_device_leave_it_as_it_is(hand: Hand) -> None:

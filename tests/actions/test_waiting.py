@@ -13,10 +13,11 @@ LATER = "<p id=p>Loading…</p><script>window.later = work => setTimeout(work, 1
 
 
 async def test_all_conditions_are_waited_for_and_what_came_is_told(hand: Hand) -> None:
-    await hand.open(LATER + "<script>later(() => { p.textContent = 'All done' })</script>")
+    await hand.open("<p>All done</p>" + LATER + "<script>later(() => p.remove())</script>")
     text = await hand.do("wait_for", text="all DONE", text_gone="Loading", timeout=20)
     assert text.startswith('Waited for the text "all DONE", the text "Loading" to be gone.')
     assert "All done" in text
+    assert await hand.js("document.getElementById('p')") is None
 
 
 async def test_an_element_is_waited_for_by_selector_or_role(hand: Hand) -> None:

@@ -29,9 +29,12 @@ async def _complaints(hand: Hand, site: Site, body: str, *, count: int = 0) -> s
     return " ".join(notice for notice in seen.notices if notice.startswith("Console"))
 
 
-async def test_what_could_not_be_loaded_is_told_with_its_status_and_address(hand: Hand, site: Site) -> None:
-    told = await _complaints(hand, site, "<script src=/status/410></script>")
-    assert told == f'Console: 1 error: "410 (Gone) for {site.url}/status/410"'
+async def test_errors_are_counted_and_what_could_not_be_loaded_is_told_with_its_url(
+    hand: Hand, site: Site
+) -> None:
+    said = "for (const word of ['no stock', 'no stock']) console.error(word); console.log('well')"
+    told = await _complaints(hand, site, f"<script>{said}</script><script src=/status/410></script>")
+    assert told == f'Console: 3 errors: "no stock" (2 times); "410 (Gone) for {site.url}/status/410"'
 
 
 async def test_a_missing_icon_is_no_complaint(hand: Hand, site: Site) -> None:

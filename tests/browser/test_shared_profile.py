@@ -246,7 +246,7 @@ async def test_a_profile_of_another_program(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp_browser.browser.process.profile.ENDING_SECONDS", 0.1)
-    foreign = start_chromium(tmp_path, site.page("<p>Foreign</p>"))
+    foreign = start_chromium(tmp_path, site.page("<p>Foreign</p>"), port=None)
     try:
         await until((tmp_path / "SingletonLock").is_symlink)
         async with browsing(profile=tmp_path) as server:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from PIL import Image
 
@@ -74,6 +75,17 @@ class Shell:
         found = re.search(rf"^{session}: .* \(process (\d+),", self.do("status"), re.MULTILINE)
         assert found is not None
         return int(found[1])
+
+    @property
+    def servers(self) -> list[int]:
+        """The processes of this shell's user that are the program."""
+        return [
+            process.pid
+            for process in psutil.process_iter(["cmdline", "environ"])
+            if "mcp_browser" in (process.info["cmdline"] or ())
+            and process.info["environ"]
+            and process.info["environ"].get("XDG_RUNTIME_DIR") == str(self.runtime)
+        ]
 
     @property
     def files(self) -> list[str]:
@@ -176,6 +188,7 @@ def test_a_command_that_is_ended_while_its_server_starts_leaves_the_next_one_its
     assert begun.returncode == (130 if number == signal.SIGINT else -number)
     assert "# Teas" in fresh.do("go_to_url", site.page("<h1>Teas</h1>"))
     assert "# Teas" in fresh.do("get_state")
+    assert fresh.servers == [fresh.server()]
 
 
 def test_other_settings_are_refused_and_another_version_is_replaced(
@@ -187,6 +200,7 @@ def test_other_settings_are_refused_and_another_version_is_replaced(
     pid = fresh.server()
     fresh.do("--viewport=800x600", "get_state")
     fresh.do("--output-dir", str(fresh.folder / "out"), "get_state")
+    fresh.do("--output-dir", "out", "get_state")
 
     code, _, errors = fresh.run("--viewport", "900x600", "--locale", "de", "get_state")
     assert code == 2
@@ -258,6 +272,7 @@ def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> 
         (2, ["fill_form", "@nowhere.json"], "nowhere.json cannot be read: No such file"),
         (2, ["fill_form", "[1"], "FIELDS must be JSON or @FILE"),
         (2, ["--headless"], "name an action"),
+        (2, ["-s", "work"], "name an action"),
         (2, ["-s", "../x", "get_state"], "takes the name of a session"),
         (1, ["click_element", "1"], "disabled"),
         (1, ["go_to_url", "http://127.0.0.1:9/"], "127.0.0.1:9"),

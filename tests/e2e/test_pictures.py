@@ -82,7 +82,8 @@ async def test_a_map_is_dragged_and_zoomed_in_leaflet(site: Site) -> None:
         width, height = size_of(first)
         await browser.do("mouse_click", at=f"{width // 2},{height // 2 - 8}")
         popup = await ask(browser, "document.querySelector('.leaflet-popup-content').textContent")
-        await browser.do("mouse_drag", start="[300,300,300,300]", end="[500,300,500,300]")
+        start, end = (f"{width * part:.0f},{height * 0.3:.0f}" for part in (0.3, 0.5))
+        dragged = await browser.call("mouse_drag", start=start, end=end)
         moved = await ask(browser, "map.getCenter().lng")
         await browser.do("mouse_wheel", at="[0.5,0.5,0.5,0.5]", direction="up", pixels=120)
         await browser.do("evaluate_script", script="new Promise(r => setTimeout(r, 200))")
@@ -91,6 +92,7 @@ async def test_a_map_is_dragged_and_zoomed_in_leaflet(site: Site) -> None:
         closest = await ask(browser, "map.getZoom()")
 
     assert popup == "Here it is"
+    assert size_of(dragged) == (width, height)
     # A fifth of 1280 pixels, at 5 * 256 pixels for 360 degrees at zoom 0.
     assert moved == pytest.approx(10 - 256 * 360 / (256 * 2**5), abs=1.5)
     assert closer > 5

@@ -39,7 +39,7 @@ class Silent:
 
 @pytest.mark.parametrize(
     ("tool", "arguments", "status"),
-    [("add_instructions", {"text": "Red."}, "succeeded"), ("stop_task", {}, "stopped")],
+    [("add_instructions", {"text": "Take the red one."}, "succeeded"), ("stop_task", {}, "stopped")],
 )
 async def test_a_call_returns_when_its_question_is_settled_by_another_one(
     room: TaskRoom, tool: str, arguments: dict[str, Any], status: str
@@ -53,6 +53,8 @@ async def test_a_call_returns_when_its_question_is_settled_by_another_one(
         await client.call_tool(tool, {"task_id": task, **arguments})
         result = await calling
         assert data(result)["status"] == status, text(result)
+        if tool == "add_instructions":
+            assert "Take the red one." in (room.desk.tasks / task / "state.json").read_text()
         await person.withdrawn.wait()
 
 

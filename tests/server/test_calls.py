@@ -1,6 +1,8 @@
 """Tools of the server's own, and what results tell programs."""
 
 import asyncio
+import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -122,6 +124,35 @@ async def test_data_is_structured_content_only_where_it_is_the_whole_result(serv
         more = await client.call_tool("describe", {})
         assert more.structured_content is None
         assert text_of(more) == "There are 3 of them."
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("get_html", {}, "<h1>"),
+        ("get_console_messages", {}, "Hello, console"),
+        ("get_network_requests", {}, "/page"),
+        ("get_options", {"index": 0}, "Tea"),
+    ],
+)
+async def test_the_whole_page_reaches_a_client_that_prefers_structured_content(
+    server: Server[Any], site: Site, tool: str, arguments: dict[str, Any], expected: str
+) -> None:
+    url = site.page(
+        "<h1>Ninety pages</h1><select><option>Tea</select><script>console.log('Hello, console')</script>"
+    )
+    async with Client(server) as client:
+        await client.call_tool("get_network_requests", {})
+        opened = await client.call_tool("go_to_url", {"url": url})
+        if "index" in arguments:
+            index = re.search(r"\[(\d+)\] combobox", text_of(opened))
+            assert index is not None
+            arguments = {"index": int(index[1])}
+        result = await client.call_tool(tool, arguments)
+        # As several clients do: the data where there is some, else the text.
+        seen = json.dumps(result.structured_content) if result.structured_content else text_of(result)
+        assert not result.is_error, seen
+        assert expected in seen
 
 
 @both_eras

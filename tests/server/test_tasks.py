@@ -186,8 +186,10 @@ async def test_a_call_is_answered_at_once_and_ends_with_its_result(room: TaskRoo
         assert (await ask(client.session, "tasks/get", handle.task_id))["status"] == "completed"
 
 
-async def test_a_question_is_answered_by_its_key(room: TaskRoom) -> None:
-    room.desk.follow(QUESTION, done("Red."))
+async def test_a_question_is_answered_by_its_key_and_what_is_not_done_is_an_error(
+    room: TaskRoom,
+) -> None:
+    room.desk.follow(QUESTION, done("It is sold out.", success=False))
     async with client_of(room, elicitation_callback=elicit) as client:
         handle = await begun(client, task="Choose.")
         state = await state_in(client.session, handle.task_id, "input_required")
@@ -200,6 +202,7 @@ async def test_a_question_is_answered_by_its_key(room: TaskRoom) -> None:
         await ask(client.session, "tasks/update", handle.task_id, inputResponses={key: answer})
         state = await ended(client.session, handle.task_id)
         assert state["status"] == "completed"
+        assert state["result"]["isError"]
         assert "Red" in (room.desk.tasks / handle.task_id / "state.json").read_text()
 
 

@@ -42,9 +42,10 @@ CONTENT = an_object(
     {**texts("mimeType"), "size": {**NUMBER, "minimum": 0}},
     {**texts("text encoding comment"), "compression": NUMBER},
 )
-RESPONSE = an_object(
-    {**texts("statusText redirectURL"), **MESSAGE, "status": NUMBER, "content": CONTENT}, extends=True
-)
+RESPONSE = {
+    **an_object({**texts("statusText redirectURL"), **MESSAGE, "status": NUMBER, "content": CONTENT}),
+    "patternProperties": {"^_": True},
+}
 TIMINGS = {**an_object(dict.fromkeys(("send", "wait", "receive"), TIME)), "additionalProperties": DURATION}
 ENTRY = an_object(
     {"startedDateTime": MOMENT, "time": TIME, "request": REQUEST, "response": RESPONSE}

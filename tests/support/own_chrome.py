@@ -87,14 +87,15 @@ class User:
 
 
 def start_chromium(
-    folder: Path, *urls: str, port: int = 0, stderr: int = subprocess.DEVNULL
+    folder: Path, *urls: str, port: int | None = 0, stderr: int = subprocess.DEVNULL
 ) -> "subprocess.Popen[bytes]":
-    """A Chromium that somebody else has started, in a group of its own, that can be debugged at a port."""
+    """A Chromium of somebody else, in a group of its own, that can be debugged at this port, if any."""
     choice = find_browser(BrowserSettings())
     assert choice.executable is not None
     options = launch_options(choice, headless=True)
     sandbox = [] if options["chromium_sandbox"] else ["--no-sandbox"]
-    flags = ["--headless", f"--remote-debugging-port={port}", f"--user-data-dir={folder}", *sandbox]
+    debugging = [] if port is None else [f"--remote-debugging-port={port}"]
+    flags = ["--headless", *debugging, f"--user-data-dir={folder}", *sandbox]
     command = [choice.executable, *flags, *options["args"], *urls]
     return subprocess.Popen(command, stderr=stderr, start_new_session=True)
 
