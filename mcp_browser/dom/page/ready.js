@@ -145,8 +145,8 @@ function fillsView(hit, element) {
   });
 }
 
-/** Whether an animation or transition moves the element or something around it. @param {Element} element */
-const isMoving = (element) => running(animations()).some(({ effect, target, end }) => holds(target, element) && (end !== Infinity || movesBox(effect)));
+/** The animations and transitions that move the element or something around it. @param {Element} element */
+const movedBy = (element) => running(animations()).filter(({ effect, target, end }) => holds(target, element) && (end !== Infinity || movesBox(effect)));
 
 const PLACING = ["transform", "translate", "left", "top", "right", "bottom", "marginLeft", "marginTop", "width", "height"];
 /** @param {KeyframeEffect} effect */
@@ -281,9 +281,11 @@ async function tryReady(id, purpose, force, faint) {
     box = boxOf(target);
   }
   const scripted = isStirred();
-  if (scripted || isMoving(target)) {
-    const before = boxOf(target);
+  if (scripted || movedBy(target).length) {
     const begun = now();
+    // An animation begins once a frame was drawn; on a busy machine that may be late.
+    while (movedBy(target).some(({ pending }) => pending) && now() - begun < LATEST_FRAME) await frame();
+    const before = boxOf(target);
     let drawn = false;
     do drawn = (await frame()) || drawn;
     while ((scripted && now() - begun < SCRIPTED_STEP) || (!drawn && now() - begun < LATEST_FRAME));

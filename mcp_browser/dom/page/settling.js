@@ -131,7 +131,8 @@ const running = (all) =>
     const effect = /** @type {KeyframeEffect | null} */ (animation.effect);
     const isShown = !(animation instanceof CSSTransition) || SHOWING.test(animation.transitionProperty);
     if (animation.playState !== "running" || !effect?.target || !isShown) return [];
-    return { effect, target: effect.target, end: Number(effect.getComputedTiming().endTime), at: Number(animation.currentTime) || 0 };
+    const { pending } = animation;
+    return { effect, pending, target: effect.target, end: Number(effect.getComputedTiming().endTime), at: Number(animation.currentTime) || 0 };
   });
 
 /** How long what is just being animated in or out still takes, milliseconds. @param {(Document | ShadowRoot)[]} roots */
