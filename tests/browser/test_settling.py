@@ -190,7 +190,7 @@ async def test_a_timer_without_effect_on_one_element_is_awaited_on_another(hand:
 
 
 async def test_what_timers_did_not_do_is_known_to_the_next_page_of_the_origin(hand: Hand, site: Site) -> None:
-    script = "let ran = 0; document.addEventListener('click', () => setTimeout(() => ran++, 900))"
+    script = "let ran = 0; document.addEventListener('click', () => setTimeout(() => ran++, 800))"
     source = site.publish(script.encode(), path="/tracker.js", content_type="text/javascript")
     html = f"<button>One</button><button>Two</button><p>Here</p><script src='{source}'></script>"
     await hand.open(site.page(html))
