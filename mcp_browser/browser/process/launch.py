@@ -5,21 +5,18 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from mcp_browser.browser.process.early_driver import driver_package
-from mcp_browser.errors import BrowserNotFound, NotFound
+from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, Settings
 
 Origin = Literal["setting", "playwright", "system"]
-
-NAMED = 8  # How many names of devices an error lists
 
 NO_SELECTION_PASTE = "--blink-settings=editingBehaviorType=1"
 """Edits as on Windows: on X11 the middle button pastes the last selection of any program on the display."""
@@ -328,19 +325,6 @@ def context_options(settings: BrowserSettings) -> dict[str, Any]:
         "user_agent": settings.user_agent,
     }
     return {name: value for name, value in options.items() if value is not None}
-
-
-def find_device(name: str, devices: Mapping[str, Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]]:
-    """Name and description of a device, ignoring case; raises NotFound, which lists similar names."""
-    names = {known.lower(): known for known in devices}
-    found = names.get(" ".join(name.lower().split()))
-    if found is None:
-        like = get_close_matches(name.lower(), names, n=NAMED, cutoff=0.3) or list(names)[:NAMED]
-        raise NotFound(
-            f"There is no device {name!r} in Playwright's list.",
-            hint=f"Some of its {len(devices)}: {', '.join(names[one] for one in like)}.",
-        )
-    return found, devices[found]
 
 
 def proxy_options(address: str) -> dict[str, str]:

@@ -12,15 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio.to_thread
 
 from mcp_browser.browser.concurrency import SingleFlight, begin, finish, within
+from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.egress.policy import log_in
 from mcp_browser.browser.process.divide.shared_profile import warn_of_others
-from mcp_browser.browser.process.launch import (
-    browser_settings,
-    context_options,
-    find_browser,
-    find_device,
-    proxy_options,
-)
+from mcp_browser.browser.process.launch import browser_settings, context_options, find_browser, proxy_options
 from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher, is_stuck
 from mcp_browser.browser.process.profile import ProfileLock, profile_folder
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
