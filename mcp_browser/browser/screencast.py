@@ -172,14 +172,30 @@ class Screencast:
                 await send(cdp, "Page.stopScreencast")
 
     async def _start(self, cdp: CDPSession) -> None:
-        """Make the browser send the current frame, then each change."""
-        await send(cdp, "Page.stopScreencast")
-        self._came = None
-        self._news.clear()
-        self._unacknowledged.clear()
+        """Make the browser send the current frame, then each change. Raises PlaywrightError: it is gone."""
         wanted = self._settings.screenshots
-        most = dict.fromkeys(("maxWidth", "maxHeight"), wanted.screenshot_max_side)
-        await send(cdp, "Page.startScreencast", format="jpeg", quality=wanted.screenshot_quality, **most)
+        side = wanted.screenshot_max_side
+        while True:
+            try:
+                await send(cdp, "Page.stopScreencast")
+                self._came = None
+                self._news.clear()
+                self._unacknowledged.clear()
+                await send(
+                    cdp,
+                    "Page.startScreencast",
+                    format="jpeg",
+                    quality=wanted.screenshot_quality,
+                    maxWidth=side,
+                    maxHeight=side,
+                )
+            except PlaywrightError as error:
+                if is_closed(error):
+                    raise
+                # The page is going over to another process.
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                return
 
     def _on_frame(self, event: dict[str, Any]) -> None:
         self._came = event
@@ -190,7 +206,10 @@ class Screencast:
         """The newest frame; it is requested if none arrives within `limit` seconds."""
         if self._unacknowledged:
             # The browser waits for acknowledgements after some frames.
-            await send(cdp, "Page.screencastFrameAck", sessionId=self._unacknowledged.popleft())
+            try:
+                await send(cdp, "Page.screencastFrameAck", sessionId=self._unacknowledged.popleft())
+            except PlaywrightError:
+                await self._start(cdp)
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(limit):
