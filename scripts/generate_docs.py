@@ -19,7 +19,7 @@ from mcp_browser.cli.clients import CLIENTS, Client, Launch
 from mcp_browser.cli.config import NAME, entry_as_text
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.person import PersonTools
-from mcp_browser.server.prompts import PROMPTS
+from mcp_browser.server.prompts import all_prompts
 from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.tools import session_tools
@@ -84,7 +84,7 @@ def _filled(path: Path, **parts: str) -> str:
 
 def _prompt_table() -> str:
     lines = ["| Prompt | What it is for | Arguments | Offered with |", "|---|---|---|---|"]
-    for prompt in PROMPTS:
+    for prompt in all_prompts():
         arguments = "<br>".join(
             (f"`{one.name}`" if one.required else f"*`{one.name}`*") + f": {_cell(one.description or '')}"
             for one in prompt.arguments

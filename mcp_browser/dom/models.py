@@ -99,7 +99,7 @@ class Size(Frozen):
 
 
 class Scroll(Frozen):
-    """Scroll position of the page, in CSS pixels; its parts are in the order of the page script's."""
+    """Scroll position of the page, in CSS pixels."""
 
     x: int
     y: int

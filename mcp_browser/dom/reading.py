@@ -311,11 +311,19 @@ class PageReader:
             elif said and item.place not in same.left_out:
                 nodes_listed.append(node)
         gaps += rest.leave_out(reading.total, at=len(nodes_listed))
+        x, y, view_width, view_height, page_width, page_height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
             title=reading.answer["title"],
             nodes=tuple(nodes_listed),
-            scroll=Scroll(**dict(zip(Scroll.model_fields, reading.answer["view"], strict=True))),
+            scroll=Scroll(
+                x=x,
+                y=y,
+                viewport_width=view_width,
+                viewport_height=view_height,
+                page_width=page_width,
+                page_height=page_height,
+            ),
             gaps=tuple(gaps),
             part=part,
             parts=max(parts, part),

@@ -120,9 +120,14 @@ class World:
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
-        function = {"functionDeclaration": f"function () {{ return {API}.{method}(this) }}"}
-        on = {"objectId": node["object"]["objectId"], **function, "returnByValue": True}
-        return (await send(self.session, "Runtime.callFunctionOn", **on))["result"]
+        given = await send(
+            self.session,
+            "Runtime.callFunctionOn",
+            objectId=node["object"]["objectId"],
+            functionDeclaration=f"function () {{ return {API}.{method}(this) }}",
+            returnByValue=True,
+        )
+        return given["result"]
 
     async def open_hosts(self, ids: Iterable[int]) -> bool:
         """Give the page script the closed shadow roots of these elements; whether there were any.
@@ -202,8 +207,13 @@ class World:
 
     async def _enter(self) -> None:
         try:
-            where = {"frameId": self.frame_id, "worldName": WORLD_NAME, "grantUniveralAccess": True}
-            world = await send(self.session, "Page.createIsolatedWorld", **where)
+            world = await send(
+                self.session,
+                "Page.createIsolatedWorld",
+                frameId=self.frame_id,
+                worldName=WORLD_NAME,
+                grantUniveralAccess=True,
+            )
         except PlaywrightError as error:
             if is_frame_gone(error):
                 raise FrameGone from error
@@ -212,10 +222,15 @@ class World:
         self._heard = False
 
     async def _send(self, expression: str) -> Any:
-        what = {"contextId": self._context, "expression": expression, **FOR_VALUE}
         try:
             async with asyncio.timeout(LONGEST_ANSWER + extra_seconds(self.elements)):
-                answer = await send(self.session, "Runtime.evaluate", **what)
+                answer = await send(
+                    self.session,
+                    "Runtime.evaluate",
+                    contextId=self._context,
+                    expression=expression,
+                    **FOR_VALUE,
+                )
         except TimeoutError as error:
             failure = unanswered(self.elements, reading=self.reading)
             await break_off(self.session)

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -59,7 +60,7 @@ class Prompts:
         more = (_SESSION,) if self._has_sessions else ()
         return {
             prompt.name: replace(prompt, arguments=(*prompt.arguments, *more))
-            for prompt in PROMPTS
+            for prompt in all_prompts()
             if set(prompt.needs) <= tools
         }
 
@@ -96,7 +97,9 @@ class PromptText:
         environment.filters["said"] = _said
         values: dict[str, Any] = dict.fromkeys((one.name for one in self.arguments), "")
         values |= {**given, "line": line}
-        values |= {name: environment.from_string(part).render(values) for name, part in _PARTS.items()}
+        values |= {
+            name: environment.from_string(part).render(values) for name, part in _file()["parts"].items()
+        }
         rendered = (environment.from_string(step).render(values) for step in self.steps.splitlines())
         head, *steps, end = filter(None, rendered)
         text = "\n".join([head, *(f"{number}. {step}" for number, step in enumerate(steps, 1)), end])
@@ -144,8 +147,16 @@ def _prompt(needs: Sequence[str], arguments: Sequence[Mapping[str, Any]], **rest
 
 
 _SESSION = _argument("session", "Handle of the browser session to work in.")
-_FILE: dict[str, Any] = tomllib.loads(
-    resources.files("mcp_browser.server").joinpath("prompts.toml").read_text(encoding="utf-8")
-)
-_PARTS: Mapping[str, str] = _FILE["parts"]
-PROMPTS = tuple(_prompt(**one) for one in _FILE["prompts"])
+
+
+@cache
+def _file() -> dict[str, Any]:
+    """The table of the prompts; few clients ask for it."""
+    text = resources.files("mcp_browser.server").joinpath("prompts.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def all_prompts() -> tuple[PromptText, ...]:
+    """The prompts, whatever tools they need."""
+    return tuple(_prompt(**one) for one in _file()["prompts"])

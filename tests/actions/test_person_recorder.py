@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import FrameLocator, Locator
+from playwright.async_api import FrameLocator, Locator, Page
 
 from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.record.variables import example_of
@@ -124,14 +124,18 @@ async def again(hand: Hand, recorded: AgentHistory, *secrets: str, **variables: 
     return await replay(hand.session, recorded, variables=variables, secrets=Secrets(values)).run()
 
 
+async def log_in(person: Person, page: Page) -> None:
+    await person.fill("Name", "Ann")
+    await person.press("Tab")
+    await page.keyboard.type(PASSWORD)
+    await person.fill("Code", CODE)
+
+
 async def test_a_recording_names_the_secrets_that_a_person_types(hand: Hand) -> None:
     await hand.open(SHOP)
     person, page = Person(hand.session), hand.session.current_tab.page
     async with recording(hand) as recorded:
-        await person.fill("Name", "Ann")
-        await person.press("Tab")
-        await page.keyboard.type(PASSWORD)
-        await person.fill("Code", CODE)
+        await log_in(person, page)
     assert list(recorded.lines[3:]) == [
         'page.get_by_role("textbox", name="Password", exact=True).fill(secret("word"))',
         'page.get_by_role("textbox", name="Code", exact=True).fill(secret("c"))',
@@ -147,10 +151,7 @@ async def test_a_form_is_recorded_and_done_again_and_its_secrets_have_names(
     await hand.open(SHOP)
     person, page = Person(hand.session), hand.session.current_tab.page
     async with recording(hand) as recorded:
-        await person.fill("Name", "Ann")
-        await person.press("Tab")
-        await page.keyboard.type(PASSWORD)
-        await person.fill("Code", CODE)
+        await log_in(person, page)
         await person.press("Tab", "ArrowDown")
         await person.click(page.get_by_text("Tea"))
         await person.click(page.get_by_label("Two"))

@@ -29,7 +29,7 @@ async def _complaints(hand: Hand, site: Site, body: str, *, count: int = 0) -> s
     return " ".join(notice for notice in seen.notices if notice.startswith("Console"))
 
 
-async def test_errors_are_counted_and_what_could_not_be_loaded_is_told_with_its_url(
+async def test_errors_are_counted_and_what_could_not_be_loaded_is_reported_with_its_url(
     hand: Hand, site: Site
 ) -> None:
     said = "for (const word of ['no stock', 'no stock']) console.error(word); console.log('well')"

@@ -12,7 +12,7 @@ from mcp_browser.actions import load_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import BrowserServer
-from mcp_browser.server.prompts import NEEDED, PROMPTS
+from mcp_browser.server.prompts import NEEDED, all_prompts
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings, ToolSettings
 from tests.support.client import both_eras
@@ -77,5 +77,5 @@ async def test_prompts_name_the_tools_that_there_are_and_wrong_arguments_are_rep
 
 
 def test_whether_there_are_prompts_is_known_by_one_tool() -> None:
-    assert all(NEEDED in prompt.needs for prompt in PROMPTS)
-    assert any(prompt.needs == (NEEDED,) for prompt in PROMPTS)
+    assert all(NEEDED in prompt.needs for prompt in all_prompts())
+    assert any(prompt.needs == (NEEDED,) for prompt in all_prompts())
