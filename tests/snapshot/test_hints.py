@@ -155,6 +155,13 @@ async def test_a_refusal_names_the_element_as_the_snapshot_does(hand: Hand) -> N
         "<p>Town</p><input type=file>",
         "<h2>Town</h2><ul><li>Oslo <b>x</b></li><li><input></li></ul>",
         "<input type=checkbox aria-label=a><table><tr><td>Town<td><input></table>",
+        # A component that stands for a field which it does not show.
+        "<label for=t>Town</label><textarea id=t hidden></textarea>"
+        "<div><button>Bold</button><p style='margin: 50px'>Here</p><div><input></div></div>",
+        "<label for=t>Town</label><br><select id=t hidden></select>"
+        "<div><a onclick=0 style='display: block'>Choose …</a></div>",
+        "<label for=t>Town</label><select id=t hidden></select><div tabindex=0 onclick=0>Choose …</div>",
+        "<label for=t>Town</label><input id=t hidden><span><button>Choose …</button></span>",
     ],
 )
 async def test_what_people_read_as_a_label_is_the_hint_of_a_field_without_a_name(
@@ -171,6 +178,8 @@ async def test_what_people_read_as_a_label_is_the_hint_of_a_field_without_a_name
         "<p style='margin-bottom:90px'>Town</p><input>",
         f"<p>{'Town ' * 20}</p><input>",
         "<p>Town</p><label>Cover <input type=file></label>",
+        "<label for=t>Town</label><select id=t hidden></select><div><p>Text</p><button>Save</button></div>",
+        "<label for=t>Town</label><input id=t type=file hidden><button>Clear</button>",
     ],
 )
 async def test_what_stands_near_a_field_and_is_no_label_is_no_hint(hand: Hand, html: str) -> None:

@@ -315,6 +315,22 @@ async def test_parts_that_are_tables_without_roles_are_joined_where_they_touch(h
     assert apart.text == "Song 0\nSong 1\n| 1980 | Ann |\n| 1981 | Ann |"
 
 
+@pytest.mark.parametrize("named", ["", "No {}"])
+async def test_a_part_that_listens_for_its_rows_loses_none_of_them(hand: Hand, named: str) -> None:
+    table = (
+        "<div style='float: left' onclick=0><table style='border-spacing: 0'><tbody>{}</tbody></table></div>"
+    )
+    row = "<tr style='height: 25px'><td>{}</td></tr>"
+    spacer = "<tr style='height: 0'><td style='padding: 0'></td></tr>"
+    one = table.format(spacer + "".join(row.format(text) for text in (named.format(1), named.format(2), "")))
+    other = table.format(spacer + "".join(row.format(text) for text in ("Song", "Air<td>1981", "")))
+    first = [f"| {named.format(n)} | " for n in (1, 2)]
+    assert (await hand.show(one + other)).text.splitlines() == [
+        f"{first[0]}Song |",
+        f"{first[1]}Air | 1981 |",
+    ]
+
+
 async def test_what_changes_the_size_of_a_column_is_found_with_its_column_and_not_listed(hand: Hand) -> None:
     await hand.show(parts("span", "span").replace("<i class=size>", "<i class=size onmousedown=log.push(1)>"))
     text = found_in(await hand.do("find_elements", text="resize"))

@@ -80,6 +80,7 @@ function openClickable(frame, at, inner = null) {
     // What changes the size of a thing that is dragged is not there to be clicked instead of it.
     const grips = place >= 0 && hasHand(element) ? takeGrips(place + 1) : [];
     closeClickable(own, place);
+    if (own.name && own.kind === "interactive") addHint(own, looseLabelOf(element, true));
     if (grips.length && !walk.lines.includes(own)) for (const grip of grips) grip.depth--;
     walk.lines.push(...grips);
     if (putBack) putBack();
@@ -151,6 +152,9 @@ function closeClickable(own, at) {
   if (controls === 1 && (texts === 0 || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
+  const rows = walk.lines.slice(at + 1).filter((line) => line.cells);
+  // So is one around rows, to which what stands beside them is joined.
+  if (rows.length > 1 && !hasHand(element)) return drop();
   const isLed = controls === 1 && LEADING.has(walk.lines[at + 1]?.role ?? "");
   if ((controls === 0 || isLed) && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
     own.kind = "region";
@@ -170,6 +174,7 @@ function closeClickable(own, at) {
     // An empty box that listens all over the page is there for whatever else is on it.
     if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
     walk.lines.length = at + 1;
+    for (const [key, line] of walk.rows) if (rows.includes(line)) walk.rows.delete(key);
     if (own.name && joinShape(own, before)) return undefined;
     if (!own.name && coversItsControl(element, own.depth)) return drop();
     if (!own.name && before && before.role === "canvas" && isSurfaceOf(element, /** @type {Element} */ (before.node))) return drop();

@@ -38,6 +38,8 @@ const NEAR_FIELD = 40;
  * @param {Element} field @param {boolean} behind
  */
 function labelBeside(field, behind = false) {
+  const tied = looseLabelOf(field, true);
+  if (tied) return tied;
   for (const outer of outward(field, MOST_UP_TO_LABEL)) {
     if (outer === body() || (outer !== field && matches(outer, "form,table,[role=dialog],dialog"))) break;
     const id = attribute(outer, "id");
@@ -68,32 +70,50 @@ function isCalledByValue(element) {
 function loneLabel(box) {
   const labels = queryAll(box, "label");
   const label = /** @type {HTMLLabelElement | undefined} */ (labels[0]);
-  if (!label || labels.length > 1 || label.control) return null;
-  let fields = 0;
-  for (const field of queryAll(box, TYPED_INTO)) if (isSeen(field) && ++fields > 1) return null;
-  return label;
+  return label && labels.length === 1 && !label.control && fieldsIn(box) <= 1 ? label : null;
 }
 
-/** The labels of a reading that are tied to no field, by the boxes that they stand in. @type {WeakMap<object, Map<Node, HTMLLabelElement>>} */
+/** @param {Element} box */
+const fieldsIn = (box) => Array.from(queryAll(box, TYPED_INTO)).filter((field) => isSeen(field)).length;
+
+/** What a component may hide and stand in the place of. */
+const REPLACED = "select,textarea,input:not([type=file],[type=checkbox],[type=radio])";
+/** The share of a component that the control takes up which shows its value. */
+const MOST_OF_BOX = 0.6;
+/**
+ * The labels of a reading that are tied to no field, by the boxes that they stand in, and those tied to a field that is
+ * not drawn, by what stands right behind it.
+ * @type {WeakMap<object, Map<Node, HTMLLabelElement>>}
+ */
 const looseLabels = new WeakMap();
 
-/** What the only label around a field says that is tied to none. @param {Element} field */
-function looseLabelOf(field) {
+/** What the only label around an element says that is tied to no field, or the one tied to the field that it stands for. @param {Element} element @param {boolean} tied whether only the latter counts */
+function looseLabelOf(element, tied = false) {
   let boxes = looseLabels.get(labelsOfRoot);
   if (!boxes) {
     boxes = new Map();
     for (const label of queryAll(document, "label")) {
-      const box = label instanceof HTMLLabelElement && !label.control ? parentNode(label) : null;
+      const control = label instanceof HTMLLabelElement ? label.control : label;
+      const box = !control ? parentNode(label) : matches(control, REPLACED) && !rectOf(control).width ? control.nextElementSibling : null;
       if (box) boxes.set(box, /** @type {HTMLLabelElement} */ (label));
     }
     looseLabels.set(labelsOfRoot, boxes);
   }
   if (!boxes.size) return "";
-  for (const outer of outward(flatParent(field), MOST_UP_TO_LABEL)) {
+  for (const outer of outward(element, MOST_UP_TO_LABEL)) {
     const label = boxes.get(outer);
-    if (label) return loneLabel(outer) && isSeen(label) ? tidy(textContent(label)) : "";
+    if (!label || (tied && !label.control)) continue;
+    const isIts = label.control ? standsFor(element, outer) : outer !== element && loneLabel(outer) !== null;
+    return isIts && isSeen(label) ? tidy(textContent(label)) : "";
   }
   return "";
+}
+
+/** Whether a control is what a component is there for: its only field, or most of what it shows. @param {Element} element @param {Element} box */
+function standsFor(element, box) {
+  if (matches(element, TYPED_INTO)) return fieldsIn(box) <= 1;
+  const [own, whole] = [rectOf(element), rectOf(box)];
+  return own.width * own.height >= whole.width * whole.height * MOST_OF_BOX;
 }
 
 /** The short text right before an element or behind it, close to a field; "" where something else stands there, null where nothing does. @param {Element} element @param {Element} field @param {boolean} behind @returns {string | null} */
@@ -126,19 +146,23 @@ function pushControl(element, role, name, states, far, focused) {
   if (name === "" || (name === NO_FILE && states.includes("type=file"))) own.states = withHint(element, role, states);
   else if (FIELDS.has(role) && traits(element) & HOLDER && tidy(attribute(element, "placeholder") || "") === name) {
     // A placeholder is an example; people read what stands beside the field.
-    const label = looseLabelOf(element);
-    if (label && label !== name) own.states = [...states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
+    addHint(own, looseLabelOf(element));
   } else if (role === "combobox" && isCalledByValue(element)) {
-    const label = labelBeside(element);
-    if (label && label !== name) own.states = [...states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
+    addHint(own, labelBeside(element));
   } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
   else if (traits(element) & LABEL && traits(element) & STYLE) {
     const colour = colourOf(element, name);
     if (colour) own.states = [...states, `hint=${quoted(colour)}`];
   }
+  if (name && (role === "link" || role === "button")) addHint(own, looseLabelOf(element, true));
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
   return own;
+}
+
+/** Add what a label says of a control that is called otherwise. @param {Line} own @param {string} label */
+function addHint(own, label) {
+  if (label && label !== own.name) own.states = [...own.states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
 }
 
 /** When an element's children have been read, end the text and do this, before what was to be done already. @param {Open} frame @param {(start: number) => void} close */

@@ -60,7 +60,7 @@ function read(top, thorough = false) {
     letSleep();
   }
   treeNow = null;
-  const { lines } = walk;
+  const lines = withoutHollow(walk.lines, walk.rows.values());
   groupsRead = walk.groups;
   walk = standing();
   return withoutEchoes(lines);

@@ -223,8 +223,11 @@ function closeRow(element, row, at, far, selected) {
   // What turned out to be no control after all has no line.
   const cells = row.cells.map((cell) => cell.replace(REFERENCES, (sign) => (listed.has(Number(sign.slice(1, -1))) ? sign : "")).trim());
   while (cells.length && cells[cells.length - 1] === "") cells.pop();
+  const said = row.table.gaps.size ? cells.filter((cell) => cell !== ABOVE) : cells;
+  const bare = said.join("").replace(REFERENCES, "").replace(/[\s|]+/g, "") === "";
   const { whole } = row.table;
-  const key = whole && far === far ? `${whole} ${attribute(element, "aria-rowindex") || Math.round(rectOf(element).top)}` : "";
+  const box = whole && far === far ? rectOf(element) : null;
+  const key = box && (box.height || !bare) ? `${whole} ${attribute(element, "aria-rowindex") || Math.round(box.top)}` : "";
   const first = walk.rows.get(key);
   const text = cells.join(" | ");
   // A control without lines of its own below it stands in the row.
@@ -232,8 +235,6 @@ function closeRow(element, row, at, far, selected) {
     const next = inner[i + 1];
     return line.kind === "interactive" && text.includes(reference(line.id)) && !(next && next.depth > line.depth);
   });
-  const said = row.table.gaps.size ? cells.filter((cell) => cell !== ABOVE) : cells;
-  const bare = said.join("").replace(REFERENCES, "").replace(/[\s|]+/g, "") === "";
   if (far !== far || !(row.clickable || !bare || parts.length > 1 || key)) {
     for (const line of inner) line.depth--;
     return;
@@ -248,6 +249,13 @@ function closeRow(element, row, at, far, selected) {
   else if (key) walk.rows.set(key, own);
   walk.lines.push(...(first ? [] : [own]), ...inner.filter((line) => !parts.includes(line)));
   for (const part of parts) part.depth = 0;
+}
+
+const HOLLOW = /^[\s|]*$/;
+/** The lines without those of rows in which nothing stands, and to which nothing was joined. @param {Line[]} lines @param {Iterable<Line>} rows that others may be joined to */
+function withoutHollow(lines, rows) {
+  const hollow = new Set(Array.from(rows).filter((line) => line.kind === "row" && !line.parts && HOLLOW.test(line.name)));
+  return hollow.size ? lines.filter((line) => !hollow.has(line)) : lines;
 }
 
 /** Put what stands in a part of a row to the line of the part that was read first, as it is seen. @param {Line} first @param {Line} own */
