@@ -155,6 +155,7 @@ async def test_a_refusal_names_the_element_as_the_snapshot_does(hand: Hand) -> N
         "<p>Town</p><input type=file>",
         "<h2>Town</h2><ul><li>Oslo <b>x</b></li><li><input></li></ul>",
         "<input type=checkbox aria-label=a><table><tr><td>Town<td><input></table>",
+        "<p>Town</p><div role=group><button>-</button><input></div>",
         # A component that stands for a field which it does not show.
         "<label for=t>Town</label><textarea id=t hidden></textarea>"
         "<div><button>Bold</button><p style='margin: 50px'>Here</p><div><input></div></div>",
@@ -180,11 +181,18 @@ async def test_what_people_read_as_a_label_is_the_hint_of_a_field_without_a_name
         "<p>Town</p><label>Cover <input type=file></label>",
         "<label for=t>Town</label><select id=t hidden></select><div><p>Text</p><button>Save</button></div>",
         "<label for=t>Town</label><input id=t type=file hidden><button>Clear</button>",
+        "<label for=t>Town</label><select id=t hidden></select><div style='height: 20px'>Choose …"
+        "<ul style='position: absolute'><li onclick=0>Oslo</ul></div>",
     ],
 )
 async def test_what_stands_near_a_field_and_is_no_label_is_no_hint(hand: Hand, html: str) -> None:
     view = await hand.show(html)
     assert not [state for state in view.elements[-1].states if state.startswith("hint=")]
+
+
+async def test_a_group_of_choices_has_what_stands_before_it_as_hint(hand: Hand) -> None:
+    view = await hand.show("<p>Stars</p><div role=radiogroup><input type=radio aria-label=1></div>")
+    assert 'hint="Stars"' in view.one("", role="radiogroup").states
 
 
 async def test_an_entry_without_a_name_says_its_place_in_its_set(hand: Hand) -> None:

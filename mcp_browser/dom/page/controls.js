@@ -113,7 +113,8 @@ function looseLabelOf(element, tied = false) {
 function standsFor(element, box) {
   if (matches(element, TYPED_INTO)) return fieldsIn(box) <= 1;
   const [own, whole] = [rectOf(element), rectOf(box)];
-  return own.width * own.height >= whole.width * whole.height * MOST_OF_BOX;
+  // What opens below it, as its entries, reaches beyond.
+  return own.top + own.height / 2 <= whole.bottom && own.width * own.height >= whole.width * whole.height * MOST_OF_BOX;
 }
 
 /** The short text right before an element or behind it, close to a field; "" where something else stands there, null where nothing does. @param {Element} element @param {Element} field @param {boolean} behind @returns {string | null} */
@@ -129,7 +130,9 @@ function writtenNear(element, field, behind) {
     if (localName(/** @type {Element} */ (node)) === "li" && localName(element) === "li") return null;
     const isLabel = localName(/** @type {Element} */ (node)) === "label";
     const isField = !isLabel && (matches(/** @type {Element} */ (node), CONTROLS) || query(/** @type {Element} */ (node), CONTROLS) !== null);
-    if (text === "" && !isField) continue;
+    // Buttons with a sign alone, such as those that count a number down, stand with the field.
+    const isSign = text.length <= 1 && !LETTER.test(text) && matches(/** @type {Element} */ (node), BUTTONS);
+    if (isSign || (text === "" && !isField)) continue;
     const isNear = Math.max(box.top - own.bottom, own.top - box.bottom, box.left - own.right, own.left - box.right) <= NEAR_FIELD;
     return isNear && !isField && WORDS.test(text) && (isLabel || text.length <= LONGEST_HINT) ? text : "";
   }

@@ -25,6 +25,7 @@ function enterRegion(element, tag, role, frame) {
   const id = keep(element);
   const states = role === "listbox" && attribute(element, "aria-multiselectable") === "true" ? ["multiple"] : [];
   const own = newLine("region", element, id, role, cut(name, LONGEST_NAME), states, far === far ? far : 0);
+  if (!name && role === "radiogroup") addHint(own, labelBeside(element));
   frame.start = walk.lines.length;
   walk.lines.push(own);
   walk.depth++;
