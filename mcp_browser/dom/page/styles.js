@@ -171,8 +171,11 @@ function isAddedTo(element, where) {
 /** @param {Element} element @param {"before" | "after"} where @returns {string} */
 function addedText(element, where) {
   if (!isAddedTo(element, where)) return "";
-  const { content, display, visibility, position } = styleOf(element, `::${where}`);
+  const { content, display, visibility, position, fontFamily } = styleOf(element, `::${where}`);
   const text = display === "none" || visibility !== "visible" ? "" : written(content);
+  // A letter by which the font of icons draws a sign.
+  const outer = /^[a-z]$/i.test(text) && ICONS_CALLED.test(attribute(element, "class") || "") ? flatParent(element) : null;
+  if (isElement(outer) && styleOf(outer).fontFamily !== fontFamily) return "";
   return text && position === "absolute" ? ` ${text} ` : text;
 }
 
