@@ -192,7 +192,8 @@ async def test_what_stands_near_a_field_and_is_no_label_is_no_hint(hand: Hand, h
 
 async def test_a_letter_that_the_font_of_icons_draws_as_a_sign_is_no_name(hand: Hand) -> None:
     view = await hand.show(
-        "<style>.x-icon-reload::before { content: 'L'; font-family: signs } .icon-mail::before { content: 'M' }"
+        "<style>.x-icon-reload::before { content: 'L'; font-family: signs }"
+        ".icon-mail::before { content: 'M' }"
         "</style><button><i class=x-icon-reload></i></button><button><i class=icon-mail></i></button>"
     )
     assert [(one.name, *one.states) for one in view.elements] == [("", 'hint="reload"'), ("M",)]

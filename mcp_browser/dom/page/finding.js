@@ -28,7 +28,7 @@ function find(wanted, limit, within) {
   const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
   // Cells, what changes their size, and what is in an editor's text have lines in a thorough reading alone.
-  const cells = CELLS.has(role) || role === "row" || GRIPS.test(`${role} ${text} ${name}`);
+  const cells = CELLS.has(role) || role === "row" || role === "text" || GRIPS.test(`${role} ${text} ${name}`);
   const lines = read(top, cells);
   const seen = cells || top ? null : { lines, groups: groupsRead };
   const sought = role && editorRead && seen ? read(null, true) : lines;
@@ -39,8 +39,8 @@ function find(wanted, limit, within) {
   let row = null;
   for (const line of withParts(sought)) {
     if (line.cells) row = line;
-    if (role && line.role !== role && !(role === "image" && line.role === "img") && !(role === "text" && line.kind === "text")) continue;
-    const shown = saidBy(line);
+    if (role && line.role !== role && !(role === "image" && line.role === "img") && !(role === "text" && (line.kind === "text" || CELLS.has(line.role)))) continue;
+    const shown = role === "row" && line.cells ? plain(withNames(line, line.parts || [])) : saidBy(line);
     if (name && !shown.toLowerCase().includes(name) && !line.states.some((state) => state.toLowerCase() === `hint=${quoted(name)}`)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
@@ -140,6 +140,12 @@ function saidBy({ name, states, node }) {
 const CELL_ESCAPES = /\\([|[])/g;
 const LONGEST_ROW = 60;
 
+/** What a row says, with the names of some elements in it. @param {Line} row @param {Line[]} parts */
+function withNames(row, parts) {
+  const names = new Map(parts.map((part) => [reference(part.id), part.name]));
+  return row.name.replace(REFERENCES, (sign) => names.get(sign) || "");
+}
+
 /** Say of each of several look-alikes in a table what its row says. @param {Found[]} found */
 function distinguish(found) {
   /** @type {Map<string, number>} */
@@ -153,9 +159,7 @@ function distinguish(found) {
     let text = cell ? tidy(textContent(cell)) : "";
     if (!text) {
       const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
-      const names = new Map(naming.map((part) => [reference(part.id), part.name]));
-      const words = one.row.name.replace(REFERENCES, (sign) => names.get(sign) || "");
-      text = words.split(" | ").map((cell) => tidy(plain(cell))).filter((cell) => cell && cell !== ABOVE).join(" | ");
+      text = withNames(one.row, naming).split(" | ").map((cell) => tidy(plain(cell))).filter((cell) => cell && cell !== ABOVE).join(" | ");
     }
     if (text) one.line = { ...one.line, states: [...one.line.states, `in=${quoted(cut(text, LONGEST_ROW))}`] };
   }
