@@ -63,7 +63,7 @@ let fixed = new WeakSet();
 /** Whether `pointed` and `suspected` are complete: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
-const HIDING_STYLE = /clip|mask|indent|content-visibility|transparent|rgba|fill-color|opacity|(?:^|[^-])color\s*:|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
+const HIDING_STYLE = /clip|mask|indent|scale\(0\b(?!\.)|content-visibility|transparent|rgba|fill-color|opacity|(?:^|[^-])color\s*:|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
 
 /** @param {Node} root */
 function survey(root) {
@@ -308,7 +308,7 @@ function contentOf(element, asking, deep, hidden) {
   let text = "";
   const slotted = root ? null : slottedIn(element, tag);
   const add = (/** @type {Element} */ inner) => {
-    if (!hidden && !isSeen(inner) && isHidden(inner)) return;
+    if (!hidden && ((!isSeen(inner) && isHidden(inner)) || isScaledAway(inner))) return;
     // The native list that a component draws anew says the same once more.
     if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select" || (matches(inner, BUTTONS) && attribute(asking, "contenteditable") === null))) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
