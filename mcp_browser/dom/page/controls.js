@@ -315,9 +315,10 @@ function enterLabel(element, frame) {
     if (far !== far) return frame;
     walk.listed.add(control);
     pushControl(element, role, name, statesOf(control, controlTag, role, name), far, control === walk.active);
-    return enterInside(name, frame);
+    return enterInside(`${name} ${otherLabel(control, role, name)}`, frame);
   }
-  const name = nameOf(control, controlTag, role);
+  const called = nameOf(control, controlTag, role);
+  const name = CHECKED.has(role) && called ? `${called} ${otherLabel(control, role, called)}` : called;
   const isRepeated = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS));
   return whenRead(frame, isRepeated ? repeating(name, control) : () => {});
 }

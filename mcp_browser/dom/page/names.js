@@ -173,7 +173,7 @@ function nameOf(element, tag, role) {
 }
 
 /** Whether a name is one text twice: a control in it is called by the text beside it. @param {string} name */
-const isDoubled = (name) => name.length % 2 === 1 && name.slice(0, name.length >> 1) === name.slice((name.length >> 1) + 1);
+const isDoubled = (name) => name.length > 2 && name.length % 2 === 1 && name.slice(0, name.length >> 1) === name.slice((name.length >> 1) + 1);
 
 const LABELLABLE = set("select textarea button progress meter output");
 /** What names an element from within, by its tag. */
