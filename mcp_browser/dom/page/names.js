@@ -248,7 +248,7 @@ function textOf(element, asking, deep, hidden) {
   }
   const attributed = hasAttributes(element);
   if (attributed && !hidden && deep > 0 && attribute(element, "aria-hidden") === "true") return "";
-  if (deep > 0 && attributed && !referring && attribute(element, "aria-labelledby")) {
+  if (deep > 0 && attributed && !referring && !(valuing && tag === "input") && attribute(element, "aria-labelledby")) {
     let name = "";
     referring = true;
     for (const target of referred(element, "aria-labelledby")) name += ` ${textOf(target, element, 0, !isSeen(target) && isHidden(target))}`;

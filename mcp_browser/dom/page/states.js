@@ -169,6 +169,8 @@ function statesOf(element, tag, role, name) {
 /** The text that an element holds as a field, without what it only shows while it is empty. @param {Element} element */
 function heldBy(element) {
   if (attribute(element, "data-placeholder") === "") return "";
+  const twin = /** @type {HTMLInputElement | null} */ (query(element, "input[role=combobox]"));
+  if (twin?.value) return twin.value;
   valuing = true;
   try {
     const text = contentOf(element, element, 0, false);
@@ -212,10 +214,10 @@ function inputStates(input, role, name, states) {
   if (type === "checkbox" || type === "radio") {
     if (input.indeterminate) states.push("checked=mixed");
     else if (input.checked) states.push("checked");
-    return;
-  }
     const label = otherLabel(input, role, name);
     if (label) states.push(`text=${quoted(cut(label, LONGEST_VALUE))}`);
+    return;
+  }
   if (role === "switch" && attribute(input, "aria-checked") === "true") states.push("checked");
   if (type === "file") {
     states.push("type=file");
