@@ -101,7 +101,7 @@ function writtenNear(element, field, behind) {
   const next = (/** @type {Node} */ node) => (behind ? nextSibling(node) : previousSibling(node));
   for (let node = next(element); node; node = next(node)) {
     if (isElement(node) ? !isSeen(/** @type {Element} */ (node)) || localName(/** @type {Element} */ (node)) === "br" : nodeType(node) !== 3 || isBlank(data(/** @type {Text} */ (node)))) continue;
-    const text = tidy(textContent(node)).replace(/\s*[:*]+$/, "");
+    const text = tidy(isElement(node) ? contentOf(/** @type {Element} */ (node), element, 0, true) : data(/** @type {Text} */ (node))).replace(/\s*[:*]+$/, "");
     if (!isElement(node)) return text.length <= LONGEST_HINT ? text : "";
     const [own, box] = [rectOf(/** @type {Element} */ (node)), rectOf(field)];
     if (own.width <= 1 || own.height <= 1) continue;

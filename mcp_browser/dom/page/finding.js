@@ -150,7 +150,7 @@ function distinguish(found) {
     if (!one.row || /** @type {number} */ (times.get(called(one.line))) < 2) continue;
     const twins = found.filter(({ line, row }) => row === one.row && called(line) === called(one.line));
     const cell = twins.length > 1 && one.row.cells?.find((node) => node && one.line.node && _contains.call(node, one.line.node));
-    let text = cell ? tidy(textContent(cell)) : "";
+    let text = cell ? tidy(contentOf(cell, cell, 0, false)) : "";
     if (!text) {
       const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
       const names = new Map(naming.map((part) => [reference(part.id), part.name]));
