@@ -220,7 +220,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (LEAVES.has(tag) || editor) return null;
   if (frame.leaf && !saysMore(own, frame, name)) return null;
   const outer = walk.parted;
-  walk.parted = PARTED.has(role);
+  walk.parted = PARTED.has(role) || (role === "button" && tag !== "button" && isDragged(element));
   const value = own.states.find((state) => state.startsWith('value="'));
   whenRead(frame, () => {
     walk.parted = outer;
@@ -268,10 +268,14 @@ const PARTED = set("tab treeitem option");
 const CLOSER = /close|remove|delete|dismiss/i;
 const LEAST_ICON = 4;
 
+/** Whether an element is there to be dragged, such as a card of a board. @param {Element} element */
+const isDragged = (element) => /^(?:grab|move)$/.test(styleOf(element).cursor);
+
 /** Whether an icon in an item is there to be acted on for itself. @param {Element} element @param {string} tag */
 function isPartOfItem(element, tag) {
   if (WORDS.test(textContent(element))) return false;
-  const own = tag === "a" || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
+  const isPointed = () => pointing(element) && styleOf(element).cursor === "pointer" && isDragged(/** @type {Element} */ (parentNode(element)));
+  const own = tag === "a" || isPointed() || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
   if (!own) return false;
   const box = rectOf(element);
   return box.width >= LEAST_ICON && box.height >= LEAST_ICON;
@@ -281,7 +285,7 @@ function isPartOfItem(element, tag) {
 const isLinkInControl = (tag, role, means) => tag === "a" && !role && walk.inside !== null && walk.inside !== ALL && (means & (LABEL | TITLE)) !== 0;
 
 /** @param {Element} element @param {string} tag */
-const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element);
+const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element) || tidy(textContent(element));
 
 /** Of a control in another that people take for one, a button in a button, keep the inner: a click there reaches both. @param {Line} own @param {number} at where what is in it begins */
 function joinTwin(own, at) {
