@@ -39,7 +39,7 @@ function find(wanted, limit, within) {
   let row = null;
   for (const line of withParts(sought)) {
     if (line.cells) row = line;
-    if (role && line.role !== role && !(role === "image" && line.role === "img") && !(role === "text" && line.kind === "text")) continue;
+    if (role && !isOfRole(line, role)) continue;
     const shown = saidBy(line);
     if (name && !shown.toLowerCase().includes(name) && !line.states.some((state) => state.toLowerCase() === `hint=${quoted(name)}`)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
@@ -70,6 +70,10 @@ function find(wanted, limit, within) {
   searched = seen;
   return { doc: documentKey, found: wired, total, roles: [...roles].filter(Boolean), frames: framesIn(lines) };
 }
+
+const PLAIN_CELL = /^(?:grid)?cell$/;
+/** Whether a line has a role; rows do not show of which kind their cells are. @param {Line} line @param {string} role */
+const isOfRole = (line, role) => line.role === role || (role === "image" && line.role === "img") || (role === "text" && line.kind === "text") || (PLAIN_CELL.test(role) && PLAIN_CELL.test(line.role));
 
 /** What has these roles by its tag, beside what has them by an attribute. */
 const TAGS_OF_ROLE = new Map(Object.entries({ main: "main", banner: "header", contentinfo: "footer", form: "form", navigation: "nav", article: "article", list: "ul,ol", listitem: "li" }));
