@@ -203,8 +203,9 @@ def _nearest(name: ElementName, lines: Iterable[DomNode]) -> list[DomNode]:
     """The elements most like a name, the best first."""
     wanted = f"{name.role} {name.name}".casefold()
 
-    def likeness(node: DomNode) -> float:
-        return difflib.SequenceMatcher(None, wanted, f"{node.role} {node.name}".casefold()).ratio()
+    def likeness(node: DomNode) -> tuple[bool, float]:
+        ratio = difflib.SequenceMatcher(None, wanted, f"{node.role} {node.name}".casefold()).ratio()
+        return bool(name.name) and node.name.casefold() == name.name.casefold(), ratio
 
     usable = (node for node in lines if node.kind == "interactive" or node.role == name.role)
     return sorted(usable, key=likeness, reverse=True)

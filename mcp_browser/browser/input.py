@@ -191,12 +191,22 @@ class Input:
             came = min(len(piece), held.keys if enter or by_key else len(piece) * min(held.inputs, 1))
             done += came
             if came < len(piece):
-                if held.gone or not held.strayed or (in_vain and not came):
+                if not (came or held.gone or held.strayed or in_vain):
+                    await self._unblock()
+                elif held.gone or not held.strayed or (in_vain and not came):
                     raise _moved(done)
-                # Boxes for one character move the focus after each.
-                most = 1
+                else:
+                    # Boxes for one character move the focus after each.
+                    most = 1
             in_vain = not came
         return typed
+
+    async def _unblock(self) -> None:
+        """Stop loading: the browser drops input while it asks a person to log in for a request (HTTP 401)."""
+        await self._tab.control("Page.stopLoading")
+        self._services.notice(
+            "The browser took no input, as where a request waits for a login: loading was stopped."
+        )
 
     async def insert(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
         """Insert a text at once, as an input method does; `meant` as in `type`."""

@@ -50,6 +50,10 @@ _REASONS = {
         "{host} only speaks an outdated TLS",
         "The page cannot be opened safely.",
     ),
+    "INVALID_AUTH_CREDENTIALS": (
+        "{host} asks for a user name and a password (HTTP)",
+        "If you have them, put them into the address: https://user:password@host/.",
+    ),
     "BLOCKED_BY_CLIENT": ("it is blocked in this browser", "Try another address."),
     "BLOCKED_BY_ADMINISTRATOR": ("a policy of this machine blocks it", "Try another address."),
     "BLOCKED_BY_RESPONSE": ("the site forbids to show it here", "Try another address."),

@@ -4,6 +4,7 @@ import anyio
 
 from mcp_browser.errors import InvalidArguments, NotFound
 from tests.actions.hand import Hand
+from tests.support.site import Site
 
 KEYS = """
 <input id=f aria-label=Field><input id=g aria-label=Next>
@@ -76,3 +77,13 @@ async def test_a_call_that_is_cancelled_while_it_types_lets_go_of_the_keys(hand:
     await hand.js("g.focus()")
     await hand.session.current_tab.page.keyboard.type("typed by a person")
     assert await hand.js("g.value") == "typed by a person"
+
+
+async def test_a_text_is_typed_although_a_request_waits_for_a_login(hand: Hand, site: Site) -> None:
+    wanted = site.publish(b"", status=401, headers={"WWW-Authenticate": 'Basic realm="x"'})
+    await hand.open(
+        f"<input id=f aria-label=Name><p>Log in</p><script>fetch('{wanted}').catch(() => 0)</script>"
+    )
+    text = await hand.do("input_text", index=hand.index("Name"), text="Ann")
+    assert await hand.js("f.value") == "Ann"
+    assert "The browser took no input" in text

@@ -1,5 +1,7 @@
 """Typing, choosing and setting as a person does, on one page of widgets that are picky about it."""
 
+import re
+
 import pytest
 
 from mcp_browser.errors import NotFound
@@ -257,3 +259,19 @@ async def test_a_box_that_says_nothing_of_its_state_is_clicked_once(hand: Hand) 
     await hand.open(SETTING)
     assert "whether it is checked now is unknown" in await hand.do("set_checked", index=hand.index("Agree"))
     assert await hand.js("tick.textContent") == "☑"
+
+
+async def test_what_has_the_name_and_another_role_is_the_nearest(hand: Hand) -> None:
+    await hand.open("<ul role=menu><li role=menuitem>List</ul><button>Lists</button><button>Last</button>")
+    error = await hand.fails("click_element", NotFound, index='button "List"')
+    assert re.search(r'The nearest: \[\d+\] menuitem "List",', error)
+
+
+@pytest.mark.parametrize("role", ["cell", "gridcell"])
+async def test_a_cell_is_named_without_knowing_whether_its_table_is_a_grid(hand: Hand, role: str) -> None:
+    days = "<tr><td onclick='document.title = this.textContent'>{}<td onclick=0>5"
+    grid = f"<table role=grid>{days.format(24)}</table>"
+    await hand.open(f"{grid}<table>{days.format(31)}</table>")
+    for day in ("24", "31"):
+        await hand.do("click_element", index=f'{role} "{day}"')
+        assert await hand.js("document.title") == day

@@ -68,3 +68,13 @@ async def test_a_field_whose_list_is_not_there_is_a_textbox_and_a_list_in_a_cont
     assert view.one("Name", role="textbox")
     assert view.one("City", role="combobox")
     assert (await hand.tab.dom.find(ElementQuery(role="listbox"), limit=5)).total == 1
+
+
+async def test_a_list_around_a_field_does_not_take_the_fields_label_for_its_value(hand: Hand) -> None:
+    view = await hand.show(
+        "<div role=combobox tabindex=0 aria-expanded=false aria-labelledby=s><select id=s aria-hidden=true "
+        "hidden><option selected>Never</select><input role=combobox tabindex=-1 readonly value=Never "
+        "aria-labelledby=l><label id=l>Repeat</label></div>"
+    )
+    states = [state for node in view.elements for state in node.states]
+    assert not [state for state in states if state.startswith('value="Repeat')]

@@ -214,3 +214,15 @@ async def test_an_entry_without_a_name_says_its_place_in_its_set(hand: Hand) -> 
         + "</div><style>b { display: inline-block; width: 20px; height: 20px; background: gold }</style>"
     )
     assert [one.states[-1] for one in view.all("", role="radio")] == [f'hint="{at} of 3"' for at in (1, 2, 3)]
+
+
+async def test_a_class_that_both_of_two_buttons_have_says_of_neither_where_it_goes(hand: Hand) -> None:
+    buttons = ("nextPrevButton pprevButton", "nextPrevButton nextButton")
+    view = await hand.show("<p>" + "".join(f"<button class='{button}'></button>" for button in buttons))
+    assert [node.states for node in view.elements] == [('hint="pprevButton"',), ('hint="next"',)]
+
+
+async def test_a_hint_has_spaces_where_its_text_stands_in_boxes(hand: Hand) -> None:
+    day = "<div style='display: flex'><span>Thu</span><span>Dec 3</span></div>"
+    view = await hand.show(f"<div>{day}<select><option>00</select></div>")
+    assert 'hint="Thu Dec 3"' in view.of_role("combobox")[0].states

@@ -100,3 +100,63 @@ async def test_a_table_in_what_takes_drops_keeps_its_rows(hand: Hand) -> None:
         "z.addEventListener(type, event => event.preventDefault())</script>"
     )
     assert {"| Box | 2 |", "| Spoon | 1 |"} <= {line.strip() for line in view.text.splitlines()}
+
+
+async def test_a_box_around_controls_that_calls_itself_a_field_is_a_group(hand: Hand) -> None:
+    view = await hand.show(
+        f"{LOG}<div role=textbox aria-label=Rank><div tabindex=0 onclick=\"log.push('hit')\">Price</div>"
+        "<div tabindex=0>Speed</div></div>"
+        "<div role=textbox aria-label=Note contenteditable><button>A</button><button>B</button></div>"
+        "<div role=textbox aria-label=Code tabindex=0><a href=#a>a</a><a href=#b>b</a></div>"
+    )
+    assert [node.name for node in view.of_role("textbox")] == ["Note", "Code"]
+    assert view.says('group "Rank"')
+    assert await hand.clicks(view.index("Price")) == ["hit"]
+
+
+HEARD = """
+<script>addEventListener('click', ({ target }) => log.push(target.closest('[id]')?.id ?? 'item'))</script>
+"""
+
+
+@pytest.mark.parametrize("sign", ["×", "<svg width=12 height=12><path d='M0 0L9 9'/></svg>"])
+async def test_the_sign_on_a_card_that_is_dragged_has_an_index(hand: Hand, sign: str) -> None:
+    view = await hand.show(
+        f"{LOG}{HEARD}<div role=button tabindex=0 style='cursor: grab'><b>Tea</b> "
+        f"<i id=x style='cursor: pointer'>{sign}</i><p>Buy some</p></div>"
+        "<div role=button tabindex=0 style='cursor: pointer'>Milk <i>×</i></div>"
+    )
+    (on_card,) = view.of_role("clickable")
+    assert await hand.clicks(on_card.index) == ["x"]
+
+
+@pytest.mark.parametrize("opened", ["draggable=true", "onclick='1'"])
+async def test_a_click_on_an_item_goes_beside_the_button_that_removes_it(hand: Hand, opened: str) -> None:
+    view = await hand.show(
+        f"{LOG}{HEARD}<p><span style='display: inline-block' {opened}>ab"
+        "<button id=x style='width: 60px'>×</button></span>"
+    )
+    item = next(node for node in view.elements if node.role != "button")
+    assert await hand.clicks(item.index) == ["item"]
+
+
+async def test_what_only_focuses_the_field_in_it_or_lies_over_one_has_no_line(hand: Hand) -> None:
+    target = "<div style='position: absolute; inset: -6px' onclick=1></div>"
+    field = (
+        "<div role=combobox tabindex=0 aria-expanded=false aria-labelledby='l v'><span id=v>Pear</span></div>"
+    )
+    view = await hand.show(
+        f"<div onclick=1><span id=l>Fruit</span>{field}</div>"
+        f"<p style='position: relative; width: 20px; margin: 9px'>{target}"
+        "<input type=checkbox aria-label=Agree></p>"
+        "<div onclick=1>Milk <input aria-label=Amount></div><p style='position: relative'>"
+        "<input type=checkbox aria-label=Other>"
+        "<i style='position: absolute; left: 90px; width: 9px; height: 9px' onclick=1></i></p>"
+    )
+    assert [node.name for node in view.of_role("clickable")] == ["Milk", ""]
+    assert [node.name for node in view.elements if node.role != "clickable"] == [
+        "Fruit Pear",
+        "Agree",
+        "Amount",
+        "Other",
+    ]

@@ -234,3 +234,19 @@ async def test_what_is_drawn_takes_a_value_by_keys_and_a_field_that_is_inert_kee
     assert "inert" not in str(knob)
     await hand.do("input_text", index=knob.index, text="44")
     assert await hand.script("s.getAttribute('aria-valuenow')") == "44"
+
+
+async def test_radio_buttons_of_one_name_say_what_is_written_on_each(hand: Hand) -> None:
+    view = await hand.show(
+        "<label><input type=radio aria-label=Size>S</label>"
+        "<label><input type=radio aria-label=Size> Large</label>"
+        f"<label><input type=radio aria-label='How is it?' style='{CLIPPED}'><b>1</b></label>"
+        "<label><input type=checkbox aria-label='Send me News'>News</label>"
+    )
+    assert [(node.name, *node.states) for node in view.elements] == [
+        ("Size", 'text="S"'),
+        ("Size", 'text="Large"'),
+        ("How is it?", 'text="1"'),
+        ("Send me News",),
+    ]
+    assert not [node for node in view.snapshot.nodes if node.kind == "text"]

@@ -149,7 +149,10 @@ function closeClickable(own, at) {
     return undefined;
   }
   if (controls > 0 && listensForAll(element)) return drop();
-  if (controls === 1 && (texts === 0 || !hasHandler(element))) return drop();
+  const field = controls === 1 && walk.lines.slice(at + 1).find((line) => LEADING.has(line.role) && line.name !== "");
+  // What says no more than the label of the field in it is there to focus that.
+  const isLabel = !!field && !own.name && texts === 1 && walk.lines.slice(at + 1).every((line) => line === field || line.depth > field.depth || `${field.name} `.startsWith(`${line.name} `));
+  if (controls === 1 && (texts === 0 || isLabel || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
   const rows = walk.lines.slice(at + 1).filter((line) => line.cells);
@@ -194,8 +197,13 @@ function closeClickable(own, at) {
   }
 }
 
-/** Whether an element without words lies over all of the control that it is in, as what draws the ripple of a click: a click there is the control's. @param {Element} element @param {number} depth of its line */
+/** @param {DOMRect} outer @param {DOMRect} inner */
+const isAround = (outer, inner) => outer.left <= inner.left && outer.top <= inner.top && outer.right >= inner.right && outer.bottom >= inner.bottom;
+
+/** Whether an element without words lies over all of the control that it is in or a field beside it, as what draws the ripple of a click: a click there is the control's. @param {Element} element @param {number} depth of its line */
 function coversItsControl(element, depth) {
+  const beside = query(/** @type {Element} */ (parentNode(element)), ":scope > input");
+  if (beside && isAround(rectOf(element), rectOf(beside)) && !query(element, "svg,img,i,canvas")) return true;
   const control = depth ? walk.lines.findLast((line) => line.depth < depth) : null;
   if (!control?.node || control.kind !== "interactive" || !holds(control.node, element) || query(element, "svg,img,i,canvas")) return false;
   if (control.role === "clickable" && !hasHand(control.node)) return false;

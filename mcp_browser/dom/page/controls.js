@@ -122,7 +122,7 @@ function writtenNear(element, field, behind) {
   const next = (/** @type {Node} */ node) => (behind ? nextSibling(node) : previousSibling(node));
   for (let node = next(element); node; node = next(node)) {
     if (isElement(node) ? !isSeen(/** @type {Element} */ (node)) || localName(/** @type {Element} */ (node)) === "br" : nodeType(node) !== 3 || isBlank(data(/** @type {Text} */ (node)))) continue;
-    const text = tidy(textContent(node)).replace(/\s*[:*]+$/, "");
+    const text = tidy(isElement(node) ? contentOf(/** @type {Element} */ (node), element, 0, true) : data(/** @type {Text} */ (node))).replace(/\s*[:*]+$/, "");
     if (!isElement(node)) return text.length <= LONGEST_HINT ? text : "";
     const [own, box] = [rectOf(/** @type {Element} */ (node)), rectOf(field)];
     if (own.width <= 1 || own.height <= 1) continue;
@@ -247,7 +247,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (LEAVES.has(tag) || editor) return null;
   if (frame.leaf && !saysMore(own, frame, name)) return null;
   const outer = walk.parted;
-  walk.parted = PARTED.has(role);
+  walk.parted = PARTED.has(role) || (role === "button" && tag !== "button" && isDragged(element));
   const value = own.states.find((state) => state.startsWith('value="'));
   whenRead(frame, () => {
     walk.parted = outer;
@@ -295,10 +295,14 @@ const PARTED = set("tab treeitem option");
 const CLOSER = /close|remove|delete|dismiss/i;
 const LEAST_ICON = 4;
 
+/** Whether an element is there to be dragged, such as a card of a board. @param {Element} element */
+const isDragged = (element) => /^(?:grab|move)$/.test(styleOf(element).cursor);
+
 /** Whether an icon in an item is there to be acted on for itself. @param {Element} element @param {string} tag */
 function isPartOfItem(element, tag) {
   if (WORDS.test(textContent(element))) return false;
-  const own = tag === "a" || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
+  const isPointed = () => pointing(element) && styleOf(element).cursor === "pointer" && isDragged(/** @type {Element} */ (parentNode(element)));
+  const own = tag === "a" || isPointed() || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
   if (!own) return false;
   const box = rectOf(element);
   return box.width >= LEAST_ICON && box.height >= LEAST_ICON;
@@ -308,7 +312,7 @@ function isPartOfItem(element, tag) {
 const isLinkInControl = (tag, role, means) => tag === "a" && !role && walk.inside !== null && walk.inside !== ALL && (means & (LABEL | TITLE)) !== 0;
 
 /** @param {Element} element @param {string} tag */
-const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element);
+const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element) || tidy(textContent(element));
 
 /** Of a control in another that people take for one, a button in a button, keep the inner: a click there reaches both. @param {Line} own @param {number} at where what is in it begins */
 function joinTwin(own, at) {
@@ -342,9 +346,10 @@ function enterLabel(element, frame) {
     if (far !== far) return frame;
     walk.listed.add(control);
     pushControl(element, role, name, statesOf(control, controlTag, role, name), far, control === walk.active);
-    return enterInside(name, frame);
+    return enterInside(`${name} ${otherLabel(control, role, name)}`, frame);
   }
-  const name = nameOf(control, controlTag, role);
+  const called = nameOf(control, controlTag, role);
+  const name = CHECKED.has(role) && called ? `${called} ${otherLabel(control, role, called)}` : called;
   const isRepeated = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS));
   return whenRead(frame, isRepeated ? repeating(name, control) : () => {});
 }

@@ -167,7 +167,8 @@ function enterElement(element, parent) {
       frame.muted = true;
     }
     if (mayBeFixed(element) && isOutOfView(element)) {
-      // What is in it can be reached by keys.
+      // What is in it can be reached by keys, unless it is hidden from readers, too.
+      if (closest(element, "[aria-hidden=true]")) return null;
       frame.faint = "hover";
       frame.muted = true;
     }

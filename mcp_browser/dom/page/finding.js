@@ -39,7 +39,7 @@ function find(wanted, limit, within) {
   let row = null;
   for (const line of withParts(sought)) {
     if (line.cells) row = line;
-    if (role && line.role !== role && !(role === "image" && line.role === "img") && !(role === "text" && (line.kind === "text" || CELLS.has(line.role)))) continue;
+    if (role && !isOfRole(line, role)) continue;
     const shown = role === "row" && line.cells ? plain(withNames(line, line.parts || [])) : saidBy(line);
     if (name && !shown.toLowerCase().includes(name) && !line.states.some((state) => state.toLowerCase() === `hint=${quoted(name)}`)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
@@ -70,6 +70,10 @@ function find(wanted, limit, within) {
   searched = seen;
   return { doc: documentKey, found: wired, total, roles: [...roles].filter(Boolean), frames: framesIn(lines) };
 }
+
+const PLAIN_CELL = /^(?:grid)?cell$/;
+/** Whether a line has a role; rows do not show of which kind their cells are. @param {Line} line @param {string} role */
+const isOfRole = (line, role) => line.role === role || (role === "image" && line.role === "img") || (role === "text" && (line.kind === "text" || CELLS.has(line.role))) || (PLAIN_CELL.test(role) && PLAIN_CELL.test(line.role));
 
 /** What has these roles by its tag, beside what has them by an attribute. */
 const TAGS_OF_ROLE = new Map(Object.entries({ main: "main", banner: "header", contentinfo: "footer", form: "form", navigation: "nav", article: "article", list: "ul,ol", listitem: "li" }));
@@ -156,7 +160,7 @@ function distinguish(found) {
     if (!one.row || /** @type {number} */ (times.get(called(one.line))) < 2) continue;
     const twins = found.filter(({ line, row }) => row === one.row && called(line) === called(one.line));
     const cell = twins.length > 1 && one.row.cells?.find((node) => node && one.line.node && _contains.call(node, one.line.node));
-    let text = cell ? tidy(textContent(cell)) : "";
+    let text = cell ? tidy(contentOf(cell, cell, 0, false)) : "";
     if (!text) {
       const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
       text = withNames(one.row, naming).split(" | ").map((cell) => tidy(plain(cell))).filter((cell) => cell && cell !== ABOVE).join(" | ");

@@ -6,11 +6,16 @@ const mayBeTrap = (element, root) => (surveyed && walk.shadows === 0 && !root ? 
 /** Whether it is worth asking whether an element's text can be seen: its ink is its own or inherited. @param {Open} frame */
 const isSuspect = (frame) => (surveyed && walk.shadows === 0 ? frame.suspect : walk.checks > 0);
 
+/** Whether a style scales an element to nothing, as a badge without a number. @param {CSSStyleDeclaration} style */
+const isShrunk = ({ transform }) => transform.startsWith("matrix(0, 0, 0, 0,");
+/** @param {Element} element */
+const isScaledAway = (element) => suspicious(element) && isShrunk(styleOf(element));
+
 /** Whether a style clips an element to nothing. @param {Element} element */
 function isTrap(element) {
   walk.checks--;
   const style = styleOf(element);
-  if (FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element, style) && !isHitArea(element, style))) return true;
+  if (isShrunk(style) || FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element, style) && !isHitArea(element, style))) return true;
   if ((style.clipPath !== "none" && leavesNothing(element, style.clipPath)) || (style.maskImage !== "none" && isMaskedAway(style))) return true;
   const { position } = style;
   if (style.overflowX !== "visible" && style.overflowY !== "visible" && style.display !== "inline" && style.display !== "contents") {

@@ -16,6 +16,8 @@ const DEEDS = set(
   "close delete remove trash edit add create next prev previous back forward menu hamburger search settings gear config more expand collapse toggle copy paste save download upload share like favorite play pause stop mute refresh reload undo redo zoom fullscreen minimize maximize filter pin unpin lock unlock help info user profile cart home handle drag drop resizer clear cancel send submit print calendar logout login dismiss reply archive star bookmark",
 );
 const LAYOUT_CLASS = /[:\d[\]/]|^(?:cursor|border|text|bg|overflow|flex|items|justify|self|content|object|align|float|clear|position|d|m[trblxy]?|p[trblxy]?|w|h|min|max|rounded|shadow|resize|select|pointer|transition|group|peer|sr|not|col|row|grid|table)(?:-|$)/;
+/** What two buttons share, one for each direction. */
+const BOTH_WAYS = /next[-_]?prev|prev(?:ious)?[-_]?next/i;
 /** What bundlers put after a class of a module. */
 const MODULE_HASH = /__(?=\w*\d)\w+$/;
 /** Names that a program has given. */
@@ -203,7 +205,7 @@ function calledBy(element) {
   }
   const tokens = (attribute(element, "class") || "").split(/\s+/).map((token) => token.replace(MODULE_HASH, "")).filter((token) => token && !LAYOUT_CLASS.test(token));
   for (const token of tokens) {
-    for (const word of inWords(token).toLowerCase().split(" ")) if (DEEDS.has(word)) return word;
+    for (const word of BOTH_WAYS.test(token) ? [] : inWords(token).toLowerCase().split(" ")) if (DEEDS.has(word)) return word;
   }
   return ownWord(element, tokens);
 }

@@ -63,7 +63,7 @@ let fixed = new WeakSet();
 /** Whether `pointed` and `suspected` are complete: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
-const HIDING_STYLE = /clip|mask|indent|content-visibility|transparent|rgba|fill-color|opacity|(?:^|[^-])color\s*:|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
+const HIDING_STYLE = /clip|mask|indent|scale\(0\b(?!\.)|content-visibility|transparent|rgba|fill-color|opacity|(?:^|[^-])color\s*:|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
 
 /** @param {Node} root */
 function survey(root) {
@@ -173,7 +173,7 @@ function nameOf(element, tag, role) {
 }
 
 /** Whether a name is one text twice: a control in it is called by the text beside it. @param {string} name */
-const isDoubled = (name) => name.length % 2 === 1 && name.slice(0, name.length >> 1) === name.slice((name.length >> 1) + 1);
+const isDoubled = (name) => name.length > 2 && name.length % 2 === 1 && name.slice(0, name.length >> 1) === name.slice((name.length >> 1) + 1);
 
 const LABELLABLE = set("select textarea button progress meter output");
 /** What names an element from within, by its tag. */
@@ -248,7 +248,7 @@ function textOf(element, asking, deep, hidden) {
   }
   const attributed = hasAttributes(element);
   if (attributed && !hidden && deep > 0 && attribute(element, "aria-hidden") === "true") return "";
-  if (deep > 0 && attributed && !referring && attribute(element, "aria-labelledby")) {
+  if (deep > 0 && attributed && !referring && !(valuing && tag === "input") && attribute(element, "aria-labelledby")) {
     let name = "";
     referring = true;
     for (const target of referred(element, "aria-labelledby")) name += ` ${textOf(target, element, 0, !isSeen(target) && isHidden(target))}`;
@@ -308,7 +308,7 @@ function contentOf(element, asking, deep, hidden) {
   let text = "";
   const slotted = root ? null : slottedIn(element, tag);
   const add = (/** @type {Element} */ inner) => {
-    if (!hidden && !isSeen(inner) && isHidden(inner)) return;
+    if (!hidden && ((!isSeen(inner) && isHidden(inner)) || isScaledAway(inner))) return;
     // The native list that a component draws anew says the same once more.
     if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select" || (matches(inner, BUTTONS) && attribute(asking, "contenteditable") === null))) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;

@@ -116,16 +116,22 @@ function pointOn(element, anything) {
   if (!first) return null;
   /** @type {Element | null} */
   let blocker = null;
+  /** @type {{x: number, y: number, hit: null} | null} */
+  let onInner = null;
+  // A button beside the text of an element does something else, such as removing it.
+  const buttons = localName(element) === "label" || matches(element, BUTTONS) ? [] : Array.from(queryAll(element, BUTTONS));
+  const isOnInner = (/** @type {Element | null} */ hit) => !!hit && buttons.some((button) => holds(button, hit)) && besideControls(element) !== "";
   for (const box of boxes) {
     for (const [fx, fy] of POINTS) {
       const x = box.left + (box.right - box.left) * /** @type {number} */ (fx);
       const y = box.top + (box.bottom - box.top) * /** @type {number} */ (fy);
       const hit = at(x, y);
-      if (anything || reaches(element, hit)) return { x, y, hit: null };
-      if (!blocker) blocker = hit;
+      if (anything || (reaches(element, hit) && !isOnInner(hit))) return { x, y, hit: null };
+      if (reaches(element, hit)) onInner ||= { x, y, hit: null };
+      else if (!blocker) blocker = hit;
     }
   }
-  return { x: (first.left + first.right) / 2, y: (first.top + first.bottom) / 2, hit: blocker };
+  return onInner || { x: (first.left + first.right) / 2, y: (first.top + first.bottom) / 2, hit: blocker };
 }
 
 /** Points on the line that a drawing's element draws: the middle of the box around a curve is beside it. @param {Element} element */

@@ -100,7 +100,7 @@ function pushText(text, field, states) {
 function statesOf(element, tag, role, name) {
   /** @type {string[]} */
   const states = [];
-  if (tag === "input") inputStates(/** @type {HTMLInputElement} */ (element), role, states);
+  if (tag === "input") inputStates(/** @type {HTMLInputElement} */ (element), role, name, states);
   else if (tag === "textarea") {
     const field = /** @type {HTMLTextAreaElement} */ (element);
     // What a code editor's field holds is not its text.
@@ -169,6 +169,8 @@ function statesOf(element, tag, role, name) {
 /** The text that an element holds as a field, without what it only shows while it is empty. @param {Element} element */
 function heldBy(element) {
   if (attribute(element, "data-placeholder") === "") return "";
+  const twin = /** @type {HTMLInputElement | null} */ (query(element, "input[role=combobox]"));
+  if (twin?.value) return twin.value;
   valuing = true;
   try {
     const text = contentOf(element, element, 0, false);
@@ -199,12 +201,21 @@ function withoutEcho(target, name) {
   return echo && name.replace(NO_LETTERS, "").toLowerCase().startsWith(echo) ? `${target.slice(0, at)}#…` : target;
 }
 
-/** @param {HTMLInputElement} input @param {string} role @param {string[]} states */
-function inputStates(input, role, states) {
+/** What is written on the label of what is checked, where its name does not say it. @param {Element} element @param {string} role @param {string} name */
+function otherLabel(element, role, name) {
+  const written = role !== "switch" && traits(element) & (LABEL | LABELLED) ? labelText(element) : "";
+  const label = isDoubled(written) ? written.slice(0, written.length >> 1) : written;
+  return ` ${name} `.toLowerCase().includes(` ${label} `.toLowerCase()) ? "" : label;
+}
+
+/** @param {HTMLInputElement} input @param {string} role @param {string} name @param {string[]} states */
+function inputStates(input, role, name, states) {
   const type = inputType(input);
   if (type === "checkbox" || type === "radio") {
     if (input.indeterminate) states.push("checked=mixed");
     else if (input.checked) states.push("checked");
+    const label = otherLabel(input, role, name);
+    if (label) states.push(`text=${quoted(cut(label, LONGEST_VALUE))}`);
     return;
   }
   if (role === "switch" && attribute(input, "aria-checked") === "true") states.push("checked");

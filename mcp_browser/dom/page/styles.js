@@ -80,7 +80,7 @@ const WHITISH = /^(?:white|snow|ivory|ghostwhite|floralwhite|mintcream|azure|rgb
 function mayHide(style) {
   if (style.clip || style.clipPath || style.maskImage || style.textIndent || style.contentVisibility === "hidden") return true;
   if ((style.opacity && Number(style.opacity) < LEAST_OPACITY && Number(style.opacity) > 0) || style.filter.includes("opacity(")) return true;
-  if (style.color && (WHITISH.test(style.color) || style.color === style.backgroundColor)) return true;
+  if (/scale\(0\b(?!\.)/.test(style.transform) || (style.color && (WHITISH.test(style.color) || style.color === style.backgroundColor))) return true;
   const tiny = /^(?:0|1px|0px|var\(.*)$/;
   if (tiny.test(style.width) || tiny.test(style.height) || tiny.test(style.maxHeight)) return true;
   const faint = /transparent|,\s*0(?:\.0\d*)?\)|\/\s*0%?\)|var\(/;
