@@ -202,8 +202,8 @@ const isAround = (outer, inner) => outer.left <= inner.left && outer.top <= inne
 
 /** Whether an element without words lies over all of the control that it is in or a field beside it, as what draws the ripple of a click: a click there is the control's. @param {Element} element @param {number} depth of its line */
 function coversItsControl(element, depth) {
-  const beside = query(/** @type {Element} */ (parentNode(element)), ":scope > input");
-  if (beside && isAround(rectOf(element), rectOf(beside)) && !query(element, "svg,img,i,canvas")) return true;
+  const beside = query(/** @type {Element} */ (parentNode(element)), ":scope > input:not([type=hidden])");
+  if (beside && rectOf(beside).width && isAround(rectOf(element), rectOf(beside)) && !query(element, "svg,img,i,canvas")) return true;
   const control = depth ? walk.lines.findLast((line) => line.depth < depth) : null;
   if (!control?.node || control.kind !== "interactive" || !holds(control.node, element) || query(element, "svg,img,i,canvas")) return false;
   if (control.role === "clickable" && !hasHand(control.node)) return false;
