@@ -1,5 +1,7 @@
 """Controls as component libraries build them: told by their role, once, and used by their index."""
 
+import pytest
+
 from mcp_browser.dom.models import ElementQuery
 from tests.snapshot.hand import Hand
 
@@ -78,3 +80,14 @@ async def test_a_list_around_a_field_does_not_take_the_fields_label_for_its_valu
     )
     states = [state for node in view.elements for state in node.states]
     assert not [state for state in states if state.startswith('value="Repeat')]
+
+
+@pytest.mark.parametrize("field", ["type=password", "autocomplete=cc-number"])
+async def test_a_list_around_a_field_does_not_show_its_secret(hand: Hand, field: str) -> None:
+    view = await hand.show(
+        f"<div role=combobox tabindex=0 aria-label=Card><input role=combobox readonly {field} value=41111111>"
+        "</div><label>PIN <textarea name=otp style='display: none'>123456</textarea>"
+        "<div><a href=#>Show</a></div></label>"
+    )
+    assert "4111" not in view.text
+    assert "123456" not in view.text

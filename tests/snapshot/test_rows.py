@@ -325,6 +325,11 @@ async def test_parts_that_are_tables_without_roles_are_joined_where_they_touch(h
     assert apart.text == "Song 0\nSong 1\n| 1980 | Ann |\n| 1981 | Ann |"
 
 
+async def test_a_box_that_listens_around_a_table_of_its_own_stays_one_element(hand: Hand) -> None:
+    view = await hand.show("<div onclick=1><table><tr><td>Price<td>5<tr><td>Stock<td>2</table></div>")
+    assert [(one.role, one.name) for one in view.elements] == [("clickable", "Price | 5 Stock | 2")]
+
+
 @pytest.mark.parametrize("named", ["", "No {}"])
 async def test_a_part_that_listens_for_its_rows_loses_none_of_them(hand: Hand, named: str) -> None:
     table = (

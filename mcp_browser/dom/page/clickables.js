@@ -80,7 +80,7 @@ function openClickable(frame, at, inner = null) {
     // What changes the size of a thing that is dragged is not there to be clicked instead of it.
     const grips = place >= 0 && hasHand(element) ? takeGrips(place + 1) : [];
     closeClickable(own, place);
-    if (own.name && own.kind === "interactive") addHint(own, looseLabelOf(element, true));
+    if (own.name && own.kind === "interactive") addHint(own, labelAround(element, true));
     if (grips.length && !walk.lines.includes(own)) for (const grip of grips) grip.depth--;
     walk.lines.push(...grips);
     if (putBack) putBack();
@@ -151,11 +151,12 @@ function closeClickable(own, at) {
   if (controls > 0 && listensForAll(element)) return drop();
   const field = controls === 1 && walk.lines.slice(at + 1).find((line) => LEADING.has(line.role) && line.name !== "");
   // What says no more than the label of the field in it is there to focus that.
-  const isLabel = !!field && !own.name && texts === 1 && walk.lines.slice(at + 1).every((line) => line === field || line.depth > field.depth || `${field.name} `.startsWith(`${line.name} `));
+  const isLabel = !!field && !own.name && !own.states.length && texts === 1 && walk.lines.slice(at + 1).every((line) => line === field || line.depth > field.depth || `${field.name} `.startsWith(`${line.name} `));
   if (controls === 1 && (texts === 0 || isLabel || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
-  const rows = walk.lines.slice(at + 1).filter((line) => line.cells);
+  const joined = new Set(walk.rows.values());
+  const rows = joined.size ? walk.lines.slice(at + 1).filter((line) => joined.has(line)) : [];
   // So is one around rows, to which what stands beside them is joined.
   if (rows.length > 1 && !hasHand(element)) return drop();
   const isLed = controls === 1 && LEADING.has(walk.lines[at + 1]?.role ?? "");
@@ -177,7 +178,7 @@ function closeClickable(own, at) {
     // An empty box that listens all over the page is there for whatever else is on it.
     if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
     walk.lines.length = at + 1;
-    for (const [key, line] of walk.rows) if (rows.includes(line)) walk.rows.delete(key);
+    if (rows.length) for (const [key, line] of walk.rows) if (rows.includes(line)) walk.rows.delete(key);
     if (own.name && joinShape(own, before)) return undefined;
     if (!own.name && coversItsControl(element, own.depth)) return drop();
     if (!own.name && before && before.role === "canvas" && isSurfaceOf(element, /** @type {Element} */ (before.node))) return drop();
@@ -197,13 +198,8 @@ function closeClickable(own, at) {
   }
 }
 
-/** @param {DOMRect} outer @param {DOMRect} inner */
-const isAround = (outer, inner) => outer.left <= inner.left && outer.top <= inner.top && outer.right >= inner.right && outer.bottom >= inner.bottom;
-
-/** Whether an element without words lies over all of the control that it is in or a field beside it, as what draws the ripple of a click: a click there is the control's. @param {Element} element @param {number} depth of its line */
+/** Whether an element without words lies over all of the control that it is in, as what draws the ripple of a click: a click there is the control's. @param {Element} element @param {number} depth of its line */
 function coversItsControl(element, depth) {
-  const beside = query(/** @type {Element} */ (parentNode(element)), ":scope > input:not([type=hidden])");
-  if (beside && rectOf(beside).width && isAround(rectOf(element), rectOf(beside)) && !query(element, "svg,img,i,canvas")) return true;
   const control = depth ? walk.lines.findLast((line) => line.depth < depth) : null;
   if (!control?.node || control.kind !== "interactive" || !holds(control.node, element) || query(element, "svg,img,i,canvas")) return false;
   if (control.role === "clickable" && !hasHand(control.node)) return false;

@@ -38,7 +38,7 @@ const NEAR_FIELD = 40;
  * @param {Element} field @param {boolean} behind
  */
 function labelBeside(field, behind = false) {
-  const tied = looseLabelOf(field, true);
+  const tied = labelAround(field, true);
   if (tied) return tied;
   for (const outer of outward(field, MOST_UP_TO_LABEL)) {
     if (outer === body() || (outer !== field && matches(outer, "form,table,[role=dialog],dialog"))) break;
@@ -70,11 +70,15 @@ function isCalledByValue(element) {
 function loneLabel(box) {
   const labels = queryAll(box, "label");
   const label = /** @type {HTMLLabelElement | undefined} */ (labels[0]);
-  return label && labels.length === 1 && !label.control && fieldsIn(box) <= 1 ? label : null;
+  return label && labels.length === 1 && !label.control && !holdsFields(box) ? label : null;
 }
 
-/** @param {Element} box */
-const fieldsIn = (box) => Array.from(queryAll(box, TYPED_INTO)).filter((field) => isSeen(field)).length;
+/** Whether more than one field is seen in a box. @param {Element} box */
+function holdsFields(box) {
+  let fields = 0;
+  for (const field of queryAll(box, TYPED_INTO)) if (isSeen(field) && ++fields > 1) return true;
+  return false;
+}
 
 /** What a component may hide and stand in the place of. */
 const REPLACED = "select,textarea,input:not([type=file],[type=checkbox],[type=radio])";
@@ -85,11 +89,11 @@ const MOST_OF_BOX = 0.6;
  * not drawn, by what stands right behind it.
  * @type {WeakMap<object, Map<Node, HTMLLabelElement>>}
  */
-const looseLabels = new WeakMap();
+const labelsAround = new WeakMap();
 
 /** What the only label around an element says that is tied to no field, or the one tied to the field that it stands for. @param {Element} element @param {boolean} tied whether only the latter counts */
-function looseLabelOf(element, tied = false) {
-  let boxes = looseLabels.get(labelsOfRoot);
+function labelAround(element, tied = false) {
+  let boxes = labelsAround.get(labelsOfRoot);
   if (!boxes) {
     boxes = new Map();
     for (const label of queryAll(document, "label")) {
@@ -97,21 +101,22 @@ function looseLabelOf(element, tied = false) {
       const box = !control ? parentNode(label) : matches(control, REPLACED) && !rectOf(control).width ? control.nextElementSibling : null;
       if (box) boxes.set(box, /** @type {HTMLLabelElement} */ (label));
     }
-    looseLabels.set(labelsOfRoot, boxes);
+    labelsAround.set(labelsOfRoot, boxes);
   }
   if (!boxes.size) return "";
-  for (const outer of outward(element, MOST_UP_TO_LABEL)) {
+  for (const outer of outward(element, MOST_UP_TO_LABEL + 1)) {
     const label = boxes.get(outer);
     if (!label || (tied && !label.control)) continue;
     const isIts = label.control ? standsFor(element, outer) : outer !== element && loneLabel(outer) !== null;
-    return isIts && isSeen(label) ? tidy(textContent(label)) : "";
+    return isIts && isSeen(label) ? tidy(textOf(label, outer, 0, false)) : "";
   }
   return "";
 }
 
 /** Whether a control is what a component is there for: its only field, or most of what it shows. @param {Element} element @param {Element} box */
 function standsFor(element, box) {
-  if (matches(element, TYPED_INTO)) return fieldsIn(box) <= 1;
+  if (matches(element, TYPED_INTO)) return !holdsFields(box);
+  if (shortened(attribute(element, "href") || "")) return false;
   const [own, whole] = [rectOf(element), rectOf(box)];
   // What opens below it, as its entries, reaches beyond.
   return own.top + own.height / 2 <= whole.bottom && own.width * own.height >= whole.width * whole.height * MOST_OF_BOX;
@@ -131,7 +136,7 @@ function writtenNear(element, field, behind) {
     const isLabel = localName(/** @type {Element} */ (node)) === "label";
     const isField = !isLabel && (matches(/** @type {Element} */ (node), CONTROLS) || query(/** @type {Element} */ (node), CONTROLS) !== null);
     // Buttons with a sign alone, such as those that count a number down, stand with the field.
-    const isSign = text.length <= 1 && !LETTER.test(text) && matches(/** @type {Element} */ (node), BUTTONS);
+    const isSign = text.length === 1 && !LETTER.test(text) && matches(/** @type {Element} */ (node), BUTTONS);
     if (isSign || (text === "" && !isField)) continue;
     const isNear = Math.max(box.top - own.bottom, own.top - box.bottom, box.left - own.right, own.left - box.right) <= NEAR_FIELD;
     return isNear && !isField && WORDS.test(text) && (isLabel || text.length <= LONGEST_HINT) ? text : "";
@@ -149,7 +154,7 @@ function pushControl(element, role, name, states, far, focused) {
   if (name === "" || (name === NO_FILE && states.includes("type=file"))) own.states = withHint(element, role, states);
   else if (FIELDS.has(role) && traits(element) & HOLDER && tidy(attribute(element, "placeholder") || "") === name) {
     // A placeholder is an example; people read what stands beside the field.
-    addHint(own, looseLabelOf(element));
+    addHint(own, labelAround(element));
   } else if (role === "combobox" && isCalledByValue(element)) {
     addHint(own, labelBeside(element));
   } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
@@ -157,7 +162,7 @@ function pushControl(element, role, name, states, far, focused) {
     const colour = colourOf(element, name);
     if (colour) own.states = [...states, `hint=${quoted(colour)}`];
   }
-  if (name && (role === "link" || role === "button")) addHint(own, looseLabelOf(element, true));
+  if (name && (role === "link" || role === "button")) addHint(own, labelAround(element, true));
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
   return own;
@@ -165,7 +170,7 @@ function pushControl(element, role, name, states, far, focused) {
 
 /** Add what a label says of a control that is called otherwise. @param {Line} own @param {string} label */
 function addHint(own, label) {
-  if (label && label !== own.name) own.states = [...own.states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
+  if (label && label !== own.name && !hintIn(own)) own.states = [...own.states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
 }
 
 /** When an element's children have been read, end the text and do this, before what was to be done already. @param {Open} frame @param {(start: number) => void} close */
@@ -247,7 +252,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (LEAVES.has(tag) || editor) return null;
   if (frame.leaf && !saysMore(own, frame, name)) return null;
   const outer = walk.parted;
-  walk.parted = PARTED.has(role) || (role === "button" && tag !== "button" && isDragged(element));
+  walk.parted = PARTED.has(role);
   const value = own.states.find((state) => state.startsWith('value="'));
   whenRead(frame, () => {
     walk.parted = outer;
@@ -295,14 +300,10 @@ const PARTED = set("tab treeitem option");
 const CLOSER = /close|remove|delete|dismiss/i;
 const LEAST_ICON = 4;
 
-/** Whether an element is there to be dragged, such as a card of a board. @param {Element} element */
-const isDragged = (element) => /^(?:grab|move)$/.test(styleOf(element).cursor);
-
 /** Whether an icon in an item is there to be acted on for itself. @param {Element} element @param {string} tag */
 function isPartOfItem(element, tag) {
   if (WORDS.test(textContent(element))) return false;
-  const isPointed = () => pointing(element) && styleOf(element).cursor === "pointer" && isDragged(/** @type {Element} */ (parentNode(element)));
-  const own = tag === "a" || isPointed() || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
+  const own = tag === "a" || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
   if (!own) return false;
   const box = rectOf(element);
   return box.width >= LEAST_ICON && box.height >= LEAST_ICON;
@@ -312,7 +313,7 @@ function isPartOfItem(element, tag) {
 const isLinkInControl = (tag, role, means) => tag === "a" && !role && walk.inside !== null && walk.inside !== ALL && (means & (LABEL | TITLE)) !== 0;
 
 /** @param {Element} element @param {string} tag */
-const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element) || tidy(textContent(element));
+const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element);
 
 /** Of a control in another that people take for one, a button in a button, keep the inner: a click there reaches both. @param {Line} own @param {number} at where what is in it begins */
 function joinTwin(own, at) {
@@ -346,13 +347,15 @@ function enterLabel(element, frame) {
     if (far !== far) return frame;
     walk.listed.add(control);
     pushControl(element, role, name, statesOf(control, controlTag, role, name), far, control === walk.active);
-    return enterInside(`${name} ${otherLabel(control, role, name)}`, frame);
+    return enterInside(withLabel(control, role, name), frame);
   }
-  const called = nameOf(control, controlTag, role);
-  const name = CHECKED.has(role) && called ? `${called} ${otherLabel(control, role, called)}` : called;
+  const name = withLabel(control, role, nameOf(control, controlTag, role));
   const isRepeated = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS));
   return whenRead(frame, isRepeated ? repeating(name, control) : () => {});
 }
+
+/** All that the line of a control says of what its label says. @param {Element} control @param {string} role @param {string} name */
+const withLabel = (control, role, name) => (CHECKED.has(role) && name ? `${name} ${otherLabel(control, role, name)}` : name);
 
 const CHECKED = set("checkbox radio switch");
 

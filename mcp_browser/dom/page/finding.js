@@ -28,7 +28,7 @@ function find(wanted, limit, within) {
   const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
   // Cells, what changes their size, and what is in an editor's text have lines in a thorough reading alone.
-  const cells = CELLS.has(role) || role === "row" || role === "text" || GRIPS.test(`${role} ${text} ${name}`);
+  const cells = CELLS.has(role) || role === "row" || (role === "text" && !!(text || name || pattern)) || GRIPS.test(`${role} ${text} ${name}`);
   const lines = read(top, cells);
   const seen = cells || top ? null : { lines, groups: groupsRead };
   const sought = role && editorRead && seen ? read(null, true) : lines;
@@ -40,7 +40,7 @@ function find(wanted, limit, within) {
   for (const line of withParts(sought)) {
     if (line.cells) row = line;
     if (role && !isOfRole(line, role)) continue;
-    const shown = role === "row" && line.cells ? plain(withNames(line, line.parts || [])) : saidBy(line);
+    const shown = saidBy(role === "row" && line.cells ? { ...line, name: withNames(line, line.parts || []) } : line);
     if (name && !shown.toLowerCase().includes(name) && !line.states.some((state) => state.toLowerCase() === `hint=${quoted(name)}`)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;

@@ -7,7 +7,7 @@ const mayBeTrap = (element, root) => (surveyed && walk.shadows === 0 && !root ? 
 const isSuspect = (frame) => (surveyed && walk.shadows === 0 ? frame.suspect : walk.checks > 0);
 
 /** Whether a style scales an element to nothing, as a badge without a number. @param {CSSStyleDeclaration} style */
-const isShrunk = ({ transform }) => transform.startsWith("matrix(0, 0, 0, 0,");
+const isShrunk = ({ transform, display }) => display !== "inline" && transform.startsWith("matrix(0, 0, 0, 0,");
 /** @param {Element} element */
 const isScaledAway = (element) => suspicious(element) && isShrunk(styleOf(element));
 

@@ -7,7 +7,7 @@ const ICONS = "svg,use,i,img,span,[name],[data-icon],[data-lucide],[data-feather
 const MOST_ICONS = 8;
 /** Words before the name in the classes of icon fonts and icon sets. */
 const ICON_CLASS =
-  /^(?:fa|mdi|bi|lucide|icon|icons|ico|glyphicon|ti|tabler-icon|ri|pi|la|ph|bx|bxs|uil|octicon|codicon|anticon|feather|ion|\w+-icon|k-i|ui-icon|i|heroicon|remixicon|material-symbols|iconify|typcn|oi|si|cil|ki|isax|fi|fi-rr|eva|zmdi|dashicons|wpicon|symbol|sprite)-+(?![\d-])([a-z][\w-]*)$/i;
+  /^(?:fa|mdi|bi|lucide|icon|icons|ico|glyphicon|ti|tabler-icon|ri|pi|la|ph|bx|bxs|uil|octicon|codicon|anticon|feather|ion|(?!btn|svg|has|with)\w+-icon|k-i|ui-icon|i|heroicon|remixicon|material-symbols|iconify|typcn|oi|si|cil|ki|isax|fi|fi-rr|eva|zmdi|dashicons|wpicon|symbol|sprite)-+(?![\d-])([a-z][\w-]*)$/i;
 /** What such classes say of size, style and movement. */
 const ICON_STYLE = /^(?:\d?x[sl]|\d+x|s|m|l|xs|sm|md|lg|xl|fw|ul|li|spin\w*|pulse|beat|fade|flip\S*|rotate\S*|stack\S*|inverse|border|pull-\w+|solid|regular|light|thin|duotone|brands|sharp|outlined?|rounded|filled|fill|bold|base|set|icon|icons|wrapper|container|button|btn|only|left|right|size\S*|\d+)$/i;
 const LIGATURES = ".material-icons,.material-icons-outlined,.material-icons-round,.material-icons-sharp,[class*=material-symbols],.md-icon,.mat-icon,.q-icon,.v-icon,.notranslate";

@@ -286,7 +286,7 @@ function embedded(element, tag, role) {
   if (role === "slider" || role === "spinbutton") {
     return attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || null;
   }
-  if (role === "textbox" || role === "searchbox") return textContent(element);
+  if (role === "textbox" || role === "searchbox") return isSecret(element) ? "" : textContent(element);
   if (role === "listbox" || role === "combobox") {
     const chosen = query(element, '[aria-selected="true"]');
     return chosen ? textContent(chosen) : "";

@@ -60,7 +60,7 @@ function read(top, thorough = false) {
     letSleep();
   }
   treeNow = null;
-  const lines = withoutHollow(walk.lines, walk.rows.values());
+  const lines = withoutHollow(walk.lines, walk.rows.values(), walk.groups);
   groupsRead = walk.groups;
   walk = standing();
   return withoutEchoes(lines);

@@ -119,7 +119,7 @@ function pointOn(element, anything) {
   /** @type {{x: number, y: number, hit: null} | null} */
   let onInner = null;
   // A button beside the text of an element does something else, such as removing it.
-  const buttons = localName(element) === "label" || matches(element, BUTTONS) ? [] : Array.from(queryAll(element, BUTTONS));
+  const buttons = localName(element) === "label" || matches(element, BUTTONS) ? [] : Array.from(queryAll(element, `${BUTTONS},a[href],input,select,textarea`));
   const isOnInner = (/** @type {Element | null} */ hit) => !!hit && buttons.some((button) => holds(button, hit)) && besideControls(element) !== "";
   for (const box of boxes) {
     for (const [fx, fy] of POINTS) {

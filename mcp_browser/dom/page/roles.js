@@ -107,15 +107,15 @@ function explicitRole(element) {
   if (!given) return "";
   for (const word of given.toLowerCase().split(/\s+/)) {
     const role = word === "image" ? "img" : word;
-    // A field stays one, whatever is to be said of it.
     if ((role === "textbox" || role === "searchbox") && isAroundControls(element)) return "group";
+    // A field stays one, whatever is to be said of it.
     if (ROLE_KINDS.has(role)) return ROLE_KINDS.get(role) !== "interactive" && TYPED.has(localName(element)) ? "" : role;
   }
   return "";
 }
 
 /** Whether an element that says it is a field holds several controls or a drawing, and can itself neither be edited nor focused. @param {Element} element */
-const isAroundControls = (element) => !TYPED.has(localName(element)) && attribute(element, "tabindex") === null && !isEditor(element, "") && (queryAll(element, CONTROLS).length > 1 || query(element, "canvas") !== null);
+const isAroundControls = (element) => !TYPED.has(localName(element)) && attribute(element, "tabindex") === null && !isEditor(element, localName(element)) && !closest(element, EDITABLE) && !query(element, EDITABLE) && (queryAll(element, CONTROLS).length > 1 || query(element, "canvas") !== null);
 
 /** The role that HTML gives to an element, or "". @param {Element} element @param {string} tag @returns {string} */
 function nativeRole(element, tag) {

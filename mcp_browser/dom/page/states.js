@@ -169,8 +169,9 @@ function statesOf(element, tag, role, name) {
 /** The text that an element holds as a field, without what it only shows while it is empty. @param {Element} element */
 function heldBy(element) {
   if (attribute(element, "data-placeholder") === "") return "";
-  const twin = /** @type {HTMLInputElement | null} */ (query(element, "input[role=combobox]"));
-  if (twin?.value) return twin.value;
+  // A field that is not typed into shows all of the value; what stands beside it may be its label.
+  const twin = explicitRole(element) === "combobox" ? /** @type {HTMLInputElement | null} */ (query(element, "input[role=combobox][readonly]")) : null;
+  if (twin?.value && isSeen(twin) && !isSecret(twin)) return twin.value;
   valuing = true;
   try {
     const text = contentOf(element, element, 0, false);

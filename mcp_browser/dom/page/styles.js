@@ -174,7 +174,7 @@ function addedText(element, where) {
   const { content, display, visibility, position, fontFamily } = styleOf(element, `::${where}`);
   const text = display === "none" || visibility !== "visible" ? "" : written(content);
   // A letter by which the font of icons draws a sign.
-  const outer = /^[a-z]$/i.test(text) && ICONS_CALLED.test(attribute(element, "class") || "") ? flatParent(element) : null;
+  const outer = /^[a-z]$/i.test(text) && ICONS_CALLED.test(attribute(element, "class") || "") && !matches(element, CONTROLS) ? flatParent(element) : null;
   if (isElement(outer) && styleOf(outer).fontFamily !== fontFamily) return "";
   return text && position === "absolute" ? ` ${text} ` : text;
 }

@@ -252,10 +252,12 @@ function closeRow(element, row, at, far, selected) {
 }
 
 const HOLLOW = /^[\s|]*$/;
-/** The lines without those of rows in which nothing stands, and to which nothing was joined. @param {Line[]} lines @param {Iterable<Line>} rows that others may be joined to */
-function withoutHollow(lines, rows) {
+/** The lines without those of rows in which nothing stands, and to which nothing was joined. @param {Line[]} lines @param {Iterable<Line>} rows that others may be joined to @param {Group[]} groups */
+function withoutHollow(lines, rows, groups) {
   const hollow = new Set(Array.from(rows).filter((line) => line.kind === "row" && !line.parts && HOLLOW.test(line.name)));
-  return hollow.size ? lines.filter((line) => !hollow.has(line)) : lines;
+  if (!hollow.size) return lines;
+  for (const group of groups) for (let at = lines.lastIndexOf(group.last); at > 0 && hollow.has(group.last); ) group.last = /** @type {Line} */ (lines[--at]);
+  return lines.filter((line) => !hollow.has(line));
 }
 
 /** Put what stands in a part of a row to the line of the part that was read first, as it is seen. @param {Line} first @param {Line} own */
