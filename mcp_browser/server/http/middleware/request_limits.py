@@ -81,7 +81,7 @@ class BodyLimit:
         def take(size: int) -> None:
             nonlocal taken
             if taken + size > self._longest:
-                raise _Refused("body_size", 413, f"The body is longer than {self._longest} bytes.")
+                raise _Refused("body_size", 413, f"The body is longer than {self._longest // MIB} MiB (--max-body).")
             if self._held + size > self._room:
                 raise _Refused("room", 503, "Too many long requests at once; try again.")
             taken += size
@@ -112,7 +112,7 @@ class BodyLimit:
         """The body; None where the client has gone before it was whole."""
         declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > self._longest:
-            raise _Refused("body_size", 413, f"The body is longer than {self._longest} bytes.")
+            raise _Refused("body_size", 413, f"The body is longer than {self._longest // MIB} MiB (--max-body).")
         body = bytearray()
         with anyio.move_on_after(self._seconds) as timer:
             while True:
