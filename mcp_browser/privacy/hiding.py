@@ -276,9 +276,8 @@ def _ways(character: str) -> list[str]:
         rf"{_ESCAPED}[uUx]\{{?0*+{_any_case(f'{ord(character):x}')}\}}?",
         re.escape(character),
     ]
-    if not character.isascii():
-        data = character.encode(errors="surrogatepass")
-        ways += ["\ufffd", re.escape(data.decode("cp1252", "replace"))]  # Shown in the wrong encoding
+    if not character.isascii() and character != "\ufffd":
+        ways += _ways("\ufffd")  # Shown in the wrong encoding
         if legacy := character.encode("cp1252", "ignore").hex():
             ways.append(f"{_PERCENT}{_any_case(legacy)}")  # From a form on a page that is not in UTF-8
     if len(units) > 1:

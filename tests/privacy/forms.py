@@ -28,7 +28,6 @@ FORMS: Mapping[str, Callable[[str], str]] = {
     "windows-1252 shown as UTF-8": lambda text: text.encode("cp1252", "xmlcharrefreplace").decode(
         errors="replace"
     ),
-    "UTF-8 shown as windows-1252": lambda text: text.encode().decode("cp1252", "replace"),
     "plus-encoded twice": lambda text: quote_plus(quote_plus(text)),
     "HTML": html.escape,
     "HTML without quotes": lambda text: html.escape(text, quote=False),
