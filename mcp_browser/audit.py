@@ -14,7 +14,7 @@ import logging.handlers
 import os
 import sys
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ from pydantic import BaseModel
 
 from mcp_browser.actions.registry import is_typed_in
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.consent import ConsentNeeded
+from mcp_browser.consent import ConsentNeeded, PolicyGate
 from mcp_browser.errors import ActionError, Refused, SettingsError
 from mcp_browser.hosts import origin_of
 from mcp_browser.privacy.hiding import hide
@@ -75,10 +75,9 @@ class AuditLog:
         model: type[BaseModel],
         arguments: Mapping[str, Any],
         session: BrowserSession,
-        *,
-        consented: bool,
+        gate: Callable[[], PolicyGate | None],
     ) -> Generator[None]:
-        """Log the action that runs in this context."""
+        """Log the action that runs in this context; `gate` returns what has guarded it, if a policy does."""
         started = time.monotonic()
         origin, outcome = _origin(session), "ok"
         try:
@@ -87,6 +86,8 @@ class AuditLog:
             outcome = _outcome(error)
             raise
         finally:
+            passed = gate()
+            consented = passed is not None and passed.was_opened
             self.write(
                 "action",
                 action=name,

@@ -110,6 +110,7 @@ class PolicyGate:
         self._granted = granted
         self._arguments: Mapping[str, Any] = {}
         self._has_acted = False
+        self.was_opened = False  # Whether a person's yes was needed, and was there
 
     def begin(self, arguments: Mapping[str, Any]) -> None:
         """Check what is known before the action runs; raises ConsentNeeded, Refused."""
@@ -151,6 +152,8 @@ class PolicyGate:
             key = self._key(number, rule, target)
             if key not in (self._granted or ()):
                 asked.setdefault(key, (rule, target))
+            else:
+                self.was_opened = True
         if not asked:
             return
         rules = [rule for rule, _ in asked.values()]

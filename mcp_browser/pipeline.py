@@ -74,6 +74,7 @@ class Execution:
     is_last: bool = False
     params: BaseModel = field(init=False)
     scope: ActionScope = field(init=False)  # The state of the session when the action began
+    gate: PolicyGate | None = None
     has_begun: bool = False  # Whether there is a scope: the session is locked
 
 
@@ -123,9 +124,8 @@ async def audited(call: Execution, next: Next) -> ActionResult:
     """Write the action and its outcome to the audit log."""
     audit = call.rules.audit
     assert audit is not None
-    consented = bool(call.granted)
     model = call.action.param_model
-    with audit.of_action(call.action.name, model, call.arguments, call.session, consented=consented):
+    with audit.of_action(call.action.name, model, call.arguments, call.session, lambda: call.gate):
         return await next(call)
 
 
@@ -236,7 +236,7 @@ async def consented(call: Execution, next: Next) -> ActionResult:
     """Check the policy now and before each input; it may require a person's yes."""
     assert call.rules.policy is not None
     gate = PolicyGate(call.rules.policy, call.action, call.session, call.granted)
-    call.session.services.gate = gate
+    call.gate = call.session.services.gate = gate
     gate.begin(call.arguments)
     return await next(call)
 

@@ -6,15 +6,18 @@ import re
 import socket
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from playwright._impl._driver import compute_driver_executable
+from rich.console import Console
 
 from mcp_browser import __version__
 from mcp_browser.browser.process.installing import Installer
 from mcp_browser.cli import command_of, main
 from mcp_browser.cli.arguments import COMMANDS
+from mcp_browser.cli.progress import show_goal
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, all_options
 from tests.support.process import own_environment, warnings_aside
@@ -48,6 +51,12 @@ def run_here(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str,
 @pytest.mark.parametrize("name", sorted({*COMMANDS, "serve"} - {"do"}))
 def test_every_command_has_its_function(name: str) -> None:
     assert len(inspect.signature(command_of(name)).parameters) == 2
+
+
+def test_a_program_reads_whole_lines() -> None:
+    written, call = StringIO(), f"input_text(index=1, text='{'a tea ' * 20}')"
+    show_goal(Console(file=written, width=40), 1, "Type", "", [call])
+    assert written.getvalue().splitlines() == ["  1  Type", f"     {call}"]
 
 
 def test_the_version_is_told() -> None:

@@ -171,6 +171,7 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
             ["--viewport", "10x10"],
             "--viewport must be WIDTHxHEIGHT, such as 1280x720, each from 100 to 10000, not '10x10'.",
         ),
+        (["--model-url", "127.0.0.1:8080"], "--model-url must be an http:// or https:// address, such as"),
         (["--cdp-endpoint", "here"], "--cdp-endpoint must be an http://, https://, ws:// or wss:// address"),
         (
             ["--browser-endpoint", "here"],

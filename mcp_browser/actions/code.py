@@ -210,9 +210,10 @@ class Script:
         )
         lines = self.lines()
         variables = {name: re.sub(r"\W", "_", name).upper() for name in sorted(self.secrets)}
-        return environment.get_template(template).render(
+        text = environment.get_template(template).render(
             lines=lines, variables=variables, used=self.used, **values
         )
+        return f"{text.rstrip()}\n"
 
     def statement(self, expression: str) -> list[str]:
         """An expression as the lines of a statement."""

@@ -51,8 +51,8 @@ def _shape(
     shaped: Schema = {}
     for key, value in schema.items():
         match key, value:
-            case (("title" | "$defs"), _):
-                pass
+            case (("title" | "$defs" | "discriminator"), _):
+                pass  # A discriminator refers to definitions, and says nothing that `const` does not.
             case ("default", None | []) | ("additionalProperties", True):
                 pass
             case "properties", {**properties}:

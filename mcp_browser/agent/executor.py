@@ -309,10 +309,9 @@ class Executor:
         except anyio.get_cancelled_exc_class():
             outcomes.append(ActionOutcome(record(error=BROKEN_OFF), None, f"{shown}: {BROKEN_OFF}", ""))
             raise
-        text = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
-        if result.observation is not None:
-            notes = (f"\nNote: {' '.join(notice.split())}" for notice in result.observation.notices)
-            text += self._secrets.hide("".join(notes))
+        seen = result.observation
+        beside = seen and Observation(url=seen.url, title="", notices=seen.notices)
+        text = self._text(result.model_copy(update={"observation": beside, "attachments": ()}))
         changes = self._changes(result)
         ended = record(result, changes, changed=_has_changed(result.observation))
         if result.error is not None:

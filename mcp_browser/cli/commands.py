@@ -223,11 +223,15 @@ def _placeholder(field: Schema) -> str:
     choices = field.get("enum") or field.get("items", {}).get("enum")
     if choices:
         return "|".join(map(str, choices))
-    return {"integer": "NUMBER", "number": "NUMBER", "object": "JSON"}.get(str(field.get("type")), "TEXT")
+    if _is(field, "object"):
+        return "JSON"
+    return {"integer": "NUMBER", "number": "NUMBER"}.get(str(field.get("type")), "TEXT")
 
 
 def _is(field: Schema, kind: str) -> bool:
-    return field.get("type") == kind
+    """Whether a field is of this type, in all its forms where it has several."""
+    forms = [one for one in field.get("anyOf") or field.get("oneOf") or () if one.get("type") != "null"]
+    return all(_is(one, kind) for one in forms) if forms else field.get("type") == kind
 
 
 def _is_limit(field: Schema) -> bool:

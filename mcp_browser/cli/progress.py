@@ -179,5 +179,8 @@ def show_outcome(console: Console, outcome: TaskOutcome) -> None:
 
 
 def _print_below(console: Console, text: str, style: str = "") -> None:
-    """Print a line below the one that names the step."""
-    console.print(Padding(Text(text, style), (0, 0, 0, 5), expand=False))
+    """Print a line below the one that names the step; whole where no terminal shows it."""
+    if console.is_terminal:
+        console.print(Padding(Text(text, style), (0, 0, 0, 5), expand=False))
+    else:
+        console.print(Text(f"     {text}"), soft_wrap=True)

@@ -15,6 +15,7 @@ from mcp_browser.errors import (
     ModelTimedOut,
     ModelUnavailable,
 )
+from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.privacy.redaction import LONG, Redactor, is_secret_name
 from mcp_browser.text import one_line
 
@@ -35,12 +36,13 @@ _TOO_LONG = (
 """How servers say that a conversation is too long, those that pydantic-ai does not know too (llama.cpp)."""
 
 
-def as_model_error(name: str, error: Exception) -> ModelError:
+def as_model_error(name: str, error: Exception, address: str | None = None) -> ModelError:
     """An error of pydantic-ai's as one of ours; `name` is the model's, with its provider."""
-    why = cause(error)
+    why, wait = f"{cause(error).rstrip('.')}.", getattr(error, "retry_after", None)
     match error:
         case wrong.ModelRateLimitError():
-            failure: ModelError = ModelRateLimited(f"{name} limits the rate: {why}")
+            lasts = f" for {wait:g} s" if wait else ""
+            failure: ModelError = ModelRateLimited(f"{name} limits the rate{lasts}: {why}")
         case wrong.ModelQuotaExceededError():
             failure = ModelRefused(f"{name}: the quota is used up: {why}", hint="Look at the account.")
         case wrong.ModelAuthenticationError():
@@ -53,7 +55,8 @@ def as_model_error(name: str, error: Exception) -> ModelError:
         case wrong.ModelTimeoutError() | wrong.ModelRequestTimeout():
             failure = ModelTimedOut(f"{name} did not answer in time.")
         case wrong.ModelConnectionError():
-            failure = ModelUnavailable(f"{name} cannot be reached: {why}")
+            where = f" at {cut_address(address)}" if address else ""
+            failure = ModelUnavailable(f"{name} cannot be reached{where}: {why}")
         case wrong.ModelUnavailableError() | wrong.ModelServerError():
             failure = ModelUnavailable(f"{name} has failed: {why}")
         case _ if _is_too_long(error):
@@ -64,8 +67,7 @@ def as_model_error(name: str, error: Exception) -> ModelError:
             failure = ModelUnavailable(f"{name} gave an answer that cannot be read: {why}")
         case _:
             failure = ModelRefused(f"{name} cannot be asked this way: {why}")
-    if isinstance(error, wrong.ModelAPIError):
-        failure.retry_after = error.retry_after
+    failure.retry_after = wait
     return failure
 
 

@@ -132,7 +132,7 @@ class ProviderModel:
         except TimeoutError as error:
             raise ModelTimedOut(f"{self.info.name} did not answer within {seconds:g} s.") from error
         except (AgentRunError, UserError) as error:
-            raise as_model_error(self.info.name, error) from error
+            raise as_model_error(self.info.name, error, self._model.base_url) from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             # What a server says it speaks and what it sends are two things: no choices, null for a list.
             unreadable = f"{self.info.name} gave an answer that cannot be read: {cause(error)}"

@@ -18,6 +18,7 @@ from mcp_browser.settings.values import (
     Issuer,
     Locale,
     LongSeconds,
+    ModelUrl,
     Name,
     Names,
     Networks,
@@ -299,7 +300,7 @@ class AgentSettings(SettingsGroup):
     allowed_models: Names = setting(
         "Models that a call may name instead, comma-separated globs such as anthropic:*. Default: any.", ()
     )
-    model_url: Address | None = setting(
+    model_url: ModelUrl | None = setting(
         "Address for the model: one that speaks OpenAI's protocol, or of its provider's."
     )
     model_output: Literal["tool", "json"] = setting(

@@ -128,6 +128,10 @@ def _is_cdp_endpoint(value: str) -> bool:
     return urlsplit(value).scheme in {"http", "https", "ws", "wss"}
 
 
+def _is_web_address(value: str) -> bool:
+    return urlsplit(value).scheme in {"http", "https"} and bool(urlsplit(value).hostname)
+
+
 def _is_browser_endpoint(value: str) -> bool:
     return _is_cdp_endpoint(value) and bool(urlsplit(value).hostname)
 
@@ -199,6 +203,9 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split_words)]
 Name = Annotated[str, Placeholder("NAME")]
 Names = Annotated[CommaList, Placeholder("NAMES")]
 Address = Annotated[str, Placeholder("ADDRESS")]
+ModelUrl = Annotated[
+    Address, _must_be("an http:// or https:// address, such as http://127.0.0.1:8080/v1", _is_web_address)
+]
 ChromiumFamily = BeforeValidator(_chromium_family)
 Locale = Annotated[str, AfterValidator(known_locale), Placeholder("LOCALE")]
 Timezone = Annotated[str, AfterValidator(known_timezone), Placeholder("ZONE")]

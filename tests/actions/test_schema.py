@@ -84,3 +84,19 @@ def test_every_action_has_a_short_description_and_a_closed_schema() -> None:
         assert 10 <= len(action.description) <= 120, action.name
         assert action.description.endswith(".")
         assert tool_schema(action.param_model)["additionalProperties"] is False
+
+
+class Card(BaseModel):
+    kind: Literal["card"]
+
+
+class Cash(BaseModel):
+    kind: Literal["cash"]
+
+
+class Paid(ActionParams):
+    by: Card | Cash = Field(discriminator="kind")
+
+
+def test_a_union_refers_to_no_definition_that_is_inlined() -> None:
+    assert "#/$defs" not in json.dumps(tool_schema(Paid))

@@ -456,6 +456,13 @@ async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -
     assert any("Read." in message.text for message in script(agent).requests[-1])
 
 
+async def test_what_is_read_has_the_address_of_its_page(session: BrowserSession, site: Site) -> None:
+    url = site.page("<p>Tea</p>")
+    lines = [output({"find_elements": {"text": "Tea"}}), done("Tea.")]
+    agent, _ = await run_agent(Task(text="Read.", start_url=url), lines, session)
+    assert f'Found 1:\n<page url="{url}" untrusted>' in agent.history.steps[0].actions[0].result
+
+
 async def test_no_request_is_longer_than_the_model_takes(session: BrowserSession, site: Site) -> None:
     window = 12_000
     page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))

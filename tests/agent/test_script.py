@@ -241,7 +241,9 @@ def test_the_command_line_prints_scripts_and_reports(
     run = history({"call": {"name": "go_back", "arguments": {}}})
     TaskFolder(tmp_path).save_history(run)
     assert main(["tasks", "export", str(tmp_path)]) == 0
-    assert body_of(capsys.readouterr().out)[-1] == "page.go_back()"
+    script = capsys.readouterr().out
+    assert body_of(script)[-1] == "page.go_back()"
+    assert script.endswith("    main()\n")
     assert main(["tasks", "report", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("<!doctype html>")
     assert main(["tasks", "export", str(tmp_path / "none")]) == 1

@@ -413,7 +413,12 @@ def test_large_results_and_pictures_are_files(shell: Shell, site: Site) -> None:
 
 def test_actions_of_one_s_own_are_commands_with_help(fresh: Shell, site: Site) -> None:
     (fresh.folder / "own.py").write_text(
-        "import mcp_browser\nregistry = mcp_browser.Registry()\n\n\n@registry.action()\n"
+        "import typing\n\nimport mcp_browser\nimport pydantic\n\n\n"
+        "class Card(pydantic.BaseModel):\n    number: str\n\n\n"
+        "class Cash(pydantic.BaseModel):\n    coins: list[int]\n\n\n"
+        "registry = mcp_browser.Registry()\n\n\n@registry.action('Pay.')\n"
+        "async def pay(by: Card | Cash, rest: Card | Cash | None = None) -> str:\n"
+        "    return f'{by!r} {rest!r}'\n\n\n@registry.action()\n"
         "async def greet(name: str, times: int = 1) -> str:\n"
         '    """Greet somebody.\n\n    Args:\n        name: who it is\n    """\n'
         '    return f"Hello {name}! " * times\n'
@@ -421,6 +426,8 @@ def test_actions_of_one_s_own_are_commands_with_help(fresh: Shell, site: Site) -
     text = fresh.do("--actions", "own.py", "greet", "--help")
     assert re.search(r"Greet somebody.*NAME +who it is.*--times NUMBER", text, re.DOTALL)
     assert "Hello Ann! Hello Ann!" in fresh.do("--actions", "own.py", "greet", "Ann", "--times", "2")
+    paid = fresh.do("--actions", "own.py", "pay", '{"number": "1"}', "--rest", '{"coins": [1, 2]}')
+    assert "Card(number='1') Cash(coins=[1, 2])" in paid
     text = fresh.do("--help")
     assert re.search(r"^ +click_element +Click", text, re.MULTILINE)
     assert fresh.run()[0] == 2

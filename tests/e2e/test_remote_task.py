@@ -78,6 +78,7 @@ async def test_a_client_of_the_tasks_extension_asks_how_its_task_stands(
         statuses = list(dict.fromkeys(state["status"] for state in extension.states))
         assert statuses == ["working", "input_required", "completed"]
         assert "New browser session" in extension.states[0]["statusMessage"]
+        assert (result.meta or {})["mcp-browser/session"] == data(result)["session"]
         state = await client.call_tool("get_state", named(result))
         assert "Count 0" in text(state)
 

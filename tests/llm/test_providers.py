@@ -109,7 +109,8 @@ async def test_a_rate_limit_says_when_to_come_back_and_is_asked_once(aimock: Aim
     error = await failure(await provider_model(name))
     assert isinstance(error, ModelRateLimited)
     assert error.retry_after == 7
-    assert "Slow down. (HTTP 429)" in str(error)
+    assert "limits the rate for 7 s: " in str(error)
+    assert str(error).endswith("Slow down. (HTTP 429).")
     assert len(aimock.requests()) == 1
 
 
@@ -178,7 +179,7 @@ async def test_a_server_that_is_not_there_cannot_be_reached(
                 monkeypatch.setenv(variable, address)
         error = await failure(await provider_model(name))
     assert isinstance(error, ModelUnavailable)
-    assert "cannot be reached" in str(error)
+    assert f"cannot be reached at {address}" in str(error)
 
 
 async def test_a_streamed_answer_that_stalls_ends_with_the_deadline(aimock: Aimock) -> None:

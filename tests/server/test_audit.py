@@ -34,7 +34,7 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
     policy.write_text('[[rule]]\nnames = ["Pay"]\n')
     groups = {"tools": {"policy": policy}, "server": {"audit_log": log}}
     room = TaskRoom(manager, session, desk, groups)
-    answers = iter(["accept", "accept", "decline"])  # The script is asked about, too
+    answers = iter(["accept", "accept", "accept", "decline"])  # The script is asked about, too
 
     async def person(context: Any, params: Any) -> types.ElicitResult:
         del context, params
@@ -50,6 +50,8 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
         await client.call_tool("input_text", {"index": field, "txet": SECRET})
         await client.call_tool("evaluate_script", {"script": f"'{SECRET}'"})
         await client.call_tool("click_element", {"index": field + 1})
+        listed: list[dict[str, Any]] = [{"click_element": {"index": field + 1}}, {"get_state": {}}]
+        await client.call_tool("do_actions", {"actions": listed})
         await client.call_tool("click_element", {"index": field + 1})
         desk.follow(output({"input_text": {"index": field, "text": SECRET}}), done("Typed."))
         await client.call_tool("run_task", {"task": f"Type {SECRET}."})
@@ -63,7 +65,7 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
     calls = [line for line in lines if line["event"] == "call" and line["outcome"] != "input_required"]
     assert [line["tool"] for line in calls] == [
         *("go_to_url", "input_text", "send_keys", "fill_form", "input_text", "evaluate_script"),
-        *("click_element", "click_element", "run_task"),
+        *("click_element", "do_actions", "click_element", "run_task"),
     ]
     assert [line.get("consent") for line in calls if line["tool"] == "click_element"] == ["yes", "no"]
     assert calls[4]["outcome"] == "error"
@@ -74,7 +76,10 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
     assert typed["origin"] == typed["origin_after"] == url.rsplit("/page", 1)[0]
     assert typed["session"] == calls[1]["session"]
     assert typed["outcome"] == "ok"
-    asked = [line for line in actions if line["action"] == "click_element"]
+    in_list = [line for line in actions if line["tool"] == "do_actions" and line["outcome"] == "ok"]
+    consents = [(line["action"], line.get("consent")) for line in in_list]
+    assert consents == [("click_element", "yes"), ("get_state", None)]
+    asked = [line for line in actions if line["tool"] == "click_element"]
     assert [line["outcome"] for line in asked] == ["consent_needed", "ok", "consent_needed"]
     assert any(line["tool"] == "run_task" and line["action"] == "input_text" for line in actions)
 

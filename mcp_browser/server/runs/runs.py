@@ -19,6 +19,7 @@ from mcp_browser.server.runs.files import files_in, is_picture, uri_of
 from mcp_browser.server.runs.run import Run
 from mcp_browser.server.runs.saved import SavedRun, SavedRuns, outcome_of
 from mcp_browser.server.tasks import KEPT_SECONDS, LongCall
+from mcp_browser.server.tools import SESSION_META
 from mcp_browser.text import counted
 
 MOST_RUNS = 100  # How many runs are kept; the oldest ended ones go first
@@ -40,7 +41,9 @@ def answer(run: Run) -> types.CallToolResult:
     data: dict[str, Any] = {"notes": list(lease.notes)}
     if lease.handle is not None and not lease.ephemeral:
         data["session"] = lease.handle
-    return _result(outcome, lines, folder, data, waits=waits)
+    result = _result(outcome, lines, folder, data, waits=waits)
+    is_new = lease.is_new and "session" in data
+    return result.model_copy(update={"meta": {SESSION_META: lease.handle}}) if is_new else result
 
 
 def saved_answer(run: SavedRun) -> types.CallToolResult:

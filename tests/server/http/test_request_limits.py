@@ -34,6 +34,7 @@ async def test_a_body_that_is_too_long_is_refused_whether_it_says_so_or_not(serv
         assert b" 413 " in declared
         streamed = await served.client.post("/mcp", content=chunks(4 * MIB))
         assert streamed.status_code == 413
+        assert "longer than 1 MiB (--max-body)" in streamed.text
         assert served.refused == {"body_size": 2}
 
 

@@ -66,6 +66,7 @@ class BodyLimit:
     def __init__(self, app: ASGIApp, *, settings: AccessSettings, on_refusal: OnRefusal) -> None:
         self._app = app
         self._longest = settings.max_body * MIB
+        self._too_long = f"The body is longer than {settings.max_body} MiB (--max-body)."
         self._seconds = settings.client_timeout  # For the first byte to come
         self._on_refusal = on_refusal
         self._room = self._longest * BODIES_AT_ONCE
@@ -81,7 +82,7 @@ class BodyLimit:
         def take(size: int) -> None:
             nonlocal taken
             if taken + size > self._longest:
-                raise _Refused("body_size", 413, f"The body is longer than {self._longest} bytes.")
+                raise _Refused("body_size", 413, self._too_long)
             if self._held + size > self._room:
                 raise _Refused("room", 503, "Too many long requests at once; try again.")
             taken += size
@@ -112,7 +113,7 @@ class BodyLimit:
         """The body; None where the client has gone before it was whole."""
         declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > self._longest:
-            raise _Refused("body_size", 413, f"The body is longer than {self._longest} bytes.")
+            raise _Refused("body_size", 413, self._too_long)
         body = bytearray()
         with anyio.move_on_after(self._seconds) as timer:
             while True:
