@@ -42,6 +42,10 @@ class Scale(Frozen):
     def most(self) -> float:
         return self.least + 100 if self.max is None else self.max
 
+    def is_at(self, other: "Scale") -> bool:
+        """Whether the value, and what it is called, are the same."""
+        return (self.value, self.text) == (other.value, other.text)
+
     def __str__(self) -> str:
         bounds = (("at least", self.min), ("at most", self.max))
         return "".join(f", {name} {bound:g}" for name, bound in bounds if bound is not None)
@@ -72,7 +76,12 @@ class Slider:
                     raise
         if keys is not None:
             await self._by_keys(wanted, keys)
-        at = await self._read()
+        ended = await self._read()
+        at = await self._settled(ended)
+        if keys is not None and at.value not in (wanted, ended.value):
+            # Some presses had their effect late.
+            await self._by_keys(wanted, keys)
+            at = await self._settled(at)
         if at.value == first.value != min(max(wanted, at.least), at.most):
             raise NotActionable(
                 f"Neither keys nor the mouse move it from {at.value:g}{at}.",
@@ -159,13 +168,23 @@ class Slider:
         return await self._following(before)
 
     async def _following(self, before: Scale) -> Scale | None:
+        now = before
         with anyio.move_on_after(FOLLOWING_SECONDS):
             while True:
-                now = await self._read()
-                if (now.value, now.text) != (before.value, before.text):
-                    return now
+                if not (now := await self._read()).is_at(before):
+                    break
                 await anyio.sleep(POLL_SECONDS)
-        return None
+        return None if now.is_at(before) else await self._settled(now)
+
+    async def _settled(self, last: Scale) -> Scale:
+        """Its value once that has stayed the same between two reads: a component may draw it late."""
+        with anyio.move_on_after(FOLLOWING_SECONDS):
+            while True:
+                await anyio.sleep(POLL_SECONDS)
+                if (now := await self._read()).is_at(last):
+                    break
+                last = now
+        return last
 
     async def _read(self) -> Scale:
         return Scale.model_validate(await self._tab.ask(self._tab.dom.call(self._index, "slider")))
