@@ -74,7 +74,7 @@ class Execution:
     is_last: bool = False
     params: BaseModel = field(init=False)
     scope: ActionScope = field(init=False)  # The state of the session when the action began
-    gate: PolicyGate | None = None
+    gate: PolicyGate | None = field(init=False, default=None)
     has_begun: bool = False  # Whether there is a scope: the session is locked
 
 

@@ -309,9 +309,10 @@ class Executor:
         except anyio.get_cancelled_exc_class():
             outcomes.append(ActionOutcome(record(error=BROKEN_OFF), None, f"{shown}: {BROKEN_OFF}", ""))
             raise
-        seen = result.observation
-        beside = seen and Observation(url=seen.url, title="", notices=seen.notices)
-        text = self._text(result.model_copy(update={"observation": beside, "attachments": ()}))
+        place = (seen := result.observation) and Observation(url=seen.url, title="")
+        text = self._text(result.model_copy(update={"observation": place, "attachments": ()}))
+        notes = (f"\nNote: {' '.join(notice.split())}" for notice in (seen.notices if seen else ()))
+        text += self._secrets.hide("".join(notes))
         changes = self._changes(result)
         ended = record(result, changes, changed=_has_changed(result.observation))
         if result.error is not None:

@@ -191,7 +191,7 @@ class Input:
             came = min(len(piece), held.keys if enter or by_key else len(piece) * min(held.inputs, 1))
             done += came
             if came < len(piece):
-                if (enter or by_key) and not (came or held.gone or held.strayed or in_vain):
+                if (enter or by_key) and hold.first and not (came or held.gone or held.strayed or in_vain):
                     await self._unblock()
                 elif held.gone or not held.strayed or (in_vain and not came):
                     raise _moved(done)

@@ -51,8 +51,8 @@ _REASONS = {
         "The page cannot be opened safely.",
     ),
     "INVALID_AUTH_CREDENTIALS": (
-        "{host} asks for a user name and a password (HTTP)",
-        "If you have them, put them into the address: https://user:password@host/.",
+        "{host} asks for a login (HTTP authentication)",
+        "If you have a user name and a password, put them into the address: user:password@host.",
     ),
     "BLOCKED_BY_CLIENT": ("it is blocked in this browser", "Try another address."),
     "BLOCKED_BY_ADMINISTRATOR": ("a policy of this machine blocks it", "Try another address."),

@@ -11,6 +11,8 @@ from mcp_browser.errors import NotActionable
 
 FOLLOWING_SECONDS = 0.3  # How long a slider may take to react to a key or the mouse
 POLL_SECONDS = 0.02
+STILL_SECONDS = 0.05  # For so long a value must stay the same to count
+MOST_SETTLING_SECONDS = 2.0
 MOST_PRESSED = 40  # If more key presses are needed, the mouse is used first
 MOST_MOVES = 12
 MOST_STOPS = 60  # How many values are tried to find a named one
@@ -105,24 +107,23 @@ class Slider:
         )
 
     async def _keys(self, wanted: float) -> tuple[str, str] | None:
-        """The keys that move it towards a value and away from it, None if none does; presses one of them."""
+        """The keys that make its value more and less, None if none does; presses one of them."""
         before = await self._read()
         for more, less in ARROWS:
-            towards, away = (more, less) if wanted > before.value else (less, more)
+            towards = more if wanted > before.value else less
             if before.value == wanted or (after := await self._press(towards)) is None:
                 continue
             nearer = abs(after.value - wanted) < abs(before.value - wanted)
             turned = (after.value - before.value) * (wanted - before.value) < 0
-            return (towards, away) if nearer or not turned else (away, towards)
+            return (more, less) if nearer or not turned else (less, more)
         return None
 
     async def _by_keys(self, wanted: float, keys: tuple[str, str]) -> None:
         step, at = 0.0, await self._read()
-        started = at.value < wanted
         for _ in range(MOST_MOVES):
             if at.value == wanted:
                 return
-            key = keys[0] if (at.value < wanted) == started else keys[1]
+            key = keys[0] if at.value < wanted else keys[1]
             times = max(1, min(int(abs(wanted - at.value) / step), MOST_PRESSED)) if step else 1
             after = await self._press(key, times)
             if after is None:
@@ -174,13 +175,14 @@ class Slider:
                 if not (now := await self._read()).is_at(before):
                     break
                 await anyio.sleep(POLL_SECONDS)
-        return None if now.is_at(before) else await self._settled(now)
+        after = before if now.is_at(before) else await self._settled(now)
+        return None if after.is_at(before) else after
 
     async def _settled(self, last: Scale) -> Scale:
         """Its value once that has stayed the same between two reads: a component may draw it late."""
-        with anyio.move_on_after(FOLLOWING_SECONDS):
+        with anyio.move_on_after(MOST_SETTLING_SECONDS):
             while True:
-                await anyio.sleep(POLL_SECONDS)
+                await anyio.sleep(STILL_SECONDS)
                 if (now := await self._read()).is_at(last):
                     break
                 last = now

@@ -3,6 +3,7 @@
 import contextlib
 import getpass
 import sys
+import textwrap
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
@@ -183,4 +184,4 @@ def _print_below(console: Console, text: str, style: str = "") -> None:
     if console.is_terminal:
         console.print(Padding(Text(text, style), (0, 0, 0, 5), expand=False))
     else:
-        console.print(Text(f"     {text}"), soft_wrap=True)
+        console.print(Text(textwrap.indent(text, " " * 5)), soft_wrap=True)

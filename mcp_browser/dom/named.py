@@ -42,7 +42,7 @@ class ElementName(str):
         # What has no name, or only an example for one, is called by its hint.
         hint = f'hint="{self.name}"'.casefold()
         same = same or [one for one in nodes if hint in map(str.casefold, one.states)]
-        if self.role == "row" and not same:
+        if self.role == "row" and self.name and not same:
             same = [one for one in nodes if self.name.casefold() in _cells(one.name)]
         return same if self.nth is None else same[self.nth - 1 : self.nth]
 
@@ -64,8 +64,8 @@ def reference(text: str) -> ElementName | int:
 
 def _cells(row: str) -> list[str]:
     """The whole text of a row and that of each of its cells, without the indexes in it."""
-    text = _tidy(re.sub(r"\*?\[\d+\] ", "", row)).casefold()
-    return [text, *text.split(" | ")]
+    text = re.sub(r"\*?\[\d+\] ", "", row).casefold()
+    return [_tidy(re.sub(r"\\([|[])", r"\1", part)) for part in (text, *re.split(r"(?<!\\)\|", text))]
 
 
 def _tidy(text: str) -> str:

@@ -38,7 +38,8 @@ _TOO_LONG = (
 
 def as_model_error(name: str, error: Exception, address: str | None = None) -> ModelError:
     """An error of pydantic-ai's as one of ours; `name` is the model's, with its provider."""
-    why, wait = f"{cause(error).rstrip('.')}.", getattr(error, "retry_after", None)
+    why, wait = cause(error), getattr(error, "retry_after", None)
+    why += "" if why.endswith((".", "?", "!", "…")) else "."
     match error:
         case wrong.ModelRateLimitError():
             lasts = f" for {wait:g} s" if wait else ""

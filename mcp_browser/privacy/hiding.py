@@ -276,10 +276,8 @@ def _ways(character: str) -> list[str]:
         rf"{_ESCAPED}[uUx]\{{?0*+{_any_case(f'{ord(character):x}')}\}}?",
         re.escape(character),
     ]
-    if not character.isascii() and character != "\ufffd":
-        ways += _ways("\ufffd")  # Shown in the wrong encoding
-        if legacy := character.encode("cp1252", "ignore").hex():
-            ways.append(f"{_PERCENT}{_any_case(legacy)}")  # From a form on a page that is not in UTF-8
+    if legacy := "" if character.isascii() else character.encode("cp1252", "ignore").hex():
+        ways.append(f"{_PERCENT}{_any_case(legacy)}")  # From a form on a page that is not in UTF-8
     if len(units) > 1:
         ways.append(_ESCAPED + f"{_BACKSLASH}{{1,64}}{_ONCE}".join(f"u{_any_case(unit)}" for unit in units))
     if character == '"':

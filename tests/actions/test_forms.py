@@ -427,13 +427,14 @@ async def test_a_slider_that_nothing_moves_says_so(hand: Hand) -> None:
     assert "Neither keys nor the mouse move it from 3." in error
 
 
-async def test_a_slider_that_follows_late_is_moved_to_what_is_wanted(hand: Hand) -> None:
+@pytest.mark.parametrize("every", [9, 40])
+async def test_a_slider_that_follows_late_is_moved_to_what_is_wanted(hand: Hand, every: int) -> None:
     await hand.open(
         "<div id=s role=slider tabindex=0 aria-label=Volume aria-valuenow=0 aria-valuemax=90"
         " style='width: 90px'>o</div><script>let due = 0;"
         " s.onkeydown = ({ key }) => { due += key === 'ArrowRight' ? 1 : -1 };"
         "setInterval(() => { const step = Math.sign(due); due -= step;"
-        " s.ariaValueNow = Number(s.ariaValueNow) + step }, 9)</script>"
+        f" s.ariaValueNow = Number(s.ariaValueNow) + step }}, {every})</script>"
     )
     assert 'to "30"' in await hand.do("input_text", index=hand.index("Volume"), text="30")
     assert await hand.js("new Promise(done => setTimeout(() => done(s.ariaValueNow), 400))") == "30"

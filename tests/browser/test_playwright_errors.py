@@ -80,7 +80,7 @@ async def test_anything_else_in_one_sentence(page: Page) -> None:
     ("code", "words"),
     [
         ("ERR_NAME_NOT_RESOLVED", "host.example:8443 is not known"),
-        ("ERR_INVALID_AUTH_CREDENTIALS", "host.example:8443 asks for a user name and a password"),
+        ("ERR_INVALID_AUTH_CREDENTIALS", "host.example:8443 asks for a login"),
         ("ERR_CERT_DATE_INVALID", "expired"),
         ("ERR_CERT_SOMETHING_NEW", "not valid"),
         ("ERR_NEVER_HEARD_OF", "could not load"),

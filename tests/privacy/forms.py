@@ -25,9 +25,6 @@ FORMS: Mapping[str, Callable[[str], str]] = {
     "plus-encoded on a page that is not in UTF-8": lambda text: quote_plus(
         text, encoding="cp1252", errors="xmlcharrefreplace"
     ),
-    "windows-1252 shown as UTF-8": lambda text: text.encode("cp1252", "xmlcharrefreplace").decode(
-        errors="replace"
-    ),
     "plus-encoded twice": lambda text: quote_plus(quote_plus(text)),
     "HTML": html.escape,
     "HTML without quotes": lambda text: html.escape(text, quote=False),

@@ -155,8 +155,7 @@ function closeClickable(own, at) {
   if (controls === 1 && (texts === 0 || isLabel || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
-  const joined = new Set(walk.rows.values());
-  const rows = joined.size ? walk.lines.slice(at + 1).filter((line) => joined.has(line)) : [];
+  const rows = walk.rows.size ? walk.lines.slice(at + 1).filter((line) => line.place) : [];
   // So is one around rows, to which what stands beside them is joined.
   if (rows.length > 1 && !hasHand(element)) return drop();
   const isLed = controls === 1 && LEADING.has(walk.lines[at + 1]?.role ?? "");
@@ -178,7 +177,7 @@ function closeClickable(own, at) {
     // An empty box that listens all over the page is there for whatever else is on it.
     if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
     walk.lines.length = at + 1;
-    if (rows.length) for (const [key, line] of walk.rows) if (rows.includes(line)) walk.rows.delete(key);
+    for (const { place } of rows) walk.rows.delete(place ?? "");
     if (own.name && joinShape(own, before)) return undefined;
     if (!own.name && coversItsControl(element, own.depth)) return drop();
     if (!own.name && before && before.role === "canvas" && isSurfaceOf(element, /** @type {Element} */ (before.node))) return drop();

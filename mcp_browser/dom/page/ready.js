@@ -119,8 +119,9 @@ function pointOn(element, anything) {
   /** @type {{x: number, y: number, hit: null} | null} */
   let onInner = null;
   // A button beside the text of an element does something else, such as removing it.
-  const buttons = localName(element) === "label" || matches(element, BUTTONS) ? [] : Array.from(queryAll(element, `${BUTTONS},a[href],input,select,textarea`));
-  const isOnInner = (/** @type {Element | null} */ hit) => !!hit && buttons.some((button) => holds(button, hit)) && besideControls(element) !== "";
+  const buttons = anything || localName(element) === "label" || matches(element, BUTTONS) ? [] : Array.from(queryAll(element, `${BUTTONS},a[href],input,select,textarea`));
+  const isBeside = buttons.length > 0 && besideControls(element) !== "";
+  const isOnInner = (/** @type {Element | null} */ hit) => isBeside && !!hit && buttons.some((button) => holds(button, hit));
   for (const box of boxes) {
     for (const [fx, fy] of POINTS) {
       const x = box.left + (box.right - box.left) * /** @type {number} */ (fx);

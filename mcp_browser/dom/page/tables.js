@@ -246,7 +246,7 @@ function closeRow(element, row, at, far, selected) {
   if (parts.length) own.parts = parts;
   walk.lines.length = at;
   if (first) joinRows(first, own);
-  else if (key) walk.rows.set(key, own);
+  else if (key) walk.rows.set((own.place = key), own);
   walk.lines.push(...(first ? [] : [own]), ...inner.filter((line) => !parts.includes(line)));
   for (const part of parts) part.depth = 0;
 }
@@ -256,7 +256,10 @@ const HOLLOW = /^[\s|]*$/;
 function withoutHollow(lines, rows, groups) {
   const hollow = new Set(Array.from(rows).filter((line) => line.kind === "row" && !line.parts && HOLLOW.test(line.name)));
   if (!hollow.size) return lines;
-  for (const group of groups) for (let at = lines.lastIndexOf(group.last); at > 0 && hollow.has(group.last); ) group.last = /** @type {Line} */ (lines[--at]);
+  for (const group of groups) {
+    if (!hollow.has(group.last)) continue;
+    for (let at = lines.lastIndexOf(group.last); at > 0 && hollow.has(group.last); ) group.last = /** @type {Line} */ (lines[--at]);
+  }
   return lines.filter((line) => !hollow.has(line));
 }
 

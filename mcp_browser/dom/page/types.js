@@ -39,6 +39,7 @@ var learnt;
  * @property {Port} port what it is seen through
  * @property {Element | null} node only while a call is being answered
  * @property {Line[] | null} parts of a row: the controls and cells that its name refers to, shown within it
+ * @property {string} [place] of a row to which others may be joined: what holds it, and where
  * @property {string} [entry] what the entry of a list says that it stands in
  * @property {(Element | null)[] | null} cells of a row, in the order of its text, none where one reaches further; only while a call is being answered
  *
