@@ -8,12 +8,15 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import anyio
+from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
 from mcp_browser.actions.recording import element_arguments, place_of
 from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.element import Element, FieldValue
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import ConsentNeeded, PolicyGate, Wanted, refused
@@ -148,6 +151,8 @@ class ListedAction:
     lenient: bool = False
 
 
+LEFT_SECONDS = 0.5  # How long a page that may be leaving has to say what a field holds
+
 Do = Callable[[ListedAction], Awaitable[ActionResult]]
 
 
@@ -165,8 +170,10 @@ class Batch:
     deadline: float = math.inf  # By the monotonic clock
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
     results: dict[int, ActionResult] = field(default_factory=dict[int, ActionResult])  # By their outcomes
+    typed: list[tuple[Element, FieldValue]] = field(default_factory=list[tuple[Element, FieldValue]])
     ended_by: ActionError | None = None
     has_missed: bool = False
+    _left: tuple[int, Element, FieldValue] | None = None  # A text field that may still have the focus
     _paused_at: tuple[int, int] | None = None
 
     @property
@@ -235,6 +242,26 @@ class Batch:
                     self.premises.note(result.observation)
             finally:
                 session.doing = ""
+            await self._check_left(entry)
+
+    async def _check_left(self, entry: ListedAction) -> None:
+        """Report a text field that has changed or dropped its text since it lost the focus."""
+        moved = entry.action.reach == "elements" and self.outcomes[-1].outcome == "done"
+        if moved and self._left is not None and not self._left[1].tab.held:
+            now, (at, element, was), self._left = None, self._left, None
+            if all(one.index != element.index for one, _ in self.typed):
+                with (
+                    contextlib.suppress(ActionError, FrameGone, PlaywrightError),
+                    anyio.move_on_after(LEFT_SECONDS),
+                ):
+                    now = await element.value()
+            if now is not None and not now.holds(was.value):
+                holds = f"holds {now}" if now.value else "is empty"
+                text = f"{self.outcomes[at].text} After the next action the field {holds}."
+                self.outcomes[at] = self.outcomes[at].model_copy(update={"text": text})
+        if self.typed:
+            self._left = (len(self.outcomes) - 1, *self.typed.pop())
+            self.typed.clear()
 
     def result(self) -> ActionResult:
         """The outcomes of all actions as one result."""

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Protocol
 
@@ -321,6 +321,8 @@ async def carried_out(call: Execution) -> ActionResult:
     in_list = call.within is not None and call.within.strict
     gives_files = not in_list or call.rules.settings.tools.do_actions_all
     ctx = ActionContext(call.session, call.rules.settings, gives_files)
+    if call.within is not None:
+        ctx = replace(ctx, typed=call.within.typed)
     return await call.scope.run(call.action.run(ctx, call.params), doing=call.action.name)
 
 

@@ -124,7 +124,7 @@ async def input_text(ctx: ActionContext, params: InputTextParams) -> str:
     # First, so that a person is asked before anything is typed.
     await ctx.tab.input.check_elements(params.index, enter=params.submit)
     since = ctx.tab.activity.watch()
-    message = await _fill(element, params.text, append=params.append, slowly=params.slowly)
+    message = await _fill(ctx, element, params.text, append=params.append, slowly=params.slowly)
     if params.submit:
         # What the text has opened may be what Enter chooses from.
         with contextlib.suppress(StaleElement):
@@ -236,8 +236,8 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> str:
             if not isinstance(value, str):
                 raise InvalidArguments(f"{element} takes text, not {value!r}.")
             if value and element.role == "combobox":
-                return await _choose_or_type(element, value)
-            return await _fill(element, value, append=False, slowly=False)
+                return await _choose_or_type(ctx, element, value)
+            return await _fill(ctx, element, value, append=False, slowly=False)
 
 
 def _upload_code(code: Code, paths: list[str]) -> None:
@@ -257,7 +257,7 @@ async def upload_file(
     return await _upload(ctx, ctx.tab.element(index), paths)
 
 
-async def _choose_or_type(element: Element, value: str) -> str:
+async def _choose_or_type(ctx: ActionContext, element: Element, value: str) -> str:
     """Choose the option of that name; if a text field's list has none, keep the text as it was typed."""
     field = ListField(element)
     try:
@@ -266,20 +266,24 @@ async def _choose_or_type(element: Element, value: str) -> str:
         if chosen := await field.choose_typed(value):
             return f"Selected {quoted(chosen.label)} in {element}."
         message = _typed(element, value, secret=(await element.ready("read")).secret)
+        if (held := await element.value()) is not None:
+            ctx.typed.append((element, held))
     except NotFound:
-        message = await _fill(element, value, append=False, slowly=False)
+        message = await _fill(ctx, element, value, append=False, slowly=False)
     await field.close()
     return f"{message} Its list has no such option."
 
 
-async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:
+async def _fill(ctx: ActionContext, element: Element, text: str, *, append: bool, slowly: bool) -> str:
     field = await element.fill(text, append=append, slowly=slowly)
     if field is None:
         left = ", which has left the page" if element.is_gone else ""
         typed = f"Typed {counted(len(text), 'character')} into {element}{left}."
         return typed if text else f"Cleared {element}."
     message = _typed(element, text, secret=field.secret)
-    if field.scale is not None:
+    if field.scale is None:
+        ctx.typed.append((element.field, field))
+    else:
         message = f"Moved {element} to {quoted(text)}." if field.holds(text) else f"Moved {element}."
     return message if field.holds(text, within=append) else message + field.instead
 

@@ -2,11 +2,12 @@
 
 import contextlib
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from mcp_browser.browser.element import Element, FieldValue
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.observation import Observation
 from mcp_browser.dom.models import Frozen
@@ -119,12 +120,14 @@ def _with_texts(value: FrozenT, change: Callable[[str], str]) -> FrozenT:
 class ActionContext:
     """The session that an action works in, its current tab, and the settings in force.
 
-    `gives_files` is False in a list of actions that may give away none.
+    `gives_files` is False in a list of actions that may give away none. `typed` are the text fields typed
+    into, each with what it held then.
     """
 
     session: "BrowserSession"
     settings: Settings
     gives_files: bool = True
+    typed: list[tuple[Element, FieldValue]] = field(default_factory=list[tuple[Element, FieldValue]])
 
     @property
     def tab(self) -> "Tab":

@@ -61,13 +61,15 @@ class FieldValue(Frozen):
         held, wanted = ("".join(filter(str.isalnum, one)).casefold() for one in (self.value, text))
         return self.holds(text) or (held != "" and wanted.startswith(held))
 
+    def __str__(self) -> str:
+        return counted(len(self.value), "character") if self.secret else quoted(self.value, SHOWN_TEXT)
+
     @property
     def instead(self) -> str:
         """The sentence for a field that does not hold what was typed."""
-        held = counted(len(self.value), "character") if self.secret else quoted(self.value, SHOWN_TEXT)
         if self.scale is not None:
-            return f" The nearest that it takes is {held}{self.scale}."
-        return f" The field now holds {held} instead: it may limit or format its text."
+            return f" The nearest that it takes is {self}{self.scale}."
+        return f" The field now holds {self} instead: it may limit or format its text."
 
 
 class Element:
@@ -81,6 +83,7 @@ class Element:
         self._ref = tab.dom.resolve(index)
         self._node: DomNode | None = None  # As it was last seen
         self.is_gone = False  # Whether it was gone when its value or state was last read
+        self.field = self  # The field that text went into, which may be in this element
 
     def __str__(self) -> str:
         return describe_element(self._node or self._ref.node)
@@ -142,8 +145,8 @@ class Element:
         except NotActionable:
             if not (inner := await self.call("innerField")):
                 raise
-            field = Element(self.tab, self.input, inner[0]["index"])
-            return await field.fill(text, slowly=slowly, append=append)
+            self.field = Element(self.tab, self.input, inner[0]["index"])
+            return await self.field.fill(text, slowly=slowly, append=append)
         # A range takes a text only as the name of one of its values.
         if ready.kind == "slider" or (ready.type == "range" and not NUMBER.search(text)):
             at, is_it = await Slider(self.tab, self.input, self.index).move_to(text)
@@ -182,16 +185,16 @@ class Element:
             # A field that rewrites its text at each key may accept all at once.
             await self.call("selectText")
             await self.input.insert(text, meant=self._place(ready))
-        return await self._at_rest(await self._field(), text)
+        return await self._at_rest(await self.value(), text)
 
     async def _set_picker(self, text: str, ready: ReadyElement) -> FieldValue | None:
         """Set the value of a native picker, which cannot be typed as one text, and dispatch its events."""
         await self.input.check_elements(self.index)
         self.input.did()
-        was = await self._field() if ready.type in FORMS else None
+        was = await self.value() if ready.type in FORMS else None
         if key := await self.call("setValue", text):
             await self.input.press(key)
-        field = await self._field()
+        field = await self.value()
         if text and field is not None and not field.value and ready.type in FORMS:
             if was is not None and was.value:
                 await self.call("setValue", was.value)
@@ -204,7 +207,7 @@ class Element:
         while field is not None and field != was and not field.holds(text, within=True):
             was = field
             await anyio.sleep(FIELD_REST)
-            field = await self._field()
+            field = await self.value()
         return field
 
     async def _type(
@@ -221,7 +224,7 @@ class Element:
                 typed = await self.input.type(text, meant=place, breaks=True, slowly=slowly)
             if typed.field is not None and typed.last == typed.first and not self.tab.held:
                 return FieldValue.model_validate(typed.field)
-        return await self._field()
+        return await self.value()
 
     def _place(self, ready: ReadyElement) -> KeyPlace:
         """This element as the place that a text is meant for."""
@@ -235,7 +238,8 @@ class Element:
             self.input.did()
         return pasted
 
-    async def _field(self) -> FieldValue | None:
+    async def value(self) -> FieldValue | None:
+        """What the field holds; None if it is gone, or a dialog is open."""
         if self.tab.held:
             return None
         try:
