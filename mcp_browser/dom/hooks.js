@@ -27,13 +27,11 @@
   const [NEXT_MESSAGE, SEVERAL_MESSAGES] = [200, 2];
   /** How many timers deep is watched; how much deeper than a request the code is that gets its answer, and than a message to itself. */
   const [DEEPEST_TIMER, ANSWER, SLICE] = [3, 1 / 4, 1 / 64];
-  /** Of how many addresses it is kept how their answers are read. */
-  const MOST_ADDRESSES = 300;
+  /** Of how many addresses it is kept how their answers are read, and of how many timers whether they had an effect. */
+  const [MOST_ADDRESSES, MOST_LEARNT] = [300, 300];
   const BACKGROUND = Infinity;
-  /** Timers shorter than this are waited for whether or not they ever did anything, milliseconds. */
-  const SHORTEST_LEARNT = 60;
-  /** So long, and once, are those waited for whose like never did anything, if not for the same caller, milliseconds. */
-  const LONGEST_UNLIKELY = 350;
+  /** Timers shorter than this are waited for whether or not they ever did anything; so long at most, and once, those whose like never did anything, if not for the same caller, milliseconds. */
+  const [SHORTEST_LEARNT, LONGEST_UNLIKELY] = [60, 350];
   /** How many lines of a stack name the hook, and how many the code that starts something without its callers. */
   const [OWN_LINES, SITE_LINES, SITE_DIGITS] = [4, 2, 8];
   /** So much of a callback's source is compared, characters. */
@@ -46,35 +44,27 @@
   const [ABOUT_SECOND, DEEPEST_PROMISE] = [900, 20];
   /** On so many elements a timer had no effect before none is expected on any other. */
   const ELEMENTS_LEARNT = 2;
-  /** Of how many timers it is kept whether they had an effect. */
-  const MOST_LEARNT = 300;
   /** How often it is looked whether what has no time of its own has come, milliseconds. */
   const GLANCE = 10;
 
   const { apply, construct } = Reflect;
   const { parse, stringify } = JSON;
   const { defineProperties, defineProperty, entries, getOwnPropertyDescriptor, getOwnPropertyDescriptors, setPrototypeOf } = Object;
-  const { CustomEvent, Element, HTMLElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
+  const { CustomEvent, Element, HTMLElement, HTMLMediaElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
   const { imul, max, min } = Math;
   const { charCodeAt, padStart, slice, split, startsWith } = String.prototype;
   const { dispatchEvent: dispatch, addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
   const { preventDefault, stopImmediatePropagation } = Event.prototype;
   /** The getter of a class's property. @param {any} owner @param {string} name @returns {(this: any) => any} */
   const getterOf = (owner, name) => getOwnPropertyDescriptor(owner?.prototype ?? {}, name)?.get ?? (() => undefined);
-  const typeOf = getterOf(Event, "type");
-  const targetOf = getterOf(Event, "target");
-  const dataOf = getterOf(InputEvent, "data");
-  const detailOf = getterOf(CustomEvent, "detail");
-  const submitterOf = getterOf(SubmitEvent, "submitter");
-  const rootOf = Node.prototype.getRootNode;
-  const sourceOf = Function.prototype.toString;
+  const [typeOf, targetOf] = [getterOf(Event, "type"), getterOf(Event, "target")];
+  const [dataOf, detailOf, submitterOf] = [getterOf(InputEvent, "data"), getterOf(CustomEvent, "detail"), getterOf(SubmitEvent, "submitter")];
+  const [rootOf, sourceOf] = [Node.prototype.getRootNode, Function.prototype.toString];
   const [findIn, findInDocument] = [DocumentFragment.prototype.querySelector, Document.prototype.querySelector];
-  const now = performance.now.bind(performance);
-  const frame = requestAnimationFrame.bind(globalThis);
+  const [now, frame] = [performance.now.bind(performance), requestAnimationFrame.bind(globalThis)];
   const microtask = queueMicrotask.bind(globalThis);
   const [Channel, Failure, Locator] = [MessageChannel, Error, URL];
-  const post = MessagePort.prototype.postMessage;
-  const open = MessagePort.prototype.start;
+  const { postMessage: post, start: open } = MessagePort.prototype;
   const then = Promise.prototype.then;
   const { observe, disconnect } = MutationObserver.prototype;
   const [eventOf, onloadOf] = ["event", "onload"].map((name) => getOwnPropertyDescriptor(globalThis, name)?.get);
@@ -95,8 +85,8 @@
   const shadows = new KeptSet();
   /** Those of them that were not sent yet and cannot be seen otherwise. @type {Set<WeakRef<ShadowRoot>>} */
   const closedRoots = new KeptSet();
-  /** Elements that are known, and those of them that were not passed on yet. @typedef {{ known: WeakSet<Element>, refs: Set<WeakRef<Element>> }} Noted */
-  const noNotes = () => /** @type {Noted} */ ({ known: new KeptWeakSet(), refs: new KeptSet() });
+  /** Elements that are known, and those of them that were not passed on yet. @typedef {{ known: WeakMap<Element, WeakRef<Element> | null>, refs: Set<WeakRef<Element>> }} Noted */
+  const noNotes = () => /** @type {Noted} */ ({ known: new KeptWeakMap(), refs: new KeptSet() });
   /** What listens for the mouse, and what takes drops. */
   const [listening, dropping] = [noNotes(), noNotes()];
   /** Whether a script may run as a button of the mouse goes down; true where the document had begun before. */
@@ -183,8 +173,16 @@
   function note(target, noted) {
     if (!(target instanceof Element) || noted.known.has(target) || NATIVE.has(target.localName)) return;
     if (noted === listening && target.localName === "a" && target.hasAttribute("href")) return;
-    noted.known.add(target);
-    noted.refs.add(new Ref(target));
+    const ref = new Ref(target);
+    noted.known.set(target, ref);
+    noted.refs.add(ref);
+  }
+  /** Leave an element out, now and later. @param {Element} target @param {Noted} noted @param {Noted} [other] */
+  function leaveOut(target, noted, other) {
+    const ref = noted.known.get(target);
+    if (ref) noted.refs.delete(ref);
+    noted.known.set(target, null);
+    if (other) leaveOut(target, other);
   }
 
   /** @param {any} owner @param {string} name @param {(native: Function, self: any, args: any[]) => unknown} instead */
@@ -217,6 +215,8 @@
     if (CLICK_LIKE.has(type)) note(target, listening);
     if (DROPS.has(type)) note(target, dropping);
     if (PRESSING.has(type)) isPressHeard = true;
+    // What listens for this and plays nothing listens for all events: the root of a framework, for what is in it.
+    if (type === "encrypted" && target instanceof Element && !(target instanceof HTMLMediaElement)) leaveOut(target, listening, dropping);
     if (type === "load" && (target === globalThis || target === undefined)) expectLoad();
   }
   for (const name of ["addEventListener", "when"]) wrap(EventTarget.prototype, name, first((self, args) => noteListener(self, args[0])));

@@ -36,6 +36,18 @@ async def test_an_application_that_takes_files_anywhere_is_no_surface(hand: Hand
     assert [node.name for node in view.elements] == ["Buy"]
 
 
+async def test_the_root_of_a_framework_listens_for_what_is_in_it(hand: Hand) -> None:
+    events = ["abort", "click", "drop", "dragover", "encrypted", "mousedown", "volumechange"]
+    view = await hand.show(
+        "<h1>Shop</h1><div id=a><p>In stock: 5</p></div><div id=b><p>Hello</p><button>Go</button></div>"
+        "<p>Text</p><div id=c><p>Mine</p></div><p style='height: 2000px'></p><script>"
+        f"for (const type of {events})"
+        "{ for (const root of [a, b]) root.addEventListener(type, () => 0, true) }"
+        "for (const type of ['click', 'drop']) c.addEventListener(type, () => 0)</script>"
+    )
+    assert [(node.role, node.name) for node in view.elements] == [("button", "Go"), ("clickable", "Mine")]
+
+
 @pytest.mark.parametrize("event", ["click", "pointerdown", "contextmenu"])
 async def test_the_nodes_and_wires_of_a_drawing_are_told_and_clicked(hand: Hand, event: str) -> None:
     view = await hand.show(
