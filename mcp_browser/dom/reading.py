@@ -62,9 +62,9 @@ class PageReader:
         channel: str,
         budget: int,
         changes_budget: int,
-        sent: Callable[[str], None] | None = None,
-        addresses: SessionAddresses | None = None,
-        learnt: dict[str, str] | None = None,
+        sent: Callable[[str], None],
+        addresses: SessionAddresses,
+        learnt: dict[str, str],
     ) -> None:
         """Serve a page of Playwright's.
 
@@ -74,8 +74,8 @@ class PageReader:
         """
         self._page = page
         self._budget = budget
-        self._frames = Frames(Worlds(page, channel, SentSecrets(page, sent) if sent else None, learnt))
-        self._references = References(addresses or SessionAddresses())
+        self._frames = Frames(Worlds(page, channel, SentSecrets(page, sent), learnt))
+        self._references = References(addresses)
         self._changes_budget = changes_budget
         self._seen = self._seen_next = SeenParts()
         self._searched = -SEARCH_SECONDS

@@ -192,7 +192,7 @@ class World:
         self._was_slow = time.monotonic() - begun > SLOW
         given = json.loads(answer)
         match given:
-            case {"secret": True} if self._owner.sent and self._context and not self._heard:
+            case {"secret": True} if self._context and not self._heard:
                 self._heard = True
                 self._owner.sent.hear(self.session, self._context, f"{API}.run('sent',[])")
             case {"learnt": {"origin": str(origin), "text": str(text)}} if self.is_main:
@@ -255,11 +255,9 @@ class World:
 class Worlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
-    def __init__(
-        self, page: Page, channel: str, sent: SentSecrets | None = None, learnt: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, page: Page, channel: str, sent: SentSecrets, learnt: dict[str, str]) -> None:
         self._page = page
-        self._learnt = {} if learnt is None else learnt
+        self._learnt = learnt
         self.channel = channel
         self.sent = sent
         self._main: World | None = None

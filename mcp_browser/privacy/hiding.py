@@ -10,7 +10,6 @@ import sys
 import unicodedata
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 from weakref import WeakValueDictionary
@@ -102,8 +101,8 @@ def hide_in(value: Any, secrets: Mapping[str, str]) -> Any:
 class Hidden(dict[str, str]):
     """Hidden values by their names; also hidden in logs as long as this object exists."""
 
-    def __init__(self, values: Mapping[str, str] = MappingProxyType({})) -> None:
-        super().__init__(values)
+    def __init__(self) -> None:
+        super().__init__()
         _ALL[id(self)] = self
 
     def add(self, values: Mapping[str, str]) -> None:

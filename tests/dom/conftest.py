@@ -8,6 +8,7 @@ from playwright.async_api import Browser, Page
 
 from mcp_browser.dom.scripts import hook_script
 from mcp_browser.dom.service import DomService
+from mcp_browser.privacy.hiding import SessionAddresses
 from tests.support.site import Site
 
 CHANNEL = "test-channel"
@@ -26,7 +27,8 @@ async def page(chromium: Browser) -> AsyncIterator[Page]:
 
 @pytest.fixture
 def dom(page: Page) -> DomService:
-    return DomService(page, channel=CHANNEL, budget=6000, changes_budget=1500)
+    options = {"channel": CHANNEL, "budget": 6000, "changes_budget": 1500}
+    return DomService(page, **options, sent=print, addresses=SessionAddresses(), learnt={})
 
 
 @pytest.fixture
