@@ -266,6 +266,15 @@ def test_lines_keep_their_ends_where_they_differ(config: Config) -> None:
     assert all(line.endswith(b"\r\n") for line in lines[3:-3])
 
 
+@pytest.mark.parametrize("before", [b"[a]\r\nb = 1\r\n", b"[a]\r\nb = 1"])
+def test_lines_that_are_appended_have_the_ends_of_the_others(config: Config, before: bytes) -> None:
+    config.file.write_bytes(before)
+    config.shown("codex", "--write", "--file", str(config.file))
+    after = config.file.read_bytes()
+    assert after.startswith(before)
+    assert b"\n" not in after.replace(b"\r\n", b"")
+
+
 KEYS = st.sampled_from(["mcpServers", "browser", "other"]) | st.text(max_size=4)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | KEYS,
