@@ -425,6 +425,7 @@ def test_a_shell_completes_commands_and_settings(tmp_path: Path, capsys: pytest.
     lines = [f"source {script}", *(asked.format(words, len(words.split())) for words in begun)]
     done = subprocess.run(["bash", "-c", "; ".join(lines)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["doctor", "--snapshot-budget", "go_to_url", "--double"], done.stderr
+    assert "-o default" in script.read_text("utf-8").splitlines()[-1], "names of files"
 
 
 @pytest.mark.slow
