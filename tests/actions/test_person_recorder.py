@@ -386,6 +386,23 @@ async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not
     assert "Something" in outcome.obstacle
 
 
+async def test_a_message_that_is_checked_is_found_again_with_what_it_says(hand: Hand) -> None:
+    text = "out.textContent = 'Saved'"
+    await hand.open(f'<button onclick="{text}">Save</button><div role=status id=out></div>')
+    person, page = Person(hand.session), hand.session.current_tab.page
+    recorder = await hand.session.plugin(PersonRecorder)
+    async with recording(hand) as recorded:
+        await person.button("Save")
+        await recorder.check("text")
+        await person.click(page.locator("#out"))
+        await until(lambda: recorder.checking is None)
+    assert recorded.lines[-1].endswith('.to_contain_text("Saved", timeout=15000)')
+    outcome = await again(hand, recorded.history)
+    assert outcome.succeeded, outcome
+    await hand.do("get_state")
+    assert (await again(hand, recorded.history)).succeeded
+
+
 async def test_a_page_forges_no_step(hand: Hand) -> None:
     await hand.open(SHOP)
     page = hand.session.current_tab.page
