@@ -150,7 +150,7 @@ def parser_of(
     if action.is_bound_to_pages:
         description += f" Only on {', '.join(action.domains) or 'pages that pass its filter'}."
     parser = (make or partial(Parser, prog=f"mcp-browser do {action.name}"))(
-        description=description.replace("%", "%%"),
+        description=description,
         allow_abbrev=False,
         formatter_class=wide,
         argument_default=argparse.SUPPRESS,

@@ -466,11 +466,11 @@ def test_actions_of_one_s_own_are_commands_with_help(fresh: Shell, site: Site) -
         "async def pay(by: Card | Cash, rest: Card | Cash | None = None) -> str:\n"
         "    return f'{by!r} {rest!r}'\n\n\n@registry.action()\n"
         "async def greet(name: str, times: int = 1) -> str:\n"
-        '    """Greet somebody.\n\n    Args:\n        name: who it is\n    """\n'
+        '    """Greet 100% of them.\n\n    Args:\n        name: who it is\n    """\n'
         '    return f"Hello {name}! " * times\n'
     )
     text = fresh.do("--actions", "own.py", "greet", "--help")
-    assert re.search(r"Greet somebody.*NAME +who it is.*--times NUMBER", text, re.DOTALL)
+    assert re.search(r"Greet 100% of them\..*NAME +who it is.*--times NUMBER", text, re.DOTALL)
     assert "Hello Ann! Hello Ann!" in fresh.do("--actions", "own.py", "greet", "Ann", "--times", "2")
     paid = fresh.do("--actions", "own.py", "pay", '{"number": "1"}', "--rest", '{"coins": [1, 2]}')
     assert "Card(number='1') Cash(coins=[1, 2])" in paid
