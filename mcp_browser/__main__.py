@@ -10,7 +10,8 @@ _NOT_SERVING = frozenset(
 def main() -> None:
     """Run the command line and exit with its code."""
     words = sys.argv[1:]
-    if words[:1] == ["do"] and len(words) > 1 and {"-h", "--help", "--serve"}.isdisjoint(words):
+    end = words.index("--") if "--" in words else len(words)
+    if words[:1] == ["do"] and len(words) > 1 and {"-h", "--help", "--serve"}.isdisjoint(words[:end]):
         from mcp_browser.terminal import main as do  # noqa: PLC0415 - and nothing else
 
         sys.exit(do(words[1:]))

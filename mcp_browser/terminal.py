@@ -51,11 +51,13 @@ def main(words: Sequence[str]) -> int:
                 raise Unusable(
                     f"{words[0]} takes no {words[1]}; `mcp-browser do -s NAME stop` ends a session."
                 )
-            return _status() if words[0] == "status" else _stop(list(running()) if words[1:] else [name])
+            if words[0] == "status":
+                return _status(as_json=len(words) > 1)
+            return _stop(list(running()) if words[1:] else [name])
         return _done(name, list(words))
-    except Unusable as error:
+    except (Unusable, OSError) as error:
         sys.stderr.write(f"mcp-browser do: {error}\n")
-        return WRONG_USAGE
+        return WRONG_USAGE if isinstance(error, Unusable) else FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -103,7 +105,10 @@ def running() -> Iterator[str]:
 @contextlib.contextmanager
 def within(path: str) -> Generator[None]:
     """Within it, names are of that folder: the path of a socket may have a hundred characters only."""
-    before = os.getcwd()
+    try:
+        before = os.getcwd()
+    except FileNotFoundError:
+        raise Unusable("the folder that you work in was deleted: go to another one.") from None
     os.chdir(path)
     try:
         yield
@@ -127,8 +132,9 @@ def is_own(line: socket.socket) -> bool:
     return int.from_bytes(peer[4:8], sys.byteorder) == os.getuid()
 
 
-def _connected(name: str) -> tuple[socket.socket, IO[bytes]] | None:
+def _connected(name: str, limit: float | None = None) -> tuple[socket.socket, IO[bytes]] | None:
     """Return the line to a session's server and its file to read; None where there is no server."""
+    proof = ""
     try:
         with within(folder()):
             if hasattr(socket, "AF_UNIX"):
@@ -136,7 +142,9 @@ def _connected(name: str) -> tuple[socket.socket, IO[bytes]] | None:
                 line.connect(f"{name}.sock")
             else:
                 with open(f"{name}.sock", encoding="ascii") as file:
-                    port, token = file.read().split()
+                    port, token, proof = file.read().split()
+                # Another program may have the port by now: that knows no proof, and may be silent.
+                limit = ANSWER_SECONDS
                 line = socket.create_connection(("127.0.0.1", int(port)))
                 line.sendall(f"{token}\n".encode())
     except (OSError, ValueError):
@@ -144,15 +152,19 @@ def _connected(name: str) -> tuple[socket.socket, IO[bytes]] | None:
     if not is_own(line):
         raise Unusable(f"the server of {name!r} in {folder()} is not yours.")
     answers = line.makefile("rb")
-    with contextlib.suppress(OSError):
-        if answers.readline() == READY:
-            return line, answers
+    line.settimeout(limit)
+    try:
+        is_there = answers.readline() == proof.encode() + READY
+    except OSError as error:
+        is_there = isinstance(error, TimeoutError) and not proof  # It hangs.
+    if is_there:
+        return line, answers
     line.close()
     return None
 
 
 def _is_served(name: str) -> bool:
-    connection = _connected(name)
+    connection = _connected(name, ANSWER_SECONDS)
     if connection is not None:
         connection[0].close()
     return connection is not None
@@ -160,14 +172,14 @@ def _is_served(name: str) -> bool:
 
 def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[str, Any] | None:
     """Return what a session's server answers; None where there is no server."""
-    connection = _connected(name)
+    limit = ANSWER_SECONDS if words[0] in ("status", "stop") else None
+    connection = _connected(name, limit)
     if connection is None:
         return None
     line, answers = connection
+    line.settimeout(limit)
     params = {**_asking(words), "path": sys.path, "input": given, "_meta": _ENVELOPE}
     request = {"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": params}
-    if words[0] in ("status", "stop"):
-        line.settimeout(ANSWER_SECONDS)
     with line, answers:
         try:
             # What is no Unicode has no place in the protocol.
@@ -231,16 +243,12 @@ def _shown(answer: dict[str, Any]) -> int:
     return answer.get("code", 0)
 
 
-def _status() -> int:
-    found = 0
-    for name in running():
-        answer = _asked(name, ["status"])
-        if answer is not None:
-            found += 1
-            _shown({**answer, "output": f"{name}: {answer.get('output')}"})
-    if not found:
-        sys.stdout.write("No session is open. The first command starts one.\n")
-    return 0
+def _status(*, as_json: bool) -> int:
+    answers = {name: answer for name in running() if (answer := _asked(name, ["status"])) is not None}
+    if as_json:
+        return _shown({"output": json.dumps({name: one.get("data") for name, one in answers.items()})})
+    lines = [f"{name}: {one.get('output', 'does not answer')}" for name, one in answers.items()]
+    return _shown({"output": "\n".join(lines) or "No session is open. The first command starts one."})
 
 
 def _stop(names: Sequence[str]) -> int:
@@ -256,7 +264,7 @@ def _stop(names: Sequence[str]) -> int:
                     f"mcp-browser do: the server of {name!r} does not answer; end it yourself.\n"
                 )
                 continue
-        sys.stdout.write(f"{name}: {'was not running' if answer is None else 'stopped'}\n")
+        _shown({"output": f"{name}: {'was not running' if answer is None else 'stopped'}"})
     return code
 
 
@@ -268,7 +276,10 @@ def _lock() -> Generator[None]:
 
         with open(f"{folder()}/lock", "a+b") as file:
             file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+            while True:
+                with contextlib.suppress(OSError):  # It gives up after ten seconds.
+                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                    break
             yield
         return
     import fcntl  # only where a server is started or ended

@@ -120,6 +120,7 @@ def test_each_command_has_help_of_its_own(command: str, capsys: pytest.CaptureFi
             ["--stdio", "--device", "iPhone 99"],
             "There is no device 'iPhone 99' in Playwright's list. Some of its",
         ),
+        (["record", "--device", "iPhone 99"], "device: There is no device 'iPhone 99'"),
         (["--http", "--tls-cert", __file__], "needs tls-key"),
         (["--http", "--tls-cert", __file__, "--tls-key", __file__], "tls-cert or tls-key cannot be used"),
         (["--http", "--profile", "/tmp/none"], "--profiles FOLDER keeps named profiles"),

@@ -266,6 +266,15 @@ def test_lines_keep_their_ends_where_they_differ(config: Config) -> None:
     assert all(line.endswith(b"\r\n") for line in lines[3:-3])
 
 
+@pytest.mark.parametrize("before", [b"[a]\r\nb = 1\r\n", b"[a]\r\nb = 1"])
+def test_lines_that_are_appended_have_the_ends_of_the_others(config: Config, before: bytes) -> None:
+    config.file.write_bytes(before)
+    config.shown("codex", "--write", "--file", str(config.file))
+    after = config.file.read_bytes()
+    assert after.startswith(before)
+    assert b"\n" not in after.replace(b"\r\n", b"")
+
+
 KEYS = st.sampled_from(["mcpServers", "browser", "other"]) | st.text(max_size=4)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | KEYS,
@@ -416,6 +425,7 @@ def test_a_shell_completes_commands_and_settings(tmp_path: Path, capsys: pytest.
     lines = [f"source {script}", *(asked.format(words, len(words.split())) for words in begun)]
     done = subprocess.run(["bash", "-c", "; ".join(lines)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["doctor", "--snapshot-budget", "go_to_url", "--double"], done.stderr
+    assert "-o default" in script.read_text("utf-8").splitlines()[-1], "names of files"
 
 
 @pytest.mark.slow

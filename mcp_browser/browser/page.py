@@ -94,8 +94,7 @@ class TabPage:
         self._workers: Workers | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
         self._drawn = 0  # Number of the last document that has answered with its DOM complete
-        # A listener keeps the system's own dialog from opening, which nobody could answer.
-        page.on("filechooser", self._on_file_chooser)
+        self.choose_files(by_person=False)
         page.on("close", lambda _page: self.gone())
         page.on("crash", lambda _page: self.crash())
         page.on("load", self._on_load)
@@ -331,6 +330,11 @@ class TabPage:
             return None
         finally:
             self._choosing = None
+
+    def choose_files(self, *, by_person: bool) -> None:
+        """Let a person choose files in the system's own dialog, or keep it from opening, by a listener."""
+        change = self.page.remove_listener if by_person else self.page.on
+        change("filechooser", self._on_file_chooser)
 
     def _on_file_chooser(self, chooser: FileChooser) -> None:
         if self._choosing is None:

@@ -64,7 +64,7 @@ def _with_ends(before: str, after: str) -> str:
     """Return the text after a change with the ends of lines as they were, and in new lines as in most."""
     lines, new = before.split("\n"), after.split("\n")
     plain = [line.removesuffix("\r") for line in lines]
-    head = _same(plain, new)
+    head = _same(plain[:-1], new)  # The last one has no end.
     tail = _same(plain[head:][::-1], new[head:][::-1])
     end = "\r" if 2 * before.count("\r\n") > before.count("\n") else ""
     middle = [line + end for line in new[head : len(new) - tail]]

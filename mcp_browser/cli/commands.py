@@ -25,6 +25,12 @@ STDIN = "stdin"
 
 FROM_STDIN = "-"
 OUTPUT = ("--json", "--file", "--secret-stdin")
+OTHERS = {
+    FROM_STDIN: "carry out the commands of standard input, one a line",
+    "status": "list the sessions; --json for programs",
+    "stop": "end the session; --all ends all",
+}
+"""What may stand in the place of an action."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +106,8 @@ class Commands:
         for action in self.registry:
             about = action.description.partition(". ")[0].rstrip(".")[:100].replace("%", "%%")
             parser_of(action, make=partial(parsers.add_parser, action.name, help=about))
-        for name, about in (("status", "list the sessions"), ("stop", "end the session; --all ends all")):
-            parsers.add_parser(name, help=about)
+        for name, about in OTHERS.items():
+            parsers.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
 
 
 def completion(loaded: LoadedSettings, asked: Arguments) -> int:
@@ -109,7 +115,9 @@ def completion(loaded: LoadedSettings, asked: Arguments) -> int:
     import shtab  # noqa: PLC0415 - not for `do`
 
     commands = Commands(load_actions(with_all_tools(loaded).settings.tools))
-    sys.stdout.write(shtab.complete(whole_parser(commands.add_to), shell=asked.given["shell"]) + "\n")
+    script = shtab.complete(whole_parser(commands.add_to), shell=asked.given["shell"])
+    # In bash the names of files are completed where nothing else is.
+    sys.stdout.write(script.replace("\ncomplete -o ", "\ncomplete -o default -o ") + "\n")
     return 0
 
 
@@ -142,7 +150,7 @@ def parser_of(
     if action.is_bound_to_pages:
         description += f" Only on {', '.join(action.domains) or 'pages that pass its filter'}."
     parser = (make or partial(Parser, prog=f"mcp-browser do {action.name}"))(
-        description=description.replace("%", "%%"),
+        description=description,
         allow_abbrev=False,
         formatter_class=wide,
         argument_default=argparse.SUPPRESS,

@@ -32,6 +32,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ModelError, NoModel, SettingsError
 from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, SavedRuns
+from mcp_browser.server.startup import check_device
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.server.view.card import TaskCard
 from mcp_browser.settings import Settings
@@ -205,6 +206,7 @@ async def viewed_session(
     manager = BrowserManager(settings)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(manager.close)
+        await check_device(manager)
         if viewed:
             # Imported late: most runs have no view.
             from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415

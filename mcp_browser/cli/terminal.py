@@ -24,7 +24,7 @@ from pydantic import SecretStr
 
 from mcp_browser.actions.several import DO_ACTIONS, MOST_ACTIONS
 from mcp_browser.cli.arguments import parse_arguments, whole_parser
-from mcp_browser.cli.commands import STDIN, Commands, TerminalCommand, split
+from mcp_browser.cli.commands import OTHERS, STDIN, Commands, TerminalCommand, split
 from mcp_browser.cli.serve import begin, wrong_settings
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings, make_folders, with_all_tools
 from mcp_browser.errors import ActionError, BrowserUnavailable, InvalidArguments, SettingsError, UnknownAction
@@ -59,7 +59,7 @@ def show_help(words: Sequence[str]) -> NoReturn:
         raise SettingsError(_NO_ACTION)
     _, settings, rest = split([word for word in session_of(words)[1] if word not in ("-h", "--help")])
     commands = Commands(load_actions(_loaded(settings).settings.tools))
-    asked = [commands.action(name).name for name in rest[:1]]
+    asked = [name for name in rest[:1] if name in OTHERS or commands.action(name)]
     whole_parser(commands.add_to, ["do"]).parse_args(["do", *asked, "--help"])
     raise AssertionError
 
@@ -109,6 +109,8 @@ class Background:
     """Words, variables and folders by which the settings in force were asked for."""
 
     _token: str = field(default_factory=secrets.token_urlsafe)
+    _proof: str = field(default_factory=secrets.token_urlsafe)
+    """Without Unix sockets, what a client shows, and what shows that this is the server."""
     _begun: float = field(default_factory=time.time)
     _used: float = field(default_factory=time.monotonic)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -142,7 +144,7 @@ class Background:
                     listener = socket.create_server(("127.0.0.1", 0))
                     descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                     with os.fdopen(descriptor, "w") as file:
-                        file.write(f"{listener.getsockname()[1]} {self._token}")
+                        file.write(f"{listener.getsockname()[1]} {self._token} {self._proof}")
         except OSError as error:
             raise SettingsError(f"the session {self.name} cannot be served: {error.strerror}.") from None
         self._cleared = False
@@ -152,14 +154,14 @@ class Background:
 
     async def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Whether this user has connected; send `READY` then."""
-        if not self.unix:
-            given = await reader.readline()
-            admitted = secrets.compare_digest(given.strip(), self._token.encode())
+        if self.unix:
+            proof, admitted = "", is_own(writer.get_extra_info("socket"))
         else:
-            admitted = is_own(writer.get_extra_info("socket"))
+            proof, given = self._proof, await reader.readline()
+            admitted = secrets.compare_digest(given.strip(), self._token.encode())
         if admitted and not self._ended.is_set():
             self._used = time.monotonic()
-            writer.write(READY)
+            writer.write(proof.encode() + READY)
             return True
         return False
 
@@ -201,7 +203,7 @@ class Background:
             self._end()
             return {"wants": "end"}
         if asked.words[0] == "status":
-            return {"output": await self._status()}
+            return await self._status()
         if (version := _version(asked.path)) not in (None, __version__):
             return {
                 "wants": "restart",
@@ -221,12 +223,16 @@ class Background:
                 os.chdir("/")
                 self._used = time.monotonic()
 
-    async def _status(self) -> str:
+    async def _status(self) -> Result:
         session = (await self._sessions.named(None)).session
-        tab = session.tab_in_use
-        where = f"{counted(len(session.tabs), 'tab')}, {cut_address(tab.url)}" if tab else "no page is open"
-        minutes = (time.time() - self._begun) / 60
-        return f"{where}, for {minutes:.0f} min (process {os.getpid()}, version {__version__})"
+        tab, tabs, minutes = session.tab_in_use, len(session.tabs), round((time.time() - self._begun) / 60)
+        url = cut_address(tab.url) if tab else None
+        where = f"{counted(tabs, 'tab')}, {url}" if tab else "no page is open"
+        version = {"process": os.getpid(), "version": __version__}
+        return {
+            "output": f"{where}, for {minutes} min (process {os.getpid()}, version {__version__})",
+            "data": {"tabs": tabs, "url": url, "minutes": minutes, **version},
+        }
 
     async def _carried_out(self, request: "ServerRequestContext[Any, Any]", asked: Any) -> Result:
         before, settings, words = split(asked.words)

@@ -208,7 +208,7 @@ def _check_files(settings: Settings) -> None:
         recording.check(settings)
 
 
-async def _check_device(manager: BrowserManager) -> None:
+async def check_device(manager: BrowserManager) -> None:
     """Find the device that the settings name, which only Playwright's driver knows; raises SettingsError."""
     if manager.settings.browser.device is not None:
         with suppress(BrowserUnavailable):  # The first call says why.
@@ -223,7 +223,7 @@ async def _serve_http_until_stopped(settings: Settings) -> None:
     await manager.warm(shared=True)
     serving = await anyio.to_thread.run_sync(import_with_sdk, "mcp_browser.server.http.serving")
     try:
-        await _check_device(manager)
+        await check_device(manager)
         server = serving.HttpServer(settings, manager, serving.listen(settings.server))
     except SettingsError:
         await _close(manager)
@@ -264,7 +264,7 @@ async def _serve_until_stopped(settings: Settings, serving: Serving, cleared: Ca
         gc.freeze()
         gc.enable()
         try:
-            await _check_device(manager)
+            await check_device(manager)
             await serving(transports)(settings, manager)
         finally:
             await _close(manager)

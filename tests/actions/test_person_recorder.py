@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import FrameLocator, Locator, Page
+from playwright.async_api import FrameLocator, Locator, Page, expect
 
+from mcp_browser.agent import recorder
 from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.record.variables import example_of
 from mcp_browser.agent.recorder import RESULT_SECONDS, Check, PersonRecorder
@@ -331,6 +332,32 @@ async def test_navigation_tabs_popups_and_keys(hand: Hand, site: Site) -> None:
 
 
 @pytest.mark.slow
+async def test_in_a_window_a_person_chooses_files_in_the_systems_dialog(
+    hand: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def in_window(_settings: object) -> bool:
+        return False
+
+    # Without a window the dialog is cancelled at once, which the page hears of where it is not kept away.
+    monkeypatch.setattr(recorder, "runs_headless", in_window)
+    await hand.open("<input type=file aria-label=CV oncancel='out.textContent += `cancelled`'><p id=out></p>")
+    person, page = Person(hand.session), hand.session.current_tab.page
+    cdp: Any = await page.context.new_cdp_session(page)
+    (tmp_path / "cv.txt").write_text("tea")
+    async with recording(hand) as recorded:
+        await person.click(page.get_by_label("CV"))
+        await expect(page.locator("#out")).to_have_text("cancelled")
+        field = await cdp.send("Runtime.evaluate", {"expression": "document.querySelector('input')"})
+        given = {"files": [str(tmp_path / "cv.txt")], "objectId": field["result"]["objectId"]}
+        await cdp.send("DOM.setFileInputFiles", given)
+    assert recorded.lines[1:] == (
+        f'page.get_by_role("button", name="CV", exact=True).set_input_files(["{tmp_path / "cv.txt"}"])',
+    )
+    await person.click(page.get_by_label("CV"))
+    assert "The page asks for a file" in await hand.do("wait_for", text_gone="never", seconds=0.5)
+    assert await page.locator("#out").inner_text() == "cancelled"
+
+
 async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not_hold(hand: Hand) -> None:
     await hand.open(SHOP)
     person, page = Person(hand.session), hand.session.current_tab.page
@@ -357,6 +384,23 @@ async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not
     outcome = await again(hand, recorded.history, **{"Nothing yet": "Something"})
     assert not outcome.succeeded
     assert "Something" in outcome.obstacle
+
+
+async def test_a_message_that_is_checked_is_found_again_with_what_it_says(hand: Hand) -> None:
+    text = "out.textContent = 'Saved'"
+    await hand.open(f'<button onclick="{text}">Save</button><div role=status id=out></div>')
+    person, page = Person(hand.session), hand.session.current_tab.page
+    recorder = await hand.session.plugin(PersonRecorder)
+    async with recording(hand) as recorded:
+        await person.button("Save")
+        await recorder.check("text")
+        await person.click(page.locator("#out"))
+        await until(lambda: recorder.checking is None)
+    assert recorded.lines[-1].endswith('.to_contain_text("Saved", timeout=15000)')
+    outcome = await again(hand, recorded.history)
+    assert outcome.succeeded, outcome
+    await hand.do("get_state")
+    assert (await again(hand, recorded.history)).succeeded
 
 
 async def test_a_page_forges_no_step(hand: Hand) -> None:

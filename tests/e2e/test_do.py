@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ import psutil
 import pytest
 from PIL import Image
 
+from mcp_browser.terminal import READY
 from tests.support.principals import private_file
 from tests.support.process import own_environment
 from tests.support.site import Site
@@ -23,7 +25,9 @@ from tests.support.site import Site
 NOW = 30.0
 """How long a process may take to end on the busiest machine, seconds."""
 
-WITHOUT_UNIX_SOCKETS = "import socket, sys; del socket.AF_UNIX; from mcp_browser.__main__ import main; main()"
+RUN = "from mcp_browser.__main__ import main; main()"
+WITHOUT_UNIX_SOCKETS = f"import socket, sys; del socket.AF_UNIX; {RUN}"
+HASTY = f"import mcp_browser.terminal as one; one.ANSWER_SECONDS = 1; {RUN}"
 FORM = """<form action=/echo><label>Name <input name=name></label> <label>Password <input type=password
     name=password></label> <label>Size <select name=size multiple><option>S<option>M<option>L</select></label>
     <label>CV <input type=file name=file></label> <button>Send</button></form>"""
@@ -133,6 +137,8 @@ def test_a_session_goes_on_between_commands_and_leaves_nothing_when_it_is_stoppe
     assert "Count 1" in fresh.do("click_element", "1")
     assert "Count 1" in fresh.do("get_state")
     assert fresh.server() == pid
+    state = json.loads(fresh.do("status", "--json"))["default"]
+    assert (state["tabs"], state["url"], state["process"]) == (1, url, pid)
     # Only its owner comes in, and nobody reads in the list of processes what it does.
     place = fresh.runtime / "mcp-browser"
     assert [oct(path.stat().st_mode & 0o777) for path in (place, place / "default.sock")] == [
@@ -140,6 +146,13 @@ def test_a_session_goes_on_between_commands_and_leaves_nothing_when_it_is_stoppe
         "0o600",
     ]
     assert url.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+    gone = ["-c", f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); {RUN}"]
+    start, fresh.start = fresh.start, gone
+    code, _, errors = fresh.run("stop")
+    assert (code, "was deleted" in errors) == (2, True)
+    fresh.start = start
+    assert fresh.server() == pid
 
     assert fresh.do("stop") == "default: stopped\n"
     assert ended(pid)
@@ -234,6 +247,9 @@ def test_a_server_that_cannot_start_says_why(fresh: Shell, site: Site) -> None:
     code, _, errors = fresh.run("get_state")
     assert (code, "only you may enter" in errors) == (2, True)
     (fresh.runtime / "mcp-browser").chmod(0o700)
+    (fresh.folder / "file").touch()
+    code, _, errors = fresh.run("get_state", XDG_RUNTIME_DIR=str(fresh.folder / "file"))
+    assert (code, "Traceback" in errors, "Not a directory" in errors) == (1, False, True)
 
 
 def test_a_session_ends_when_it_is_idle_for_long(fresh: Shell, site: Site) -> None:
@@ -250,10 +266,39 @@ def test_where_there_are_no_unix_sockets_a_token_lets_in(fresh: Shell, site: Sit
     assert "# Here" in fresh.do("get_state")
     place = fresh.runtime / "mcp-browser" / "default.sock"
     assert place.stat().st_mode & 0o777 == 0o600
-    port = place.read_text().split()[0]
-    with contextlib.closing(__import__("socket").create_connection(("127.0.0.1", int(port)))) as line:
+    port, rest = place.read_text().split(" ", 1)
+    with contextlib.closing(socket.create_connection(("127.0.0.1", int(port)))) as line:
         line.sendall(b"guessed\n")
         assert line.recv(100) == b""
+
+    pid = fresh.server()
+    os.kill(pid, signal.SIGKILL)
+    assert ended(pid)
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as stranger:
+        stranger.settimeout(NOW)
+        # It plays the server at the same port, and gets no command.
+        place.write_text(f"{stranger.getsockname()[1]} {rest}")
+        command = fresh.begin("go_to_url", site.page("<h1>Again</h1>"))
+        for _ in range(2):
+            line, _ = stranger.accept()
+            with line, line.makefile("rb") as given:
+                given.readline()
+                line.sendall(READY)
+                assert given.readline() == b""
+        assert "# Again" in command.communicate("", timeout=120)[0]
+
+
+def test_a_server_that_hangs_is_named(fresh: Shell, site: Site) -> None:
+    fresh.start = ["-c", HASTY]
+    fresh.do("go_to_url", site.page("<h1>Here</h1>"))
+    pid = fresh.server()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert fresh.do("status") == "default: does not answer\n"
+        code, _, errors = fresh.run("stop")
+        assert (code, "does not answer; end it yourself" in errors) == (1, True)
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> None:
@@ -287,6 +332,7 @@ def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> 
 def test_lists_and_objects_come_from_files_of_the_caller_s_folder(shell: Shell, site: Site) -> None:
     shell.do("go_to_url", site.page(FORM))
     assert '(JSON: {"index": …, "value": …}, or @FILE)' in shell.do("fill_form", "--help")
+    assert "--all ends all" in shell.do("stop", "--help")
     name, sizes, file = (shell.index(line) for line in ('textbox "Name"', 'listbox "Size"', 'button "CV'))
     (shell.folder / "form.json").write_text(json.dumps([{"index": int(name), "value": "@ann"}]))
     (shell.folder / "cv.txt").write_text("tea")
@@ -295,7 +341,7 @@ def test_lists_and_objects_come_from_files_of_the_caller_s_folder(shell: Shell, 
     assert "visible" in shell.do("expect_visible", 'textbox "Name"')
     assert '"@form.json"' in shell.do("input_text", name, "@form.json")
     assert "-5" in shell.do("input_text", 'textbox "Name"', "-5")
-    assert "--x" in shell.do("input_text", name, "--append", "--", "--x")
+    assert "--help" in shell.do("input_text", name, "--append", "--", "--help")
     assert "tée \N{HOT BEVERAGE} ?" in shell.do("input_text", name, "tée \N{HOT BEVERAGE} \udcff")
     shell.do("select_option", sizes, "S", "L")
     shell.do("select_option", sizes, '["M"]')
@@ -420,11 +466,11 @@ def test_actions_of_one_s_own_are_commands_with_help(fresh: Shell, site: Site) -
         "async def pay(by: Card | Cash, rest: Card | Cash | None = None) -> str:\n"
         "    return f'{by!r} {rest!r}'\n\n\n@registry.action()\n"
         "async def greet(name: str, times: int = 1) -> str:\n"
-        '    """Greet somebody.\n\n    Args:\n        name: who it is\n    """\n'
+        '    """Greet 100% of them.\n\n    Args:\n        name: who it is\n    """\n'
         '    return f"Hello {name}! " * times\n'
     )
     text = fresh.do("--actions", "own.py", "greet", "--help")
-    assert re.search(r"Greet somebody.*NAME +who it is.*--times NUMBER", text, re.DOTALL)
+    assert re.search(r"Greet 100% of them\..*NAME +who it is.*--times NUMBER", text, re.DOTALL)
     assert "Hello Ann! Hello Ann!" in fresh.do("--actions", "own.py", "greet", "Ann", "--times", "2")
     paid = fresh.do("--actions", "own.py", "pay", '{"number": "1"}', "--rest", '{"coins": [1, 2]}')
     assert "Card(number='1') Cash(coins=[1, 2])" in paid
