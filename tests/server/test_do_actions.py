@@ -251,6 +251,11 @@ async def test_a_list_stops_where_its_premise_is_gone(room: Room) -> None:
         await page.open()
         told = await page.stops(page.click("Rename"), page.click("Keep"), seen=["rename"])
         assert 'was shown as button "Keep", and is button "Delete all" now' in told
+        for written in ("{}", "[{}]"):
+            await page.open()
+            keep = {"click_element": {"index": written.format(page.index("Keep"))}}
+            told = await page.stops(page.click("Rename"), keep, seen=["rename"])
+            assert 'was shown as button "Keep", and is button "Delete all" now' in told
 
 
 @pytest.mark.slow
@@ -284,7 +289,7 @@ async def test_what_was_foreseen_goes_on(room: Room) -> None:
     async with room.client() as client:
         page = await Page(room, client).open()
         answer = {"handle_dialog": {"accept": True}}
-        wait = {"wait_for": {"text": "Rome"}}
+        wait = {"wait_for": {"text": "Rome", "index": 0}}
         result = await page.do(page.click("Ask"), answer, page.click("Late"), wait, page.click("A"))
         assert not result.is_error, text_of(result)
         assert room.seen == ["ask true", "late", "a"]
@@ -308,7 +313,10 @@ async def test_one_wrong_action_refuses_all_of_them(room: Room) -> None:
                 "Action 2 (click_elemnt): There is no action 'click_elemnt' (did",
             ),
             ({"click_element": {"idx": 1}}, "Action 2 (click_element): 'index' is missing"),
-            ({"click_element": {"index": 99_999}}, "Action 2 (click_element): There is no element [99999]"),
+            *(
+                ({"click_element": {"index": gone}}, "Action 2 (click_element): There is no element [99999]")
+                for gone in (99_999, "99999", "[99999]")
+            ),
             ({"do_actions": {"actions": [first]}}, "A list has no list in it"),
             ({"evaluate_script": {"script": "1"}}, "Action 2 (evaluate_script): It may not be one of a list"),
             ({"upload_file": {"index": 1, "paths": ["a"]}}, "It may not be one of a list"),
@@ -396,6 +404,10 @@ async def test_an_element_is_named_in_a_single_call_whose_error_says_what_there_
         # A whole line of a snapshot.
         result = await client.call_tool("click_element", {"index": f'[{same[-1]}] button "Same"'})
         assert not result.is_error, text_of(result)
+        # It is called otherwise now: another one of that name is not meant.
+        result = await client.call_tool("click_element", {"index": f'[{page.index("Off")}] button "A"'})
+        assert f'The nearest: [{page.index("A")}] button "A"' in text_of(result)
+        assert f'[{page.index("Off")}] button "Off"' in text_of(result)
     assert room.seen == ["late", "right"]
 
 
