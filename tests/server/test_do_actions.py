@@ -1,5 +1,6 @@
 """Several actions in one call, as a client sends them, and what the page's server receives of it."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.controller import Controller
 from tests.server.task_room import Lending
 from tests.support.agents import text as text_of
+from tests.support.agents import until
 from tests.support.client import MODERN_FIRST
 from tests.support.remote import client_of, serving
 from tests.support.servers import server_of
@@ -256,6 +258,20 @@ async def test_a_list_stops_where_its_premise_is_gone(room: Room) -> None:
             keep = {"click_element": {"index": written.format(page.index("Keep"))}}
             told = await page.stops(page.click("Rename"), keep, seen=["rename"])
             assert 'was shown as button "Keep", and is button "Delete all" now' in told
+
+
+async def test_a_list_stops_once_a_person_has_taken_over(room: Room) -> None:
+    async def take_over() -> None:
+        await until(lambda: room.seen)
+        await room.session.takeover.end(holder=await room.session.takeover.begin("Ann"))
+
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        person = asyncio.create_task(take_over())
+        result = await page.do(page.click("A"), {"wait_for": {"seconds": 0.5}}, page.click("B"))
+        await person
+    assert " failed: A person has taken over the browser." in text_of(result)
+    assert room.seen == ["a"]
 
 
 @pytest.mark.slow
