@@ -463,6 +463,21 @@ async def test_a_person_is_asked_before_the_first_or_in_the_middle(
         assert "Not started: 5. wait_for." in text_of(result)
 
 
+async def test_a_person_is_asked_of_each_action_of_a_list(
+    manager: BrowserManager, session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    names = ["A", "B", "Remove", "Rename", "Redraw", "Less", "Late"]
+    policy = tmp_path / "policy.toml"
+    policy.write_text(f"[[rule]]\nnames = {names}\n")
+    room = Room(manager, session, site, policy=policy)
+    room.answers = [True for _ in names]
+    async with room.client("legacy") as client:
+        page = await Page(room, client).open()
+        result = await page.do(*({"click_element": {"index": f'button "{name}"'}} for name in names))
+    assert not result.is_error, text_of(result)
+    assert room.seen == [name.lower() for name in names]
+
+
 @pytest.mark.slow
 async def test_a_paused_list_goes_on_once_over_http(room: Room, tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
