@@ -510,3 +510,11 @@ async def test_a_paused_list_goes_on_once_over_http(room: Room, tmp_path: Path) 
         left = await ask(types.CallToolResult, required.request_state)
         assert "The page is another one now than when the person was asked" in text_of(left)
         assert room.seen == []
+        # A session that the list has begun goes on with it.
+        lead = {"go_to_url": {"url": room.site.page(PAGE)}}
+        arguments = {"actions": [lead, {"click_element": {"index": 'button "A"'}}, named]}
+        required = await ask(types.InputRequiredResult, None)
+        done = await ask(types.CallToolResult, required.request_state)
+        assert "Did 3 actions." in text_of(done), text_of(done)
+        assert (done.meta or {})["mcp-browser/session"] in text_of(done)
+        assert room.seen == ["a", "b"]
