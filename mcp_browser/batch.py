@@ -21,6 +21,7 @@ from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import ConsentNeeded, PolicyGate, Wanted, refused
 from mcp_browser.dom.models import DomChanges, DomNode
+from mcp_browser.dom.named import ElementName
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import (
     ActionError,
@@ -92,6 +93,8 @@ class Premises:
         if self._changed is not None:
             raise PremiseGone(self._changed)
         for place, value in list(element_arguments(arguments)):
+            if isinstance(value, ElementName):
+                continue  # It is looked for in its turn.
             if tab.id not in self._documents and self._home is not None and not self._home.closed:
                 # A new tab has opened; this one was shown before.
                 tab = await session.switch_tab(self._home.id)
@@ -339,6 +342,10 @@ def entries_of(
                     hint="Call it by itself.",
                 )
             read = inner.validate(arguments)
+            # An optional index that is 0 or empty is none.
+            arguments = {
+                at: one for at, one in arguments.items() if getattr(read, at, one) is not None or one is None
+            }
             if inner.expansion is None:
                 entries.append(ListedAction(number, inner, arguments))
             else:

@@ -22,7 +22,7 @@ T = TypeVar("T")
 LONGEST_NAME = 80  # How much of an element's name a question shows, characters
 LONGEST_ARGUMENTS = 600
 MOST_NAMED = 5  # How many elements one question names
-MOST_ROUNDS = 5  # How many questions one call may ask
+MOST_ROUNDS = 5  # How many questions one action may ask
 HOW_TO_CONFIRM = (
     "The person can do it in the browser's window, use a client that can ask its person (MCP's elicitation), "
     "or whoever runs the server can change the policy."
@@ -41,6 +41,7 @@ class Paused(Protocol):
     """A list of actions that waits for an answer; a no ends it."""
 
     refused: bool
+    outcomes: list[Any]  # Of the actions that were done
 
 
 class ConsentNeeded(McpBrowserError):
@@ -67,11 +68,14 @@ async def with_consent(act: Act[T], ask: Ask) -> T:
     """Carry out an action, first asking the person for what needs a yes; raises Refused."""
     granted: set[str] = set()
     paused: Paused | None = None
-    for _ in range(MOST_ROUNDS):
+    rounds = done = 0
+    while rounds < MOST_ROUNDS:
         try:
             return await act(granted, paused)
         except ConsentNeeded as need:
             paused = need.paused
+            before, done = done, len(paused.outcomes) if paused is not None else 0
+            rounds = rounds + 1 if done == before else 1
             answer = await ask(need.wanted.question)
             if answer is None:
                 break

@@ -44,6 +44,9 @@ async def test_an_action_model_is_carried_out(session: BrowserSession, site: Sit
     assert result.observation is not None
     assert result.observation.snapshot is not None
     assert "names none" in str((await working.act(model(), session)).error)
+    named = model.model_validate({"click_element": {"index": 'button "Go"'}})
+    lead = model.model_validate({"go_to_url": {"url": site.page("<button>Go</button>")}})
+    assert (await working.act([lead, named], session)).error is None
 
 
 async def test_arguments_are_checked_before_the_browser_starts(manager: BrowserManager) -> None:

@@ -1,5 +1,6 @@
 """The elements that an action's arguments mean: recorded, located, found by their names."""
 
+import contextlib
 import copy
 import difflib
 import time
@@ -20,7 +21,7 @@ from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator, locators
 from mcp_browser.dom.models import DomNode, ElementQuery
-from mcp_browser.dom.named import ElementName
+from mcp_browser.dom.named import ElementName, index_of
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotActionable, NotFound
 
@@ -40,10 +41,11 @@ UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has 
 def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """The arguments that mean elements, by place: `index`, `target`, `at`, `fields.0.index`."""
     for name, value in arguments.items():
-        if (name in INDEX_ARGUMENTS and isinstance(value, int | ElementName)) or (
-            name in POINT_ARGUMENTS and isinstance(value, str)
-        ):
+        is_place = name in POINT_ARGUMENTS and isinstance(value, str)
+        if is_place or isinstance(value, ElementName):
             yield prefix + name, value
+        elif name in INDEX_ARGUMENTS and (index := index_of(value)) is not None:
+            yield prefix + name, index
         elif isinstance(value, list):
             for number, part in enumerate(cast("list[object]", value)):
                 if isinstance(part, dict):
@@ -164,6 +166,10 @@ async def _index_of(session: BrowserSession, name: ElementName, limit: float) ->
         try:
             query = ElementQuery(role=name.role, name=name.name or None)
             same = name.of(await tab.ask(tab.dom.alike(query, place, limit=MOST_NAMED)))
+            if name.number and all(node.index != name.number for node in same):
+                with contextlib.suppress(*UNKNOWN):
+                    if not name.of([await tab.ask(tab.dom.describe(name.number))]):
+                        same = []  # It is called otherwise now: another one of its old name is not meant.
         except FrameGone:
             pass
         except PlaywrightError as error:
@@ -205,7 +211,8 @@ def _nearest(name: ElementName, lines: Iterable[DomNode]) -> list[DomNode]:
 
     def likeness(node: DomNode) -> tuple[bool, float]:
         ratio = difflib.SequenceMatcher(None, wanted, f"{node.role} {node.name}".casefold()).ratio()
-        return bool(name.name) and node.name.casefold() == name.name.casefold(), ratio
+        is_called_so = bool(name.name) and node.name.casefold() == name.name.casefold()
+        return is_called_so or node.index == name.number, ratio
 
     usable = (node for node in lines if node.kind == "interactive" or node.role == name.role)
     return sorted(usable, key=likeness, reverse=True)

@@ -74,13 +74,27 @@ def _tidy(text: str) -> str:
 
 _INT = TypeAdapter(int).validate_python
 
+
+def _read(given: Any) -> ElementName | int:
+    return reference(given) if isinstance(given, str) else _INT(given)
+
+
+def index_of(given: object) -> int | None:
+    """An index as an action reads it, also one written as "12" or "[12]"; None: it is a name, or nothing."""
+    try:
+        read = _read(given)
+    except ValueError:
+        return None
+    return read if isinstance(read, int) else None
+
+
 if TYPE_CHECKING:  # What an action is given
     Index = int
     OptionalIndex = int | None
 else:
     Index = Annotated[
         Any,
-        BeforeValidator(lambda given: reference(given) if isinstance(given, str) else _INT(given)),
+        BeforeValidator(_read),
         WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
     ]
     OptionalIndex = Annotated[Index | None, BeforeValidator(lambda given: given or None)]

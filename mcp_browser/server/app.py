@@ -16,6 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from mcp_browser import __version__
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
@@ -159,10 +160,12 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
         call = Call(request=ctx, params=params, arguments=arguments, principal=caller)
         return await offers(caller).tools.call(call)
 
+    has_lists = DO_ACTIONS in offers.all_names
+    parts = (part for part in INSTRUCTIONS.split("\n\n") if has_lists or DO_ACTIONS not in part)
     prompts = Prompts(lambda caller: offers(caller).tools.names, has_sessions=sessions.has_handles).handlers
     server = BrowserServer(
         Resources(offers.resources),
-        instructions=INSTRUCTIONS,
+        instructions="\n\n".join(parts),
         on_list_tools=list_tools,
         cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope=offers.cached_for)},
         get_tool_input_schema=offers.schema_of,

@@ -36,11 +36,15 @@ Response = types.CreateMessageResult | types.CreateMessageResultWithTools | type
 
 
 class NeedInput(Exception):
-    """A handler needs answers of the client, which calls again with them; nothing has been done yet."""
+    """A handler needs answers of the client, which calls again with them.
 
-    def __init__(self, result: types.InputRequiredResult) -> None:
+    Nothing has been done yet, unless it `has_begun`: then it resumes in the same session.
+    """
+
+    def __init__(self, result: types.InputRequiredResult, *, has_begun: bool = False) -> None:
         super().__init__("The client is asked.")
         self.result = result
+        self.has_begun = has_begun
 
 
 def is_modern(request: Context) -> bool:

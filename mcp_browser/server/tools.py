@@ -68,7 +68,8 @@ class Tools:
         self._controller = controller
         self._sessions = sessions
         self._on_call = on_call
-        self._paused: dict[str, Paused] = {}  # Lists of actions that wait for an answer
+        # Lists of actions that wait for an answer, and where
+        self._paused: dict[str, tuple[Paused, SessionLease]] = {}
         self._audit = audit_log_of(controller.settings)
         self._own = {tool.name: tool for tool in own}
         self.names = frozenset((*self._own, *(action.name for action in controller.registry)))
@@ -169,8 +170,12 @@ class Tools:
                 if self._sessions.has_handles and (own is None or own.has_handle):
                     call = _without_handle(call)
                 if own is None or own.in_session:
-                    source = self._sessions.lease(call.request, call.principal, call.handle)
+                    begun = self._begun(call) if own is None else None
+                    handle = begun.handle if begun is not None else call.handle
+                    source = self._sessions.lease(call.request, call.principal, handle)
                     lease = await stack.enter_async_context(source)
+                    if begun is not None:
+                        lease = replace(lease, is_new=begun.is_new, notes=begun.notes)
                     call = replace(call, lease=lease)
                     if (caller := CALLER.get()) is not None:
                         caller.session = name_of(lease.session)
@@ -241,15 +246,19 @@ class Tools:
             return await act(granted, paused)
         except ConsentNeeded as need:
             name = secrets.token_urlsafe() if need.paused is not None else ""
-            if need.paused is not None:
-                self._paused[name] = need.paused
+            if need.paused is not None and call.lease is not None:
+                self._paused[name] = need.paused, call.lease
                 while len(self._paused) > MOST_PAUSED:
                     del self._paused[next(iter(self._paused))]
             state = json.dumps([name, *granted, *need.wanted.keys])
             asked: dict[str, Any] = {elicitation.CONSENT: elicitation.consent_form(need.wanted.question)}
-            raise elicitation.NeedInput(
-                types.InputRequiredResult(input_requests=asked, request_state=state)
-            ) from None
+            required = types.InputRequiredResult(input_requests=asked, request_state=state)
+            raise elicitation.NeedInput(required, has_begun=need.paused is not None) from None
+
+    def _begun(self, call: Call) -> SessionLease | None:
+        """The lease of the paused list that a call resumes."""
+        state = call.params.request_state
+        return self._paused[name][1] if state and (name := json.loads(state)[0]) in self._paused else None
 
     def _answered(self, call: Call) -> tuple[list[str], Paused | None]:
         """The actions that a person has allowed, of a call that comes back, and the list to continue, once.
@@ -261,7 +270,7 @@ class Tools:
         if call.params.request_state is None:
             return [], None
         name, *granted = json.loads(call.params.request_state)
-        paused = self._paused.pop(name, None)
+        paused, _ = self._paused.pop(name, (None, None))
         if name and paused is None:
             raise NotFound("This list of actions has gone on already.", hint="Look with get_state.")
         if not _noted(elicitation.is_yes((call.params.input_responses or {}).get(elicitation.CONSENT))):

@@ -1,5 +1,6 @@
 """Several actions in one call, as a client sends them, and what the page's server receives of it."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.controller import Controller
 from tests.server.task_room import Lending
 from tests.support.agents import text as text_of
+from tests.support.agents import until
 from tests.support.client import MODERN_FIRST
 from tests.support.remote import client_of, serving
 from tests.support.servers import server_of
@@ -251,6 +253,25 @@ async def test_a_list_stops_where_its_premise_is_gone(room: Room) -> None:
         await page.open()
         told = await page.stops(page.click("Rename"), page.click("Keep"), seen=["rename"])
         assert 'was shown as button "Keep", and is button "Delete all" now' in told
+        for written in ("{}", "[{}]"):
+            await page.open()
+            keep = {"click_element": {"index": written.format(page.index("Keep"))}}
+            told = await page.stops(page.click("Rename"), keep, seen=["rename"])
+            assert 'was shown as button "Keep", and is button "Delete all" now' in told
+
+
+async def test_a_list_stops_once_a_person_has_taken_over(room: Room) -> None:
+    async def take_over() -> None:
+        await until(lambda: room.seen)
+        await room.session.takeover.end(holder=await room.session.takeover.begin("Ann"))
+
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        person = asyncio.create_task(take_over())
+        result = await page.do(page.click("A"), {"wait_for": {"seconds": 0.5}}, page.click("B"))
+        await person
+    assert " failed: A person has taken over the browser." in text_of(result)
+    assert room.seen == ["a"]
 
 
 @pytest.mark.slow
@@ -284,7 +305,7 @@ async def test_what_was_foreseen_goes_on(room: Room) -> None:
     async with room.client() as client:
         page = await Page(room, client).open()
         answer = {"handle_dialog": {"accept": True}}
-        wait = {"wait_for": {"text": "Rome"}}
+        wait = {"wait_for": {"text": "Rome", "index": 0}}
         result = await page.do(page.click("Ask"), answer, page.click("Late"), wait, page.click("A"))
         assert not result.is_error, text_of(result)
         assert room.seen == ["ask true", "late", "a"]
@@ -308,7 +329,10 @@ async def test_one_wrong_action_refuses_all_of_them(room: Room) -> None:
                 "Action 2 (click_elemnt): There is no action 'click_elemnt' (did",
             ),
             ({"click_element": {"idx": 1}}, "Action 2 (click_element): 'index' is missing"),
-            ({"click_element": {"index": 99_999}}, "Action 2 (click_element): There is no element [99999]"),
+            *(
+                ({"click_element": {"index": gone}}, "Action 2 (click_element): There is no element [99999]")
+                for gone in (99_999, "99999", "[99999]")
+            ),
             ({"do_actions": {"actions": [first]}}, "A list has no list in it"),
             ({"evaluate_script": {"script": "1"}}, "Action 2 (evaluate_script): It may not be one of a list"),
             ({"upload_file": {"index": 1, "paths": ["a"]}}, "It may not be one of a list"),
@@ -396,6 +420,10 @@ async def test_an_element_is_named_in_a_single_call_whose_error_says_what_there_
         # A whole line of a snapshot.
         result = await client.call_tool("click_element", {"index": f'[{same[-1]}] button "Same"'})
         assert not result.is_error, text_of(result)
+        # It is called otherwise now: another one of that name is not meant.
+        result = await client.call_tool("click_element", {"index": f'[{page.index("Off")}] button "A"'})
+        assert f'The nearest: [{page.index("A")}] button "A"' in text_of(result)
+        assert f'[{page.index("Off")}] button "Off"' in text_of(result)
     assert room.seen == ["late", "right"]
 
 
@@ -435,6 +463,21 @@ async def test_a_person_is_asked_before_the_first_or_in_the_middle(
         assert "Not started: 5. wait_for." in text_of(result)
 
 
+async def test_a_person_is_asked_of_each_action_of_a_list(
+    manager: BrowserManager, session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    names = ["A", "B", "Remove", "Rename", "Redraw", "Less", "Late"]
+    policy = tmp_path / "policy.toml"
+    policy.write_text(f"[[rule]]\nnames = {names}\n")
+    room = Room(manager, session, site, policy=policy)
+    room.answers = [True for _ in names]
+    async with room.client("legacy") as client:
+        page = await Page(room, client).open()
+        result = await page.do(*({"click_element": {"index": f'button "{name}"'}} for name in names))
+    assert not result.is_error, text_of(result)
+    assert room.seen == [name.lower() for name in names]
+
+
 @pytest.mark.slow
 async def test_a_paused_list_goes_on_once_over_http(room: Room, tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
@@ -467,3 +510,11 @@ async def test_a_paused_list_goes_on_once_over_http(room: Room, tmp_path: Path) 
         left = await ask(types.CallToolResult, required.request_state)
         assert "The page is another one now than when the person was asked" in text_of(left)
         assert room.seen == []
+        # A session that the list has begun goes on with it.
+        lead = {"go_to_url": {"url": room.site.page(PAGE)}}
+        arguments = {"actions": [lead, {"click_element": {"index": 'button "A"'}}, named]}
+        required = await ask(types.InputRequiredResult, None)
+        done = await ask(types.CallToolResult, required.request_state)
+        assert "Did 3 actions." in text_of(done), text_of(done)
+        assert (done.meta or {})["mcp-browser/session"] in text_of(done)
+        assert room.seen == ["a", "b"]

@@ -39,6 +39,12 @@ async def test_a_server_that_only_reads_offers_no_prompt_that_types() -> None:
             await client.get_prompt("fill_form", {"values": "x"})
 
 
+async def test_the_instructions_name_no_list_of_actions_where_there_is_none() -> None:
+    async with Client(prompting(exclude_actions=("do_actions",))) as client:
+        instructions = client.instructions or ""
+        assert ("do_actions" in instructions, "get_state" in instructions) == (False, True)
+
+
 @both_eras
 async def test_a_server_without_prompts_declares_none(era: Any) -> None:
     async with Client(prompting(tools=("browser_action",)), mode=era) as client:

@@ -70,7 +70,7 @@ class Sessions:
     """The sessions of a server for one client: one, or several by handles.
 
     Without `has_handles` there is the default session, and those that tasks have forked from it. A session
-    that was made for a call which ends with `NeedInput` is dropped again.
+    that was made for a call which ends with `NeedInput` is dropped again, unless the call has begun its work.
     """
 
     is_remote = False
@@ -111,8 +111,8 @@ class Sessions:
                 yield self._lease(held, notes, is_new=is_new)
             if call.cancelled_caught:
                 raise UnknownSession(held.over, hint=ANEW)
-        except NeedInput:
-            if is_new:
+        except NeedInput as need:
+            if is_new and not need.has_begun:
                 await self.end(held, "The call that started it was not carried out.")
             raise
         finally:
