@@ -140,13 +140,14 @@ async def timed(call: Execution, next: Next) -> ActionResult:
         limit += call.batch.own_time
         call.batch.deadline = time.monotonic() + limit
         limit += REPORT_SECONDS
-    elif call.within is not None:
-        limit = max(0.0, min(limit, call.within.deadline - time.monotonic()))
+    over = f"within {limit:g} s"
+    if call.within is not None and (left := call.within.deadline - time.monotonic()) < limit:
+        limit, over = max(0.0, left), "in the time of the whole list"
     with anyio.move_on_after(limit) as clock, session.takeover.stops(clock):
         return await next(call)
-    waited = ": it spent them waiting for another call to end" if not call.has_begun else ""
+    waited = ": it spent them waiting for another call to end" * (call.within is None and not call.has_begun)
     raise DeadlineExceeded(
-        f"{action.name} did not finish within {limit:g} s{waited}.",
+        f"{action.name} did not finish {over}{waited}.",
         hint="The session goes on: look with get_state, or reload the page.",
     )
 

@@ -226,7 +226,7 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> str:
         case "file":
             if not ctx.gives_files:
                 raise Refused(
-                    f"{element} takes files, which a list of actions gives to nothing.",
+                    f"{element} takes files, and a list of actions may not give any.",
                     hint="Call upload_file by itself.",
                 )
             return await _upload(ctx, element, _as_list(value, element))

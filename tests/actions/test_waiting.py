@@ -74,6 +74,15 @@ async def test_a_caller_s_wait_may_be_longer_than_the_limit_of_a_call(hand: Hand
         assert time.monotonic() - started >= 1
 
 
+async def test_an_action_that_the_time_of_its_list_ends_says_so(hand: Hand) -> None:
+    await hand.open("<button>There</button>")
+    with hand.under(limits={"call_timeout": 0.5}):
+        clicks = [{"click_element": {"index": name}} for name in ('button "There"', 'button "Nowhere"')]
+        text = await hand.do("do_actions", actions=clicks)
+    assert "1. Clicked" in text
+    assert "did not finish in the time of the whole list." in text
+
+
 async def test_a_dialog_ends_the_waiting(hand: Hand) -> None:
     await hand.open(LATER + "<script>later(() => alert('Wake up'))</script>")
     assert "Wake up" in await hand.fails("wait_for", DialogOpen, text="never")
