@@ -374,10 +374,6 @@ class Element:
         await self.call("scrollIntoView", offset_x, offset_y)
         return await self.ready("read")
 
-    async def text(self) -> str:
-        """The element's visible text."""
-        return str(await self.call("text"))
-
     async def kind(self) -> Literal["select", "check", "file", "text"]:
         """How the element is filled in: chosen from, checked, given files, or typed into."""
         ready = await self.ready("read")

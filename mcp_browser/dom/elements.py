@@ -101,7 +101,7 @@ class PageElements(PageReader):
         return ReadyElement.model_validate({**answer, "node": node, "x": x, "y": y})
 
     async def call(self, index: int, function: str, *args: JsonValue) -> Any:
-        """Run a helper of the page script on an element: focus, setValue, text, …; raises StaleElement."""
+        """Run a helper of the page script on an element: focus, setValue, value, …; raises StaleElement."""
         ref = self.resolve(index)
         answer = await self._ask(ref, "call", ref.id, function, args)
         value = answer["value"]

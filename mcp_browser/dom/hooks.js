@@ -429,7 +429,6 @@
    * @param {any} owner @param {string} name @param {number} step @param {string} [cancel] what takes back what it gave
    */
   function expectCallbacks(owner, name, step, cancel) {
-    if (!owner) return;
     wrap(owner, name, (native, self, args) => {
       const callback = args[0];
       if (typeof callback !== "function") return apply(native, self, args);
@@ -456,8 +455,6 @@
 
   /** Wait for what an observer reports at first; two frames later it has, or there was nothing. @param {string} name of the class */
   function expectFirstLook(name) {
-    const native = /** @type {any} */ (globalThis)[name];
-    if (!native) return;
     /** How deep its first callback is. @type {WeakMap<object, number>} */
     const depths = new KeptWeakMap();
     /** @param {object} self */
@@ -476,7 +473,7 @@
       }
       return construct(target, args, made);
     });
-    wrap(native.prototype, "observe", (method, self, args) => {
+    wrap(/** @type {any} */ (globalThis)[name]?.prototype, "observe", (method, self, args) => {
       const given = apply(method, self, args);
       const own = level + 1;
       if (own <= DEEPEST_TIMER && !depths.has(self)) {
@@ -494,9 +491,8 @@
    * @param {any} owner @param {string[]} names @param {string[]} answers @param {(self: any, given: any) => any} answering
    */
   function expectAnswers(owner, names, answers, answering) {
-    if (!owner) return;
     for (const name of names) {
-      wrap(owner.prototype, name, (native, self, args) => {
+      wrap(owner?.prototype, name, (native, self, args) => {
         effects++;
         const given = apply(native, self, args);
         const from = answering(self, given);

@@ -14,8 +14,7 @@ const methods = {
   },
   /** How the answers of which addresses are read. */
   answersRead() {
-    const frames = Array.from(document.querySelectorAll("iframe, frame"), (element) => [keep(element), 0, 0, 0]);
-    return { doc: documentKey, answers: answersRead(), frames };
+    return { doc: documentKey, answers: answersRead(), frames: frameElements() };
   },
   /** What the fields hold whose values nobody is to see. */
   secretValues() {

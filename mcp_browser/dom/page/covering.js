@@ -66,7 +66,7 @@ function markCovered(lines) {
     const isFree = (/** @type {Element | null} */ found) => reaches(element, found) || (!!found && holds(found, element));
     if (!hit || isFree(hit) || isOwnPart(hit, element)) continue;
     const [across, down] = [(right - left) / 8, (bottom - top) / 4];
-    if (isFree(at(left + across, top + down)) || isFree(at(right - across, bottom - down)) || !isOver(hit, element)) continue;
+    if (isFree(at(left + across, top + down)) || isFree(at(right - across, bottom - down)) || !isUnclipped(element)) continue;
     addTo(hits, hit, element);
     shown ??= elementsOf(lines);
     const cover = covers.get(hit) || coverOf(hit, element, shown);
@@ -164,8 +164,8 @@ function elementsOf(lines) {
 /** The same lines, every eighth first, so that the first of them speak for the whole view. @param {Line[]} lines */
 const spread = (lines) => [...Array(8).keys()].flatMap((first) => lines.filter((_, i) => i % 8 === first));
 
-/** Whether `hit` is drawn over `element`, rather than beside it where it is clipped. @param {Element} hit @param {Element} element */
-function isOver(hit, element) {
+/** Whether nothing around an element clips it where its middle is: what is hit there lies over it, rather than beside it. @param {Element} element */
+function isUnclipped(element) {
   const box = partInView(rectOf(element));
   const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
   const [inner, whole] = [body(), rootElement()];

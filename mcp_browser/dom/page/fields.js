@@ -1,13 +1,8 @@
 /** Fields: their values, options, focus and selection. */
 
-/** A field has another value. @param {Element} element */
-function emitInput(element) {
-  _dispatchEvent.call(element, new InputEvent("input", { bubbles: true, composed: true }));
-}
-
 /** A field has another value, and keeps it. @param {Element} element */
 function emitChange(element) {
-  emitInput(element);
+  _dispatchEvent.call(element, new InputEvent("input", { bubbles: true, composed: true }));
   _dispatchEvent.call(element, new Event("change", { bubbles: true }));
 }
 
@@ -31,28 +26,12 @@ const helpers = {
     const active = deepActive();
     return active !== null && holds(control, active);
   },
-  /** Replace the text of a field as typing would, in a way that frameworks notice; the key that is still to be pressed. */
+  /** Replace the value of a native picker, in a way that frameworks notice; the key that is still to be pressed. */
   setValue(element, /** @type {string} */ value) {
-    const field = controlOf(element);
+    const input = /** @type {HTMLInputElement} */ (controlOf(element));
     beginInput();
-    _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
-    const kind = valueKind(field);
-    if (kind === "rich") {
-      selectAll(field);
-      // The only way to edit that rich text editors take for typing.
-      const done = value === "" ? _execCommand.call(document, "delete") : _execCommand.call(document, "insertText", false, value);
-      if (!done) {
-        field.textContent = value;
-        emitInput(field);
-      }
-      return "";
-    }
-    if (kind !== "text" && kind !== "picker") return { problem: "not-editable" };
-    const input = /** @type {HTMLInputElement} */ (field);
-    const longest = input.maxLength;
-    if (kind === "text" && longest >= 0 && value.length > longest) value = value.slice(0, longest);
-    const prototype = field instanceof HTMLTextAreaElement ? HTMLTextAreaElement.prototype : HTMLInputElement.prototype;
-    Object.getOwnPropertyDescriptor(prototype, "value")?.set?.call(field, value);
+    _focus.call(input, { preventScroll: true });
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(input, value);
     // Some take only a key for the end of a move: the last step is left to one.
     let key = "";
     if (input.type === "range") {
@@ -61,7 +40,7 @@ const helpers = {
       if (input.value !== wanted) key = "ArrowUp";
       else if ((input.stepUp(), input.value !== wanted)) key = "ArrowDown";
     }
-    emitChange(field);
+    emitChange(input);
     return key;
   },
   /** Give a file input the content of files. */
@@ -93,8 +72,7 @@ const helpers = {
   isPlain: (element) => isPlain(controlOf(element)),
   /** Choose exactly these options of a native select, by their places. */
   selectOptions(element, /** @type {number[]} */ places) {
-    const select = controlOf(element);
-    if (!(select instanceof HTMLSelectElement)) throw new TypeError("not a select");
+    const select = /** @type {HTMLSelectElement} */ (controlOf(element));
     beginInput();
     _focus.call(select, { preventScroll: true });
     for (const [i, option] of Array.from(select.options).entries()) {
@@ -104,7 +82,6 @@ const helpers = {
     emitChange(select);
     return null;
   },
-  text: (element) => (element instanceof HTMLElement ? _innerText.call(element) : textContent(element)),
   checked(element) {
     ask("nodes");
     return checkedState(controlOf(element));
@@ -137,12 +114,7 @@ async function select(element, end) {
   }
   // Some put their own selection in place a moment after they have got the focus.
   if (isNew) await settle(LONGEST_FOCUS);
-  selectAll(field);
+  getSelection()?.selectAllChildren(field);
   if (end) getSelection()?.collapseToEnd();
   await frame();
-}
-
-/** @param {Element} editor */
-function selectAll(editor) {
-  getSelection()?.selectAllChildren(editor);
 }

@@ -104,13 +104,10 @@ function cellText(text) {
   return shown.includes("|") || shown.includes("[") ? shown.replace(CELL_SIGNS, "\\$&") : shown;
 }
 
-/** @param {string} text */
+/** Put a text into the last cell of the row that is being read. @param {string} text */
 function addToCell(text) {
-  if (!walk.row) return;
-  if (!walk.row.cells.length) walk.row.cells.push("");
-  const last = walk.row.cells.length - 1;
-  const before = walk.row.cells[last];
-  if (text) walk.row.cells[last] = before ? `${before} ${text}` : text;
+  const { cells } = /** @type {Row} */ (walk.row);
+  cells.push([cells.pop(), text].filter(Boolean).join(" "));
 }
 
 /** @param {Element} element the one that holds the text @param {string} text @param {Open | null} frame null where a text has begun already */

@@ -83,8 +83,8 @@ function machineText(element, tag) {
   return text && text.length <= LONGEST_DATA ? `<script type="${DATA_SCRIPT}">${text.replace(/<\//g, "<\\/")}</script>` : "";
 }
 
-/** How an element is seen by what it stands in and by its own style; null where nothing of it is read. @param {Element} element @param {string} tag @param {HowSeen | null} around @returns {HowSeen | null} */
-function sightOf(element, tag, around) {
+/** How an element is seen by what it stands in and by its own style; null where nothing of it is read. @param {Element} element @param {HowSeen | null} around @returns {HowSeen | null} */
+function sightOf(element, around) {
   let quiet = around ? around.quiet : 0;
   let waits = around !== null && around.waits;
   if (quiet < 2) {
@@ -161,7 +161,7 @@ function writtenOut(top, readable, detailed) {
       const around = open.length ? /** @type {Level} */ (open[open.length - 1]) : null;
       const bare = !readable || tag === "html" || tag === "head" || holdsHead(element);
       if (detailed && UNREADABLE.has(tag)) out.push(machineText(element, tag));
-      const sight = readable && UNREADABLE.has(tag) ? null : bare ? PLAIN : sightOf(element, tag, around);
+      const sight = readable && UNREADABLE.has(tag) ? null : bare ? PLAIN : sightOf(element, around);
       if (sight) {
         const more = detailed && matches(element, TABLES) && drawsMore(element) ? " data-more-rows" : "";
         const begin = `<${tag}${readable ? readAttributes(element, detailed) : attributesOf(element)}${more}>`;

@@ -142,16 +142,8 @@ function referred(element, name) {
 function nameOf(element, tag, role) {
   const means = traits(element);
   if (means & LABELLED) {
-    const by = referred(element, "aria-labelledby");
-    if (by.length) {
-      let name = "";
-      referring = true;
-      // Of what is hidden itself all counts, of what is shown only what is shown.
-      for (const target of by) name += ` ${textOf(target, element, 0, !isSeen(target) && isHidden(target))}`;
-      referring = false;
-      name = tidy(name);
-      if (name) return name;
-    }
+    const name = tidy(labelledBy(element));
+    if (name) return name;
   }
   if (means & LABEL) {
     const name = tidy(attribute(element, "aria-label") || "");
@@ -232,6 +224,14 @@ const NESTED = set("group tree treeitem menu");
 /** Elements whose aria-owns is being followed. @type {Set<Element>} */
 const owning = new Set();
 
+/** What those elements say that an element's aria-labelledby refers to: of what is hidden itself all, of what is shown only what is shown. @param {Element} element */
+function labelledBy(element) {
+  referring = true;
+  const texts = referred(element, "aria-labelledby").map((target) => ` ${textOf(target, element, 0, !isSeen(target) && isHidden(target))}`);
+  referring = false;
+  return texts.join("");
+}
+
 /**
  * What an element adds to a name.
  * @param {Element} element @param {Element} asking the element that is being named @param {number} deep 0 for a label or what a reference names
@@ -249,10 +249,7 @@ function textOf(element, asking, deep, hidden) {
   const attributed = hasAttributes(element);
   if (attributed && !hidden && deep > 0 && attribute(element, "aria-hidden") === "true") return "";
   if (deep > 0 && attributed && !referring && !(valuing && tag === "input") && attribute(element, "aria-labelledby")) {
-    let name = "";
-    referring = true;
-    for (const target of referred(element, "aria-labelledby")) name += ` ${textOf(target, element, 0, !isSeen(target) && isHidden(target))}`;
-    referring = false;
+    const name = labelledBy(element);
     if (name.trim()) return name;
   }
   const role = explicitRole(element) || nativeRole(element, tag);

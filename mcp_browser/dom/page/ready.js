@@ -307,7 +307,7 @@ async function tryReady(id, purpose, force, faint) {
   if (!point) {
     bringIntoView(target);
     point = pointOn(target, free);
-  } else if (point.hit && (!isOver(point.hit, target) || holds(point.hit, target) || !fillsView(point.hit, target))) {
+  } else if (point.hit && (!isUnclipped(target) || holds(point.hit, target) || !fillsView(point.hit, target))) {
     const [x, y] = [scrollX, scrollY];
     bringIntoView(target);
     point = pointOn(target, free);
