@@ -135,8 +135,8 @@ class Confirmer:
 
         def read(*passages: Passage) -> None:
             for passage in passages:
-                words = Seen((passage.text,)).words
-                (pages if passage.origin == "page" else agent).words |= words - (agent.words - pages.words)
+                words, shown = Seen((passage.text,)).words, passage.origin in ("page", "file")
+                (pages if shown else agent).words |= words - (agent.words - pages.words)
 
         for step in self.history.steps:
             if step.page is not None:

@@ -174,7 +174,7 @@ def _of_action(action: ActionRecord) -> Iterator[str | _Text]:
     if action.error:
         yield f"  failed: {one_line(action.error, LONGEST_CALL)}"
     elif action.result:
-        origin = f" ({_ORIGINS['agent']})" if evidence.result_from == "agent" else ""
+        origin = f" ({_ORIGINS[evidence.result_from]})" if evidence.result_from != "page" else ""
         yield _Text(f"  result{origin}:", action.result)
     yield from (_passage("  text", passage) for passage in evidence.passages)
     if action.changed is False:

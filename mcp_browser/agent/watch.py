@@ -1,9 +1,11 @@
 """Record the effects of an action: requests, dialogs, files, console errors."""
 
+import contextlib
+import json
 import time
 from collections.abc import Callable, Iterator
 from email import message_from_string
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from mcp_browser.agent.record.evidence import LONGEST_FIELD, Evidence, FileRecord, Sent
@@ -15,7 +17,7 @@ from mcp_browser.text import cut
 _PARTS_OF_PAGES = frozenset(("image", "stylesheet", "script", "font", "media", "manifest", "texttrack"))
 _LOOKS_KEPT, _KEPT = 10, 40  # Requests that only ask; all others, and failed ones as many more
 MOST_MESSAGES = 10
-MOST_FIELDS = 60
+MOST_FIELDS = 100
 LONGEST_BODY = 1_000
 UNREADABLE = "(the browser does not tell the content of a form with files)"
 
@@ -130,3 +132,16 @@ def _fields(body: str, kind: str) -> Iterator[tuple[str, str]]:
             name, file = part.get_param("name", header="content-disposition"), part.get_filename()
             if name is not None:
                 yield str(name), f"(the file {file})" if file else cut(str(part.get_payload()), LONGEST_FIELD)
+    elif body.startswith(("{", "[")):  # JSON, whatever its kind says
+        with contextlib.suppress(ValueError, RecursionError):
+            yield from _leaves(json.loads(body))
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """The values in JSON, by their paths: `order.0.tea`."""
+    if not isinstance(value, dict | list):
+        yield name, cut(value if isinstance(value, str) else json.dumps(value), LONGEST_FIELD)
+        return
+    inner = cast("Any", value)
+    for key, part in inner.items() if isinstance(value, dict) else enumerate(inner):
+        yield from _leaves(part, f"{name}.{key}" if name else str(key))

@@ -94,7 +94,7 @@ async def test_the_judge_reads_dialogs_downloads_console_errors_and_what_scripts
     for line in (
         'dialog: confirm "Delete all?" dismissed',
         'console error: "stock service is down"',
-        f'sent: PUT {site.url}/evidence/save with "{{\\"tea\\": 3}}" → 503',
+        f'sent: PUT {site.url}/evidence/save with tea="3" → 503',
         'download: "bill.html" saved (5 bytes)',
         f"PUT {site.url}/evidence/save was answered: 503.",
         'Dialog: confirm "Delete all?" dismissed.',
@@ -134,13 +134,35 @@ async def test_a_value_that_no_page_says_by_itself_is_a_fact_against_the_claim(
     assert '"12,5" appears' not in judge.requests[-1][-1].text
 
 
-async def test_what_was_sent_and_asked_for_by_nobody_is_a_fact(session: BrowserSession, site: Site) -> None:
+QUERY = """<label>Name <input id=who></label><button onclick="fetch('/evidence/graph', {method: 'POST',
+body: JSON.stringify({query: 'order '.repeat(60), input: {who: who.value, days: ['Friday', 2]}})})"
+>Order</button>"""
+
+
+@pytest.mark.parametrize("by_script", [False, True])
+async def test_what_was_sent_and_asked_for_by_nobody_is_a_fact(
+    session: BrowserSession, site: Site, by_script: bool
+) -> None:
     def send(messages: Sequence[Message]) -> dict[str, Any]:
         order = {"click_element": {"index": index_of(messages, "button", "Order")}}
         return output(filling(messages, "textbox", "Name", "Bob"), order)
 
-    prompt, _ = await judged(session, Task(text="Order for Ann.", start_url=serve(site)), send)
-    assert '"who" as "Bob", which nobody asked for.' in prompt
+    url, name = (site.page(QUERY), "input.who") if by_script else (serve(site), "who")
+    prompt, _ = await judged(session, Task(text="Order for Ann.", start_url=url), send)
+    assert f'"{name}" as "Bob", which nobody asked for.' in prompt
+    assert f'{name}="Bob"' in prompt
+    assert ('input.days.0="Friday", input.days.1="2"' in prompt) is by_script
+
+
+async def test_what_stands_far_down_a_long_page_or_address_is_in_the_evidence(
+    session: BrowserSession, site: Site
+) -> None:
+    teas = "".join(f"<p>Tea {number} of the hills costs {number}.50</p>" for number in range(700))
+    asked = site.page(teas) + "?" + "&".join(f"field{number}=value{number}" for number in range(50))
+    other = output({"go_to_url": {"url": site.page("Nothing")}})
+    prompt, _ = await judged(session, Task(text="What does tea 580 cost?", start_url=asked), other)
+    assert "580.50" in prompt
+    assert "field49=value49 → 200" in prompt
 
 
 async def test_a_refusal_names_the_point_and_does_not_urge_to_act(
@@ -204,12 +226,14 @@ async def test_a_judge_that_gives_no_verdict_confirms_nothing(
         (16_384, True, TaskStatus.SUCCEEDED),
         (32_768, None, TaskStatus.SUCCEEDED),
         (32_768, False, TaskStatus.UNCONFIRMED),
+        (None, True, TaskStatus.UNCONFIRMED),
     ],
 )
-async def test_a_small_model_judges_its_own_claim_only_where_the_caller_wants_it(
-    session: BrowserSession, site: Site, window: int, judge: bool | None, status: TaskStatus
+async def test_a_small_model_judges_its_own_claim_only_where_the_caller_wants_it_and_a_script_never(
+    session: BrowserSession, site: Site, window: int | None, judge: bool | None, status: TaskStatus
 ) -> None:
-    model = ScriptedModel([done("Greeted."), CONFIRMED], judges=True, context_window=window)
+    lines = [done("Greeted."), CONFIRMED]
+    model = ScriptedModel(lines, judges=window is not None, context_window=window)
     task = Task(text="See.", start_url=site.page("Hello"), judge=judge)
     outcome = await make_agent(task, model, session).run()
     assert outcome.status is status
