@@ -13,6 +13,8 @@ from mcp_browser.agent.record.variables import Variables
 NOTHING = "nothing"
 CLOCK_SECONDS = 600.0  # So far from now a number is not read from the clock
 CREATED = 201  # The HTTP status where a request has made something, which gets a name of its own
+_SWITCHED = re.compile(r" (checked|pressed|selected)\b(?!=false)")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Seconds or milliseconds since 1970
 
 
@@ -49,11 +51,12 @@ class Comparison:
         after = now.evidence or Evidence()
         if (before := self._recorded(recorded)) is None:
             return Difference("Evidence", "none was kept", "the action was done", certain=False)
+        given = recorded.call.arguments
         found = [
             *self._differently_sent(before, after),
             *_unlike("The address", self._variables.put_in(recorded.url), now.url),
             # Another value may be the one that was there already.
-            *(_changed(recorded, now) if recorded.call.arguments == now.call.arguments else ()),
+            *(_changed(recorded, now) if self._variables.put_in(given) == given else ()),
             *_paired("A dialog", [f"{one.kind} {one.message}" for one in before.dialogs],
                      [f"{one.kind} {one.message}" for one in after.dialogs]),
             *_paired("A download", [f"{one.name} {_ended(one.error)}" for one in before.downloads],
@@ -122,6 +125,19 @@ def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
         sides = ("the page changed", "it did not")
         first, second = sides if recorded.changed else sides[::-1]
         yield Difference("The effect on the page", first, second, certain=recorded.changed)
+    for before, after in zip(_switched(recorded), _switched(now), strict=False):
+        for state in sorted(before ^ after):
+            sides = (state, f"not {state}")
+            first, second = sides if state in before else sides[::-1]
+            yield Difference(f"The state of {recorded.elements[0]}", first, second)
+
+
+def _switched(action: ActionRecord) -> Iterator[set[str]]:
+    """How an action left the switch that it was done on, where the changes show it."""
+    for element in action.elements[:1]:
+        for passage in action.evidence.passages if action.evidence else ():
+            if line := re.search(rf"^\W*\[{element.index}\] .*", passage.text, re.MULTILINE):
+                yield set(_SWITCHED.findall(_QUOTED.sub("", line[0])))
 
 
 def _brief(sent: Sent) -> str:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 MOST_FACTS = 20
 LONGEST_QUOTE = 160
-_INVALID = re.compile(r'^\s*\*?\[\d+\] [\w ]+ "((?:[^"\\]|\\.)*)".*\binvalid\b', re.MULTILINE)
+_INVALID = re.compile(
+    r'^ *\*?\[\d+\] [\w ]+ "((?:[^"\\]|\\.)*)"(?:[^"\n]|"(?:[^"\\]|\\.)*")*? invalid\b', re.MULTILINE
+)
 
 
 def _failed(acted: Sequence[ActionRecord]) -> Iterator[str]:

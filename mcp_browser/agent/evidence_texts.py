@@ -156,7 +156,7 @@ def _pieces(history: AgentHistory) -> Iterator[str | _Text]:
     for step in history.steps:
         if step.page is None and all(action.call.name == DONE for action in step.actions):
             continue
-        yield f"Step {step.number}, at {one_line(step.url)}"
+        yield f"Step {step.number}{f', at {one_line(step.url)}' if step.url else ''}"
         if step.page is not None:
             before, shown = shown, step.page.text.splitlines()
             lines = [line for line in shown if line not in before or line.startswith(_FRAME)]

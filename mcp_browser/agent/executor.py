@@ -333,7 +333,9 @@ class Executor:
 
     def now(self, record: ActionRecord) -> ActionRecord:
         """The record of the last action, with its effects so far."""
-        return record.model_copy(update={"url": self._url(), "evidence": self.late_evidence()})
+        late, passages = self.late_evidence(), record.evidence.passages if record.evidence else ()
+        evidence = late and late.model_copy(update={"passages": passages})
+        return record.model_copy(update={"url": self._url(), "evidence": evidence})
 
     def late_evidence(self) -> Evidence | None:
         """The effects of the last action so far; None if there was no action."""

@@ -134,7 +134,8 @@ async def test_a_value_that_no_page_says_by_itself_is_a_fact_against_the_claim(
     assert '"12,5" appears' not in judge.requests[-1][-1].text
 
 
-QUERY = """<label>Name <input id=who></label><button onclick="fetch('/evidence/graph', {method: 'POST',
+QUERY = """<label>Name <input id=who></label><input aria-label=Code value="an invalid one">
+<button onclick="fetch('/evidence/graph', {method: 'POST',
 body: JSON.stringify({query: 'order '.repeat(60), input: {who: who.value, days: ['Friday', 2]}})})"
 >Order</button>"""
 
@@ -152,6 +153,7 @@ async def test_what_was_sent_and_asked_for_by_nobody_is_a_fact(
     assert f'"{name}" as "Bob", which nobody asked for.' in prompt
     assert f'{name}="Bob"' in prompt
     assert ('input.days.0="Friday", input.days.1="2"' in prompt) is by_script
+    assert "marks" not in prompt
 
 
 async def test_what_stands_far_down_a_long_page_or_address_is_in_the_evidence(

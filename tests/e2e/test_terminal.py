@@ -133,6 +133,10 @@ async def test_a_task_is_told_step_by_step_and_its_answer_printed(site: Site, tm
 
 async def test_how_a_task_ends_is_the_exit_code(site: Site, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
+    terminal.desk.follow(done("It is bought."))
+    assert (await terminal.run("run", "Buy tea", "--no-judge"))[:2] == (3, "It is bought.\n")
+    _, shown, _ = await terminal.run("tasks", "show", terminal.tasks()[0].name)
+    assert "\nNot confirmed: It is bought." in shown
     terminal.desk.follow(done("It is sold out.", success=False))
     code, printed, told = await terminal.run("run", "Buy tea", "--start-url", site.page(SHOP), "--json")
     outcome = json.loads(printed)
