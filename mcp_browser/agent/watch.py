@@ -12,7 +12,7 @@ from mcp_browser.agent.record.evidence import LONGEST_FIELD, Evidence, FileRecor
 from mcp_browser.browser.network.exchange import Exchange, redact
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.text import cut
+from mcp_browser.text import counted, cut
 
 _PARTS_OF_PAGES = frozenset(("image", "stylesheet", "script", "font", "media", "manifest", "texttrack"))
 _LOOKS_KEPT, _KEPT = 10, 40  # Requests that only ask; all others, and failed ones as many more
@@ -90,6 +90,8 @@ class ActionWatch:
         kind = next((value for name, value in redacted.request_headers if name.lower() == "content-type"), "")
         body = redacted.request_body or (UNREADABLE if "multipart/" in kind else "")
         fields = tuple(_fields(body, kind))
+        if (more := len(fields) - MOST_FIELDS) > 0:
+            fields = (*fields[:MOST_FIELDS], ("…", counted(more, "more field")))
         # A document that turns into a download "fails" with its status.
         failure = exchange.failure if exchange.status is None else None
         return Sent(
@@ -98,7 +100,7 @@ class ActionWatch:
             kind=exchange.kind,
             status=exchange.status,
             failure=failure,
-            fields=fields[:MOST_FIELDS],
+            fields=fields,
             body="" if fields else cut(body, LONGEST_BODY),
         )
 
