@@ -453,8 +453,8 @@ class AgentRun(TaskRun):
         if not (self.settings.judge if wanted is None else wanted):
             return None
         # The smallest models confirm nearly everything: their own claims only where the caller wants that.
-        is_large = (info.context_window or SMALL_WINDOW + 1) > SMALL_WINDOW
-        return self.judge_client or (self.model_client if info.judges and (is_large or wanted) else None)
+        can = info.judges and not (info.context_window or SMALL_WINDOW + 1) <= SMALL_WINDOW
+        return self.judge_client or (self.model_client if can or wanted else None)
 
     # -- the budget
 

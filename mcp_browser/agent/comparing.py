@@ -14,7 +14,7 @@ NOTHING = "nothing"
 CLOCK_SECONDS = 600.0  # So far from now a number is not read from the clock
 CREATED = 201  # The HTTP status where a request has made something, which gets a name of its own
 _SWITCHED = re.compile(r" (checked|pressed|selected)\b(?!=false)")
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_ASIDE = re.compile(r'"(?:[^"\\]|\\.)*"| \(was .*')  # What is no state of an element's line
 _STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Seconds or milliseconds since 1970
 
 
@@ -137,7 +137,7 @@ def _switched(action: ActionRecord) -> Iterator[set[str]]:
     for element in action.elements[:1]:
         for passage in action.evidence.passages if action.evidence else ():
             if line := re.search(rf"^\W*\[{element.index}\] .*", passage.text, re.MULTILINE):
-                yield set(_SWITCHED.findall(_QUOTED.sub("", line[0])))
+                yield set(_SWITCHED.findall(_ASIDE.sub("", line[0])))
 
 
 def _brief(sent: Sent) -> str:

@@ -161,8 +161,8 @@ async def test_what_stands_far_down_a_long_page_or_address_is_in_the_evidence(
 ) -> None:
     teas = "".join(f"<p>Tea {number} of the hills costs {number}.50</p>" for number in range(700))
     asked = site.page(teas) + "?" + "&".join(f"field{number}=value{number}" for number in range(50))
-    other = output({"go_to_url": {"url": site.page("Nothing")}})
-    prompt, _ = await judged(session, Task(text="What does tea 580 cost?", start_url=asked), other)
+    looks = [output({"go_to_url": {"url": url}}) for url in (asked, site.page("Nothing"))]
+    prompt, _ = await judged(session, "What does tea 580 cost?", *looks)
     assert "580.50" in prompt
     assert "field49=value49 → 200" in prompt
 
@@ -228,14 +228,12 @@ async def test_a_judge_that_gives_no_verdict_confirms_nothing(
         (16_384, True, TaskStatus.SUCCEEDED),
         (32_768, None, TaskStatus.SUCCEEDED),
         (32_768, False, TaskStatus.UNCONFIRMED),
-        (None, True, TaskStatus.UNCONFIRMED),
     ],
 )
-async def test_a_small_model_judges_its_own_claim_only_where_the_caller_wants_it_and_a_script_never(
-    session: BrowserSession, site: Site, window: int | None, judge: bool | None, status: TaskStatus
+async def test_a_small_model_judges_its_own_claim_only_where_the_caller_wants_it(
+    session: BrowserSession, site: Site, window: int, judge: bool | None, status: TaskStatus
 ) -> None:
-    lines = [done("Greeted."), CONFIRMED]
-    model = ScriptedModel(lines, judges=window is not None, context_window=window)
+    model = ScriptedModel([done("Greeted."), CONFIRMED], judges=True, context_window=window)
     task = Task(text="See.", start_url=site.page("Hello"), judge=judge)
     outcome = await make_agent(task, model, session).run()
     assert outcome.status is status
