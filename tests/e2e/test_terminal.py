@@ -277,6 +277,6 @@ async def test_a_run_that_cannot_begin_leaves_no_task(tmp_path: Path) -> None:
     code, printed, told = await terminal.run("run", " ")
     assert (code, printed, "say what is to be done" in told) == (2, "", True)
     assert not terminal.tasks()
-    terminal.flags += ["--judge-model", "nobody:x", "--executable", "/nowhere"]
+    terminal.flags += ["--judge-model", "nobody:x", "--executable", "/bin/false"]
     code, _, told = await terminal.run("run", "Log in")
     assert (code, "nobody:x cannot be used" in told) == (2, True), told
