@@ -13,8 +13,6 @@ from mcp_browser.agent.record.variables import Variables
 NOTHING = "nothing"
 CLOCK_SECONDS = 600.0  # So far from now a number is not read from the clock
 CREATED = 201  # The HTTP status where a request has made something, which gets a name of its own
-_SWITCHED = re.compile(r" (checked|pressed|selected)\b(?!=false)")
-_ASIDE = re.compile(r'"(?:[^"\\]|\\.)*"| \(was .*')  # What is no state of an element's line
 _STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Seconds or milliseconds since 1970
 
 
@@ -125,19 +123,6 @@ def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
         sides = ("the page changed", "it did not")
         first, second = sides if recorded.changed else sides[::-1]
         yield Difference("The effect on the page", first, second, certain=recorded.changed)
-    for before, after in zip(_switched(recorded), _switched(now), strict=False):
-        for state in sorted(before ^ after):
-            sides = (state, f"not {state}")
-            first, second = sides if state in before else sides[::-1]
-            yield Difference(f"The state of {recorded.elements[0]}", first, second)
-
-
-def _switched(action: ActionRecord) -> Iterator[set[str]]:
-    """How an action left the switch that it was done on, where the changes show it."""
-    for element in action.elements[:1]:
-        for passage in action.evidence.passages if action.evidence else ():
-            if line := re.search(rf"^\W*\[{element.index}\] .*", passage.text, re.MULTILINE):
-                yield set(_SWITCHED.findall(_ASIDE.sub("", line[0])))
 
 
 def _brief(sent: Sent) -> str:

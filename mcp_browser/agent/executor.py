@@ -333,9 +333,7 @@ class Executor:
 
     def now(self, record: ActionRecord) -> ActionRecord:
         """The record of the last action, with its effects so far."""
-        late, passages = self.late_evidence(), record.evidence.passages if record.evidence else ()
-        evidence = late and late.model_copy(update={"passages": passages})
-        return record.model_copy(update={"url": self._url(), "evidence": evidence})
+        return record.model_copy(update={"url": self._url(), "evidence": self.late_evidence()})
 
     def late_evidence(self) -> Evidence | None:
         """The effects of the last action so far; None if there was no action."""
