@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.assembly import (
+    RunModels,
     agent_run,
     chat_model,
     check_budget,
@@ -126,7 +127,8 @@ class Agent:
         """
         history, settings = self.history, self._settings
         check_not_ended(history.status)
-        model = await self.chat_model()
+        models = await self.models()
+        model = models.model
         check_start(history.task, settings)
         check_budget(history.task.budget, model.info)
         history.model = model.info.name
@@ -141,7 +143,7 @@ class Agent:
                 await stack.enter_async_context(session)
             run = agent_run(
                 history,
-                await with_settings_models(model, settings.agent, judge=self._judge),
+                models,
                 self._registry or load_actions(settings.tools),
                 settings,
                 session=session,
@@ -160,6 +162,10 @@ class Agent:
             finally:
                 with contextlib.suppress(Exception):
                     await run.write_up()
+
+    async def models(self) -> RunModels:
+        """The model that is asked, the fallback and the judge; raises as `chat_model` does."""
+        return await with_settings_models(await self.chat_model(), self._settings.agent, judge=self._judge)
 
     async def chat_model(self) -> ChatModel:
         """The model that is asked.

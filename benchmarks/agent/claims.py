@@ -75,9 +75,9 @@ async def _attempt(
     seen = [""]
 
     def judge(messages: Sequence[Message]) -> dict[str, Any]:
-        record, _, page = messages[-1].text.partition(RECORD)[2].partition(FACTS)
-        seen[0] = record + page.partition(PAGE_BEGINS)[2]  # Facts against the claim repeat what it says
-        met = case.kind.decides(seen[0])
+        seen[0] = messages[-1].text.partition(RECORD)[2]
+        record, _, page = seen[0].partition(FACTS)  # Facts against the claim repeat what it says
+        met = case.kind.decides(record + page.partition(PAGE_BEGINS)[2])
         return {"points": [{"asked": case.task, "evidence": "the deciding fact", "met": met}]}
 
     agent = Agent(

@@ -49,11 +49,12 @@ class Comparison:
         after = now.evidence or Evidence()
         if (before := self._recorded(recorded)) is None:
             return Difference("Evidence", "none was kept", "the action was done", certain=False)
+        given = recorded.call.arguments
         found = [
             *self._differently_sent(before, after),
             *_unlike("The address", self._variables.put_in(recorded.url), now.url),
             # Another value may be the one that was there already.
-            *(_changed(recorded, now) if recorded.call.arguments == now.call.arguments else ()),
+            *(_changed(recorded, now) if self._variables.put_in(given) == given else ()),
             *_paired("A dialog", [f"{one.kind} {one.message}" for one in before.dialogs],
                      [f"{one.kind} {one.message}" for one in after.dialogs]),
             *_paired("A download", [f"{one.name} {_ended(one.error)}" for one in before.downloads],

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 MOST_FACTS = 20
 LONGEST_QUOTE = 160
-_INVALID = re.compile(r'^\s*\*?\[\d+\] [\w ]+ "((?:[^"\\]|\\.)*)".*\binvalid\b', re.MULTILINE)
+_INVALID = re.compile(
+    r'^ *\*?\[\d+\] [\w ]+ "((?:[^"\\]|\\.)*)"(?:[^"\n]|"(?:[^"\\]|\\.)*")*? invalid\b', re.MULTILINE
+)
 
 
 def _failed(acted: Sequence[ActionRecord]) -> Iterator[str]:
@@ -135,8 +137,8 @@ class Confirmer:
 
         def read(*passages: Passage) -> None:
             for passage in passages:
-                words = Seen((passage.text,)).words
-                (pages if passage.origin == "page" else agent).words |= words - (agent.words - pages.words)
+                words, shown = Seen((passage.text,)).words, passage.origin in ("page", "file")
+                (pages if shown else agent).words |= words - (agent.words - pages.words)
 
         for step in self.history.steps:
             if step.page is not None:

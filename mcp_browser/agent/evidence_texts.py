@@ -156,7 +156,7 @@ def _pieces(history: AgentHistory) -> Iterator[str | _Text]:
     for step in history.steps:
         if step.page is None and all(action.call.name == DONE for action in step.actions):
             continue
-        yield f"Step {step.number}, at {one_line(step.url)}"
+        yield f"Step {step.number}{f', at {one_line(step.url)}' if step.url else ''}"
         if step.page is not None:
             before, shown = shown, step.page.text.splitlines()
             lines = [line for line in shown if line not in before or line.startswith(_FRAME)]
@@ -174,7 +174,7 @@ def _of_action(action: ActionRecord) -> Iterator[str | _Text]:
     if action.error:
         yield f"  failed: {one_line(action.error, LONGEST_CALL)}"
     elif action.result:
-        origin = f" ({_ORIGINS['agent']})" if evidence.result_from == "agent" else ""
+        origin = f" ({_ORIGINS[evidence.result_from]})" if evidence.result_from != "page" else ""
         yield _Text(f"  result{origin}:", action.result)
     yield from (_passage("  text", passage) for passage in evidence.passages)
     if action.changed is False:

@@ -341,6 +341,8 @@ class Executor:
 
     def _origin(self, url: str) -> Origin:
         """Who wrote a page: the agent, if its address has no site, such as `data:`."""
+        if url.startswith("file:"):
+            return "file"
         is_own = url.startswith(("data:", "about:")) and url != self._given
         return "agent" if is_own else "page"
 

@@ -61,7 +61,7 @@ _Begun = tuple[Coroutine[Any, Any, TaskOutcome], Control]
 def run(loaded: LoadedSettings, asked: Arguments) -> int:
     """Do a task, or one again; the exit code. Raises SettingsError, ModelError, ActionError."""
     settings, given = loaded.settings, asked.given
-    if ("task" in given) == ("replay" in given):
+    if bool(given.get("task", "").strip()) == ("replay" in given):
         raise SettingsError('say what is to be done: mcp-browser run "…", or --replay FOLDER.')
     identifier = new_task_id()
     if "replay" in given:
@@ -119,7 +119,7 @@ def _run_agent(agent: Agent, settings: Settings, folder: Path, given: Mapping[st
 
     async def carry_out() -> int:
         # First, so that a wrong model starts neither a browser nor a task.
-        await agent.chat_model()
+        await agent.models()
         return await _carry_out(settings, agent.history, folder, begin, given)
 
     return asyncio.run(carry_out())

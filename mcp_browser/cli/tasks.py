@@ -10,6 +10,7 @@ from rich.text import Text
 
 from mcp_browser.agent.record.history import TaskFolder
 from mcp_browser.agent.record.report import export_script, render_report
+from mcp_browser.agent.task import TaskStatus
 from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.progress import show_end, show_goal, show_outcome
 from mcp_browser.cli.sources import LoadedSettings
@@ -84,7 +85,8 @@ def _show(folder: Path) -> int:
         show_end(console, step)
     show_outcome(console, outcome)
     if outcome.answer:
-        console.print(Text(clean_text(outcome.answer)))
+        mark = "Not confirmed: " if outcome.status is TaskStatus.UNCONFIRMED else ""
+        console.print(Text(f"{mark}{clean_text(outcome.answer)}"))
     console.print(Text(str(folder), "dim"), soft_wrap=True)
     return 0
 

@@ -94,7 +94,7 @@ async def test_the_judge_reads_dialogs_downloads_console_errors_and_what_scripts
     for line in (
         'dialog: confirm "Delete all?" dismissed',
         'console error: "stock service is down"',
-        f'sent: PUT {site.url}/evidence/save with "{{\\"tea\\": 3}}" → 503',
+        f'sent: PUT {site.url}/evidence/save with tea="3" → 503',
         'download: "bill.html" saved (5 bytes)',
         f"PUT {site.url}/evidence/save was answered: 503.",
         'Dialog: confirm "Delete all?" dismissed.',
@@ -134,13 +134,37 @@ async def test_a_value_that_no_page_says_by_itself_is_a_fact_against_the_claim(
     assert '"12,5" appears' not in judge.requests[-1][-1].text
 
 
-async def test_what_was_sent_and_asked_for_by_nobody_is_a_fact(session: BrowserSession, site: Site) -> None:
+QUERY = """<label>Name <input id=who></label><input aria-label=Code value="an invalid one">
+<button onclick="fetch('/evidence/graph', {method: 'POST',
+body: JSON.stringify({query: 'order '.repeat(60), input: {who: who.value, days: ['Friday', 2]}})})"
+>Order</button>"""
+
+
+@pytest.mark.parametrize("by_script", [False, True])
+async def test_what_was_sent_and_asked_for_by_nobody_is_a_fact(
+    session: BrowserSession, site: Site, by_script: bool
+) -> None:
     def send(messages: Sequence[Message]) -> dict[str, Any]:
         order = {"click_element": {"index": index_of(messages, "button", "Order")}}
         return output(filling(messages, "textbox", "Name", "Bob"), order)
 
-    prompt, _ = await judged(session, Task(text="Order for Ann.", start_url=serve(site)), send)
-    assert '"who" as "Bob", which nobody asked for.' in prompt
+    url, name = (site.page(QUERY), "input.who") if by_script else (serve(site), "who")
+    prompt, _ = await judged(session, Task(text="Order for Ann.", start_url=url), send)
+    assert f'"{name}" as "Bob", which nobody asked for.' in prompt
+    assert f'{name}="Bob"' in prompt
+    assert ('input.days.0="Friday", input.days.1="2"' in prompt) is by_script
+    assert "marks" not in prompt
+
+
+async def test_what_stands_far_down_a_long_page_or_address_is_in_the_evidence(
+    session: BrowserSession, site: Site
+) -> None:
+    teas = "".join(f"<p>Tea {number} of the hills costs {number}.50</p>" for number in range(700))
+    asked = site.page(teas) + "?" + "&".join(f"field{number}=value{number}" for number in range(50))
+    looks = [output({"go_to_url": {"url": url}}) for url in (asked, site.page("Nothing"))]
+    prompt, _ = await judged(session, "What does tea 580 cost?", *looks)
+    assert "580.50" in prompt
+    assert "field49=value49 → 200" in prompt
 
 
 async def test_a_refusal_names_the_point_and_does_not_urge_to_act(

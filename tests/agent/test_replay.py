@@ -261,6 +261,19 @@ async def test_a_replay_ends_as_the_recorded_run_only_with_the_same_effects(
     assert outcome.status is TaskStatus.UNCONFIRMED or ends is TaskStatus.FAILED
 
 
+GO = '<button {}="out.textContent = 1">Go</button><p id=out></p>'
+
+
+async def test_a_button_that_changes_nothing_any_more_is_a_difference(
+    session: BrowserSession, site: Site
+) -> None:
+    recorded = await record(session, site.page(GO.format("onclick"), path="/going"), click("button", "Go"))
+    site.page(GO.format("title"), path="/going")
+    outcome = await replay(session, recorded).run()
+    assert outcome.status is TaskStatus.FAILED
+    assert "recorded the page changed, now it did not" in (outcome.obstacle or "")
+
+
 MAKING = """<button>Make</button><p></p><script>
 const put = (where) => fetch(where, {method: 'PUT', body: '{}'});
 const make = async () => {

@@ -133,6 +133,10 @@ async def test_a_task_is_told_step_by_step_and_its_answer_printed(site: Site, tm
 
 async def test_how_a_task_ends_is_the_exit_code(site: Site, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
+    terminal.desk.follow(done("It is bought."))
+    assert (await terminal.run("run", "Buy tea", "--no-judge"))[:2] == (3, "It is bought.\n")
+    _, shown, _ = await terminal.run("tasks", "show", terminal.tasks()[0].name)
+    assert "\nNot confirmed: It is bought." in shown
     terminal.desk.follow(done("It is sold out.", success=False))
     code, printed, told = await terminal.run("run", "Buy tea", "--start-url", site.page(SHOP), "--json")
     outcome = json.loads(printed)
@@ -270,4 +274,9 @@ async def test_a_run_that_cannot_begin_leaves_no_task(tmp_path: Path) -> None:
     terminal.desk.follow({})
     code, printed, told = await terminal.run("run", "Log in", "--secret", "nobody")
     assert (code, printed, "There is no secret 'nobody'" in told) == (1, "", True)
+    code, printed, told = await terminal.run("run", " ")
+    assert (code, printed, "say what is to be done" in told) == (2, "", True)
     assert not terminal.tasks()
+    terminal.flags += ["--judge-model", "nobody:x", "--executable", "/bin/false"]
+    code, _, told = await terminal.run("run", "Log in")
+    assert (code, "nobody:x cannot be used" in told) == (2, True), told

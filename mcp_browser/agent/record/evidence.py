@@ -11,8 +11,9 @@ from mcp_browser.text import counted, one_line, quoted
 Origin = Literal["page", "agent", "person", "file"]
 """Where a text comes from. The agent's is what it typed, wrote into an address, or computed by a script."""
 
-LONGEST_PASSAGE = 16_000  # Characters of a page, or of a change of it, that are kept
+LONGEST_PASSAGE = 40_000  # Characters of a page, or of a change of it, that are kept
 LONGEST_FIELD = 300
+LONGEST_SENT = 2_000
 NUMBER = re.compile(r"[^/?&=#\s]*\d[^/?&=#\s]*")  # A part of an address that may be an identifier
 
 HTTP_ERROR = 400  # The least status that says that a request was not carried out
@@ -72,8 +73,9 @@ class Sent(Frozen):
 
     def __str__(self) -> str:
         content = ", ".join(f"{name}={quoted(value, LONGEST_FIELD)}" for name, value in self.fields)
-        content = content or (quoted(self.body, LONGEST_FIELD) if self.body else "")
-        return f"{self.method} {one_line(self.url)}{' with ' if content else ''}{content} → {self.outcome}"
+        content = content or (quoted(self.body, LONGEST_SENT) if self.body else "")
+        request = f"{self.method} {one_line(self.url, LONGEST_SENT)}"
+        return f"{request}{' with ' if content else ''}{content} → {self.outcome}"
 
 
 class FileRecord(Frozen):

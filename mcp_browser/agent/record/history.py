@@ -15,12 +15,13 @@ from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotFound
 from mcp_browser.llm.messages import Usage
-from mcp_browser.text import escape_unseen
+from mcp_browser.text import cut, escape_unseen
 from mcp_browser.version import __version__
 
 HISTORY_FILE = "history.json"
 STATE_FILE = "state.json"
 MOST_EVIDENCE = 20  # Lines of it that an outcome repeats
+LONGEST_EVIDENCE = 1_000
 
 
 class ActionRecord(Frozen):
@@ -126,7 +127,8 @@ class AgentHistory(BaseModel, extra="forbid"):
         """What happened beside the pages, and the facts against the last claim, the newest lines."""
         lines = [line for one in self.actions() if one.evidence for line in one.evidence.lines()]
         verdicts = [step.verdict for step in self.steps if step.verdict is not None]
-        return (*lines[-MOST_EVIDENCE:], *(verdicts[-1].facts if verdicts else ()))
+        lines = [cut(line, LONGEST_EVIDENCE) for line in lines[-MOST_EVIDENCE:]]
+        return (*lines, *(verdicts[-1].facts if verdicts else ()))
 
     def complete(self, late: Evidence) -> None:
         """Update the evidence of the last action on pages."""
