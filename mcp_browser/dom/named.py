@@ -1,7 +1,7 @@
 """Elements by what a line of a snapshot shows: `button "Save"`, `option "Rome" #2 in dialog "Filter"`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema
@@ -74,9 +74,21 @@ def _tidy(text: str) -> str:
 
 _INT = TypeAdapter(int).validate_python
 
+if TYPE_CHECKING:  # What an action is given
+    Index = int
+    OptionalIndex = int | None
+else:
+    Index = Annotated[
+        Any,
+        BeforeValidator(lambda given: reference(given) if isinstance(given, str) else _INT(given)),
+        WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+    ]
+    OptionalIndex = Annotated[Index | None, BeforeValidator(lambda given: given or None)]
+"""The index of an element, which need not be given where it is optional; or its name, instead of which the
+action is given the index. Indexes begin at 1; models that fill in all give 0, or an empty text.
+"""
 
-def _read(given: Any) -> ElementName | int:
-    return reference(given) if isinstance(given, str) else _INT(given)
+_read: Callable[[object], object] = TypeAdapter(Index).validate_python
 
 
 def index_of(given: object) -> int | None:
@@ -86,18 +98,3 @@ def index_of(given: object) -> int | None:
     except ValueError:
         return None
     return read if isinstance(read, int) else None
-
-
-if TYPE_CHECKING:  # What an action is given
-    Index = int
-    OptionalIndex = int | None
-else:
-    Index = Annotated[
-        Any,
-        BeforeValidator(_read),
-        WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
-    ]
-    OptionalIndex = Annotated[Index | None, BeforeValidator(lambda given: given or None)]
-"""The index of an element, which need not be given where it is optional; or its name, instead of which the
-action is given the index. Indexes begin at 1; models that fill in all give 0, or an empty text.
-"""
