@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote_plus
 
 from mcp_browser.agent.record.evidence import NUMBER, Evidence, Sent
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory
@@ -13,6 +14,9 @@ from mcp_browser.agent.record.variables import Variables
 NOTHING = "nothing"
 CLOCK_SECONDS = 600.0  # So far from now a number is not read from the clock
 CREATED = 201  # The HTTP status where a request has made something, which gets a name of its own
+_SWITCHED = re.compile(r" (checked|pressed|selected)\b(?!=)")
+_NO_STATE = re.compile(r'"(?:[^"\\]|\\.)*"| \(was .*')  # Of an element's line
+_BESIDE = re.compile(r"-\d{1,2}(?=(?:\.\w+)*$)")
 _STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Seconds or milliseconds since 1970
 
 
@@ -52,13 +56,12 @@ class Comparison:
         given = recorded.call.arguments
         found = [
             *self._differently_sent(before, after),
-            *_unlike("The address", self._variables.put_in(recorded.url), now.url),
+            *_unlike("The address", _plain(self._variables.put_in(recorded.url)), _plain(now.url)),
             # Another value may be the one that was there already.
             *(_changed(recorded, now) if self._variables.put_in(given) == given else ()),
             *_paired("A dialog", [f"{one.kind} {one.message}" for one in before.dialogs],
                      [f"{one.kind} {one.message}" for one in after.dialogs]),
-            *_paired("A download", [f"{one.name} {_ended(one.error)}" for one in before.downloads],
-                     [f"{one.name} {_ended(one.error)}" for one in after.downloads]),
+            *_paired("A download", _ended(before), _ended(after)),
         ]  # fmt: skip
         return min(found, key=lambda one: not one.certain, default=None)
 
@@ -111,11 +114,12 @@ def _created(evidence: Evidence) -> set[str]:
 def _unnamed(sent: Sent, created: set[str]) -> str:
     """A request's address without the name of what the run itself created."""
     where = next((one for one in created if sent.location.startswith(f"{one}/")), None)
-    return sent.url if where is None else re.sub(f"(?<={re.escape(where)}/)[^/?#]+", "…", sent.url)
+    return _plain(sent.url if where is None else re.sub(f"(?<={re.escape(where)}/)[^/?#]+", "…", sent.url))
 
 
-def _ended(error: str | None) -> str:
-    return "failed" if error else "saved"
+def _ended(evidence: Evidence) -> list[str]:
+    """Downloads and how they ended, without the number of a file beside another of its name."""
+    return [f"{_BESIDE.sub('', one.name)} {'failed' if one.error else 'saved'}" for one in evidence.downloads]
 
 
 def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
@@ -123,6 +127,24 @@ def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
         sides = ("the page changed", "it did not")
         first, second = sides if recorded.changed else sides[::-1]
         yield Difference("The effect on the page", first, second, certain=recorded.changed)
+    for before, after in zip(_switched(recorded), _switched(now), strict=False):
+        for state in sorted(before ^ after):
+            sides = (state, f"not {state}")
+            first, second = sides if state in before else sides[::-1]
+            yield Difference(f"The state of {recorded.elements[0]}", first, second)
+
+
+def _switched(action: ActionRecord) -> Iterator[set[str]]:
+    """How an action left the switch that it was done on, where the changes show it."""
+    for element in action.elements[:1]:
+        for passage in action.evidence.passages if action.evidence else ():
+            if line := re.search(rf"^[ ~+*]*\[{element.index}\] .*", passage.text, re.MULTILINE):
+                yield {*_SWITCHED.findall(_NO_STATE.sub("", line[0]))}
+
+
+def _plain(address: str) -> str:
+    """An address as it is compared: a value may be encoded in several ways."""
+    return unquote_plus(address)
 
 
 def _brief(sent: Sent) -> str:

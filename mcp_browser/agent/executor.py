@@ -333,7 +333,10 @@ class Executor:
 
     def now(self, record: ActionRecord) -> ActionRecord:
         """The record of the last action, with its effects so far."""
-        return record.model_copy(update={"url": self._url(), "evidence": self.late_evidence()})
+        passages = record.evidence.passages if record.evidence is not None else ()
+        late = self.late_evidence()
+        evidence = late and late.model_copy(update={"passages": passages})
+        return record.model_copy(update={"url": self._url(), "evidence": evidence})
 
     def late_evidence(self) -> Evidence | None:
         """The effects of the last action so far; None if there was no action."""

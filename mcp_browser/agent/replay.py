@@ -118,7 +118,7 @@ class Replay(TaskRun):
         """The outcome of the replay so far."""
         done = len(self.history.steps)
         steps = f"{done} of {counted(len(self.recorded.steps), 'step')}"
-        same = "" if self.obstacle else "; each had the effect that was recorded"
+        same = "" if self.obstacle or not self._done else "; each had the effect that was recorded"
         said = [f"Did {counted(self._done, 'action')} again ({steps}){same}."]
         said += [f"Departed: {departure}" for departure in self._departures[:MOST_SHOWN]]
         if len(self._departures) > MOST_SHOWN:

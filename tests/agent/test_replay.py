@@ -274,6 +274,34 @@ async def test_a_button_that_changes_nothing_any_more_is_a_difference(
     assert "recorded the page changed, now it did not" in (outcome.obstacle or "")
 
 
+TICK = (
+    "<label><input type=checkbox {}>Go</label>"
+    + "<p>A line of a page that is longer than what changes</p>" * 30
+)
+
+
+@pytest.mark.parametrize(
+    ("now", "why"), [("checked", 'checkbox "Go" differs: recorded checked, now not checked'), ("title=x", "")]
+)
+async def test_a_tick_the_other_way_is_a_difference(
+    session: BrowserSession, site: Site, now: str, why: str
+) -> None:
+    recorded = await record(session, site.page(TICK.format(""), path="/tick"), click("checkbox", "Go"))
+    site.page(TICK.format(now), path="/tick")
+    outcome = await replay(session, recorded).run()
+    assert outcome.succeeded is not bool(why), outcome
+    assert why in (outcome.obstacle or "")
+
+
+async def test_a_value_is_written_into_addresses_as_a_form_does(session: BrowserSession, site: Site) -> None:
+    site.route("/found", lambda request: Reply(f"<h1>{request.first('q')}</h1>".encode()))
+    url = site.page("<form action=/found><label>City <input name=q></label><button>Go</button></form>")
+    recorded = await record(session, url, fill("textbox", "City", "Ghent"), click("button", "Go"))
+    outcome = await replay(session, recorded, variables={"City": "Zürich & Bern"}).run()
+    assert outcome.succeeded, outcome
+    assert await said(session, "h1") == "Zürich & Bern"
+
+
 MAKING = """<button>Make</button><p></p><script>
 const put = (where) => fetch(where, {method: 'PUT', body: '{}'});
 const make = async () => {

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from typing import Literal
+from urllib.parse import unquote_plus
 
 from mcp_browser.browser.observation import DialogAnswer
 from mcp_browser.dom.models import Frozen
@@ -69,7 +70,7 @@ class Sent(Frozen):
     @property
     def shape(self) -> str:
         """What it asks for, without numbers and identifiers in its address."""
-        return f"{self.method} {NUMBER.sub('…', self.url)}"
+        return f"{self.method} {NUMBER.sub('…', unquote_plus(self.url))}"
 
     def __str__(self) -> str:
         content = ", ".join(f"{name}={quoted(value, LONGEST_FIELD)}" for name, value in self.fields)

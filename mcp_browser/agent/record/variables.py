@@ -18,6 +18,7 @@ Values that were entered, by field; put the task's in their places:
 {values}"""
 """How a model is shown a recorded run; indexes are those of its own pages."""
 
+ADDRESS = re.compile(r"[a-z][\w+.-]*:\S+|[/?]\S*")
 SHORTEST_PART = 3  # Shorter values are replaced only if they are a whole text
 ENTERED = ("text", "options", "value")  # The arguments that put a value into an element
 
@@ -99,12 +100,13 @@ class Variables:
                 )
             for old in olds if olds is not None else [name]:
                 self._values[old] = new
-        self._parts = {
-            write(old): write(new)
-            for old, new in self._values.items()
-            if len(old) >= SHORTEST_PART
+        parts = {old: new for old, new in self._values.items() if len(old) >= SHORTEST_PART}
+        self._in_addresses = {
+            write(old): (quote if write is str else write)(new)
             for write in (quote_plus, quote, str)
+            for old, new in parts.items()
         }
+        self._parts = self._in_addresses | parts
         longest_first = sorted(self._parts, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if self._parts else None
 
@@ -114,9 +116,8 @@ class Variables:
             case str():
                 if value in self._values:
                     return self._values[value]
-                return (
-                    self._pattern.sub(lambda found: self._parts[found[0]], value) if self._pattern else value
-                )
+                parts = self._in_addresses if ADDRESS.fullmatch(value) else self._parts
+                return self._pattern.sub(lambda found: parts[found[0]], value) if self._pattern else value
             case list() | tuple():
                 return [self.put_in(part) for part in cast("list[Any]", value)]
             case dict():
