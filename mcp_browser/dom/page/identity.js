@@ -98,7 +98,7 @@ function contextOf(element) {
  * What an element is called. What a message or a menu holds is no name of it, as in a snapshot, whether one has been read or not.
  * @param {Line} line @param {Element} element
  */
-function calledBy({ role, name }, element) {
+function recordedName({ role, name }, element) {
   const isBox = REGIONS.get(role) === false && !role.endsWith("dialog");
   return plainName(isBox ? cut(nameOf(element, localName(element), role), LONGEST_NAME) : name);
 }
@@ -107,7 +107,7 @@ function calledBy({ role, name }, element) {
 function identityOf(element) {
   const line = describe(element);
   const { role } = line;
-  const name = calledBy(line, element);
+  const name = recordedName(line, element);
   const isTwin = (/** @type {Line} */ other) => other.id !== line.id && other.role === line.role && plainName(other.name) === name;
   const twins = [...reportedById().values()].filter(isTwin).length;
   const text = valueKind(element) === "rich" || isSecret(element) ? "" : tidy(textContent(element));
@@ -161,7 +161,7 @@ function narrowed(candidates, wanted) {
 /** @param {Element} element @returns {Candidate} */
 function asCandidate(element) {
   const line = describe(element);
-  return { element, role: line.role, name: calledBy(line, element) };
+  return { element, role: line.role, name: recordedName(line, element) };
 }
 
 /** Elements of the recorded tag that have one of its identifying attributes, by the first that any has. @param {Identity} wanted */
