@@ -272,6 +272,7 @@ def test_lines_that_are_appended_have_the_ends_of_the_others(config: Config, bef
     config.shown("codex", "--write", "--file", str(config.file))
     after = config.file.read_bytes()
     assert after.startswith(before)
+    assert b"[mcp_servers.browser]" in after
     assert b"\n" not in after.replace(b"\r\n", b"")
 
 

@@ -30,8 +30,10 @@
   /** Of how many addresses it is kept how their answers are read, and of how many timers whether they had an effect. */
   const [MOST_ADDRESSES, MOST_LEARNT] = [300, 300];
   const BACKGROUND = Infinity;
-  /** Timers shorter than this are waited for whether or not they ever did anything; so long at most, and once, those whose like never did anything, if not for the same caller, milliseconds. */
-  const [SHORTEST_LEARNT, LONGEST_UNLIKELY] = [60, 350];
+  /** Timers shorter than this are waited for whether or not they ever did anything, milliseconds. */
+  const SHORTEST_LEARNT = 60;
+  /** So long, and once, are those waited for whose like never did anything, if not for the same caller, milliseconds. */
+  const LONGEST_UNLIKELY = 350;
   /** How many lines of a stack name the hook, and how many the code that starts something without its callers. */
   const [OWN_LINES, SITE_LINES, SITE_DIGITS] = [4, 2, 8];
   /** So much of a callback's source is compared, characters. */
@@ -85,10 +87,12 @@
   const shadows = new KeptSet();
   /** Those of them that were not sent yet and cannot be seen otherwise. @type {Set<WeakRef<ShadowRoot>>} */
   const closedRoots = new KeptSet();
-  /** Elements that are known, and those of them that were not passed on yet. @typedef {{ known: WeakMap<Element, WeakRef<Element> | null>, refs: Set<WeakRef<Element>> }} Noted */
-  const noNotes = () => /** @type {Noted} */ ({ known: new KeptWeakMap(), refs: new KeptSet() });
-  /** What listens for the mouse, and what takes drops. */
-  const [listening, dropping] = [noNotes(), noNotes()];
+  /** Elements that are known, and those of them that were not passed on yet. @typedef {{ known: WeakSet<Element>, refs: Set<WeakRef<Element>> }} Noted */
+  const noNotes = () => /** @type {Noted} */ ({ known: new KeptWeakSet(), refs: new KeptSet() });
+  /** What listens for the mouse, what takes drops, and what listens for all events, for what is in it. */
+  const [listening, dropping, bases] = [noNotes(), noNotes(), noNotes()];
+  /** How many listeners for clicks an element has been given. @type {WeakMap<Element, number>} */
+  const clicks = new KeptWeakMap();
   /** Whether a script may run as a button of the mouse goes down; true where the document had begun before. */
   let isPressHeard = !!document.documentElement;
   /** Of which element ElementInternals are. @type {WeakMap<ElementInternals, Element>} */
@@ -173,16 +177,8 @@
   function note(target, noted) {
     if (!(target instanceof Element) || noted.known.has(target) || NATIVE.has(target.localName)) return;
     if (noted === listening && target.localName === "a" && target.hasAttribute("href")) return;
-    const ref = new Ref(target);
-    noted.known.set(target, ref);
-    noted.refs.add(ref);
-  }
-  /** Leave an element out, now and later. @param {Element} target @param {Noted} noted @param {Noted} [other] */
-  function leaveOut(target, noted, other) {
-    const ref = noted.known.get(target);
-    if (ref) noted.refs.delete(ref);
-    noted.known.set(target, null);
-    if (other) leaveOut(target, other);
+    noted.known.add(target);
+    noted.refs.add(new Ref(target));
   }
 
   /** @param {any} owner @param {string} name @param {(native: Function, self: any, args: any[]) => unknown} instead */
@@ -215,8 +211,9 @@
     if (CLICK_LIKE.has(type)) note(target, listening);
     if (DROPS.has(type)) note(target, dropping);
     if (PRESSING.has(type)) isPressHeard = true;
-    // What listens for this and plays nothing listens for all events: the root of a framework, for what is in it.
-    if (type === "encrypted" && target instanceof Element && !(target instanceof HTMLMediaElement)) leaveOut(target, listening, dropping);
+    if (type === "click" && target instanceof Element) clicks.set(target, (clicks.get(target) ?? 0) + 1);
+    // What plays nothing and listens for this is the root of a framework, with a listener for each phase, if it has none of its own.
+    if (type === "encrypted" && target instanceof Element && !(target instanceof HTMLMediaElement) && clicks.get(target) === 2) note(target, bases);
     if (type === "load" && (target === globalThis || target === undefined)) expectLoad();
   }
   for (const name of ["addEventListener", "when"]) wrap(EventTarget.prototype, name, first((self, args) => noteListener(self, args[0])));
@@ -868,7 +865,7 @@
   /** @param {string} type @param {HTMLElement} submitter */
   const sayElement = (type, submitter) => say(new SubmitEvent(type, /** @type {SubmitEventInit} */ ({ __proto__: null, submitter })));
 
-  /** @param {Set<WeakRef<Element>>} refs @param {"element" | "drop"} kind */
+  /** @param {Set<WeakRef<Element>>} refs @param {"element" | "drop" | "base"} kind */
   function sayElements(refs, kind) {
     const targetRanges = /** @type {StaticRange[]} */ ([]);
     refs.forEach((ref) => {
@@ -974,6 +971,7 @@
     if (saying.size) saySayings();
     if (listening.refs.size) sayElements(listening.refs, "element");
     if (dropping.refs.size) sayElements(dropping.refs, "drop");
+    if (bases.refs.size) sayElements(bases.refs, "base");
   }
 
   /** The page script introduces itself. No script of a page may run in here: it would read the name in window.event. @param {Event} event */

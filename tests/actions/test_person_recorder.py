@@ -358,6 +358,7 @@ async def test_in_a_window_a_person_chooses_files_in_the_systems_dialog(
     assert await page.locator("#out").inner_text() == "cancelled"
 
 
+@pytest.mark.slow
 async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not_hold(hand: Hand) -> None:
     await hand.open(SHOP)
     person, page = Person(hand.session), hand.session.current_tab.page

@@ -161,14 +161,14 @@ async def test_everything_is_found_and_a_wrong_pattern_is_explained(show: Show) 
 
 async def test_a_value_is_set_so_that_frameworks_notice(show: Show, page: Page) -> None:
     dom = await show(
-        "<input id=i aria-label=Name><script>"
+        "<input id=i type=date aria-label=Day><script>"
         "const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');"
         "let known = ''; Object.defineProperty(i, 'value', {get() { return own.get.call(i) },"
         " set(v) { known = v; own.set.call(i, v) }});"
         "i.addEventListener('input', () => { if (own.get.call(i) !== known) document.title = 'noticed' })"
         "</script>"
     )
-    await dom.call(index_of(await dom.snapshot(), "Name"), "setValue", "Ann")
+    await dom.call(index_of(await dom.snapshot(), "Day"), "setValue", "2031-05-06")
     assert await page.title() == "noticed"
 
 

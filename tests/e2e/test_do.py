@@ -150,8 +150,8 @@ def test_a_session_goes_on_between_commands_and_leaves_nothing_when_it_is_stoppe
     gone = ["-c", f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); {RUN}"]
     start, fresh.start = fresh.start, gone
     code, _, errors = fresh.run("stop")
-    assert (code, "was deleted" in errors) == (2, True)
     fresh.start = start
+    assert (code, "was deleted" in errors) == (2, True)
     assert fresh.server() == pid
 
     assert fresh.do("stop") == "default: stopped\n"
@@ -289,9 +289,9 @@ def test_where_there_are_no_unix_sockets_a_token_lets_in(fresh: Shell, site: Sit
 
 
 def test_a_server_that_hangs_is_named(fresh: Shell, site: Site) -> None:
-    fresh.start = ["-c", HASTY]
     fresh.do("go_to_url", site.page("<h1>Here</h1>"))
     pid = fresh.server()
+    start, fresh.start = fresh.start, ["-c", HASTY]
     os.kill(pid, signal.SIGSTOP)
     try:
         assert fresh.do("status") == "default: does not answer\n"
@@ -299,6 +299,7 @@ def test_a_server_that_hangs_is_named(fresh: Shell, site: Site) -> None:
         assert (code, "does not answer; end it yourself" in errors) == (1, True)
     finally:
         os.kill(pid, signal.SIGCONT)
+        fresh.start = start
 
 
 def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> None:
@@ -341,7 +342,8 @@ def test_lists_and_objects_come_from_files_of_the_caller_s_folder(shell: Shell, 
     assert "visible" in shell.do("expect_visible", 'textbox "Name"')
     assert '"@form.json"' in shell.do("input_text", name, "@form.json")
     assert "-5" in shell.do("input_text", 'textbox "Name"', "-5")
-    assert "--help" in shell.do("input_text", name, "--append", "--", "--help")
+    for text in ("--x", "--help"):
+        assert f'"{text}"' in shell.do("input_text", name, "--", text)
     assert "tée \N{HOT BEVERAGE} ?" in shell.do("input_text", name, "tée \N{HOT BEVERAGE} \udcff")
     shell.do("select_option", sizes, "S", "L")
     shell.do("select_option", sizes, '["M"]')

@@ -268,7 +268,7 @@ async def test_a_list_stops_once_a_person_has_taken_over(room: Room) -> None:
     async with room.client() as client:
         page = await Page(room, client).open()
         person = asyncio.create_task(take_over())
-        result = await page.do(page.click("A"), {"wait_for": {"seconds": 0.5}}, page.click("B"))
+        result = await page.do(page.click("A"), {"wait_for": {"seconds": 3}}, page.click("B"))
         await person
     assert " failed: A person has taken over the browser." in text_of(result)
     assert room.seen == ["a"]
@@ -305,8 +305,8 @@ async def test_what_was_foreseen_goes_on(room: Room) -> None:
     async with room.client() as client:
         page = await Page(room, client).open()
         answer = {"handle_dialog": {"accept": True}}
-        wait = {"wait_for": {"text": "Rome", "index": 0}}
-        result = await page.do(page.click("Ask"), answer, page.click("Late"), wait, page.click("A"))
+        waits = {"wait_for": {"text": "Rome", "index": 0}}, {"wait_for": {"text": "Rome"}}
+        result = await page.do(page.click("Ask"), answer, page.click("Late"), *waits, page.click("A"))
         assert not result.is_error, text_of(result)
         assert room.seen == ["ask true", "late", "a"]
         # A new tab does not end it: what was shown before is where it was.

@@ -14,6 +14,8 @@ const knownRoots = new WeakSet();
 const listening = new WeakSet();
 /** What takes drops. @type {WeakSet<Element>} */
 const dropping = new WeakSet();
+/** Roots of frameworks: they listen for what is in them. @type {WeakSet<Element>} */
+const bases = new WeakSet();
 let heardListeners = false;
 /** What custom elements say of themselves by ElementInternals, as attributes: those that they have count for more. @type {WeakMap<Element, Map<string, string>>} */
 const sayings = new WeakMap();
@@ -61,6 +63,8 @@ const answers = {
   elements: (event) => noteListeners(listening, rangesOf(event)),
   drop: ({ submitter }) => noteListeners(dropping, [submitter]),
   drops: (event) => noteListeners(dropping, rangesOf(event)),
+  base: ({ submitter }) => noteListeners(bases, [submitter]),
+  bases: (event) => noteListeners(bases, rangesOf(event)),
   said: onSaid, timers: onSaid, presses: onSaid, readings: onSaid, learnt: onSaid,
   saying({ submitter }) {
     const attributes = Object.entries(parsed() ?? {}).filter(([name, value]) => /^(?:role|aria-[a-z]+)$/.test(name) && typeof value === "string");

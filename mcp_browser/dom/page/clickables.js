@@ -127,6 +127,7 @@ function closeClickable(own, at) {
       else walk.lines.push(inner);
     }
   };
+  if (bases.has(element) && listensForAll(element)) return drop();
   if (takesDrops(element) && rectOf(element).height > 0 && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
     const holdsRows = walk.lines.slice(at + 1).some((line) => line.cells);
@@ -209,7 +210,7 @@ function coversItsControl(element, depth) {
 /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
 function listensForAll(element) {
   if (attribute(element, "onclick") !== null || Number(attribute(element, "tabindex") ?? -1) >= 0) return false;
-  return !hasHand(element) && fillsPage(element);
+  return !hasHand(element) && (bases.has(element) || fillsPage(element));
 }
 
 /** Whether an element is most of the page, or of what is seen of it. @param {Element} element */
