@@ -248,23 +248,27 @@ class Batch:
             await self._check_left(entry)
 
     async def _check_left(self, entry: ListedAction) -> None:
-        """Report a text field that has changed or dropped its text since it lost the focus."""
-        moved = entry.action.reach == "elements" and self.outcomes[-1].outcome == "done"
-        if moved and self._left is not None and not self._left[1].tab.held:
-            now, (at, element, was), self._left = None, self._left, None
-            if all(one.index != element.index for one, _ in self.typed):
-                with (
-                    contextlib.suppress(ActionError, FrameGone, PlaywrightError),
-                    anyio.move_on_after(LEFT_SECONDS),
-                ):
-                    now = await element.value()
-            if now is not None and not now.holds(was.value):
-                holds = f"holds {now}" if now.value else "is empty"
-                text = f"{self.outcomes[at].text} After the next action the field {holds}."
-                self.outcomes[at] = self.outcomes[at].model_copy(update={"text": text})
-        if self.typed:
-            self._left = (len(self.outcomes) - 1, *self.typed.pop())
-            self.typed.clear()
+        """Report a text field that has changed or dropped its text as it lost the focus.
+
+        What a click has emptied may have been sent: only where the next one is typed into, it counts, too.
+        """
+        with (
+            contextlib.suppress(ActionError, FrameGone, PlaywrightError),
+            anyio.move_on_after(LEFT_SECONDS),
+        ):
+            moved = entry.action.reach == "elements" and self.outcomes[-1].outcome == "done"
+            if moved and self._left is not None and not self._left[1].tab.held:
+                (at, element, was), self._left = self._left, None
+                if all(one.index != element.index for one, _ in self.typed):
+                    values = await element.left(late=bool(self.typed))
+                    if (now := next((one for one in values if not one.holds(was.value)), None)) is not None:
+                        holds = f"holds {now}" if now.value else "is empty"
+                        text = f"{self.outcomes[at].text} Once it had lost the focus, it {holds}."
+                        self.outcomes[at] = self.outcomes[at].model_copy(update={"text": text})
+            if self.typed and len(self.outcomes) < len(self.entries):
+                self._left = (len(self.outcomes) - 1, *self.typed[-1])
+                await self._left[1].watch_leaving()
+        self.typed.clear()
 
     def result(self) -> ActionResult:
         """The outcomes of all actions as one result."""

@@ -7,6 +7,7 @@ token from a file there.
 """
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -277,9 +278,12 @@ def _lock() -> Generator[None]:
         with open(f"{folder()}/lock", "a+b") as file:
             file.seek(0)
             while True:
-                with contextlib.suppress(OSError):  # It gives up after ten seconds.
+                try:
                     msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
                     break
+                except OSError as error:
+                    if error.errno != errno.EDEADLK:  # It gives up after ten seconds.
+                        raise
             yield
         return
     import fcntl  # only where a server is started or ended

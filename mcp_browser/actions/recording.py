@@ -166,7 +166,7 @@ async def _index_of(session: BrowserSession, name: ElementName, limit: float) ->
         try:
             query = ElementQuery(role=name.role, name=name.name or None)
             same = name.of(await tab.ask(tab.dom.alike(query, place, limit=MOST_NAMED)))
-            if name.number and all(node.index != name.number for node in same):
+            if name.number and name.nth is None and all(node.index != name.number for node in same):
                 with contextlib.suppress(*UNKNOWN):
                     if not name.of([await tab.ask(tab.dom.describe(name.number))]):
                         same = []  # It is called otherwise now: another one of its old name is not meant.

@@ -4,7 +4,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote_plus
 
 from mcp_browser.agent.record.evidence import NUMBER, Evidence, Sent
@@ -16,7 +16,7 @@ CLOCK_SECONDS = 600.0  # So far from now a number is not read from the clock
 CREATED = 201  # The HTTP status where a request has made something, which gets a name of its own
 _SWITCHED = re.compile(r" (checked|pressed|selected)\b(?!=)")
 _NO_STATE = re.compile(r'"(?:[^"\\]|\\.)*"| \(was .*')  # Of an element's line
-_BESIDE = re.compile(r"-\d{1,2}(?=(?:\.\w+)*$)")
+_BESIDE = re.compile(r"-\d{1,2}(?=(?:\.\w+)* (?:saved|failed)$)")
 _STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Seconds or milliseconds since 1970
 
 
@@ -56,12 +56,12 @@ class Comparison:
         given = recorded.call.arguments
         found = [
             *self._differently_sent(before, after),
-            *_unlike("The address", _plain(self._variables.put_in(recorded.url)), _plain(now.url)),
+            *_elsewhere("The address", self._variables.put_in(recorded.url), now.url),
             # Another value may be the one that was there already.
             *(_changed(recorded, now) if self._variables.put_in(given) == given else ()),
             *_paired("A dialog", [f"{one.kind} {one.message}" for one in before.dialogs],
                      [f"{one.kind} {one.message}" for one in after.dialogs]),
-            *_paired("A download", _ended(before), _ended(after)),
+            *_downloaded(before, after),
         ]  # fmt: skip
         return min(found, key=lambda one: not one.certain, default=None)
 
@@ -99,7 +99,7 @@ class Comparison:
             left.remove(new)
             if new.outcome != old.outcome and old.status is not None:
                 yield Difference("What was sent", _brief(old), _brief(new), certain=new.failed or old.failed)
-            elif any(_unlike("The address", _unnamed(old, created), _unnamed(new, created))):
+            elif any(_elsewhere("The address", _unnamed(old, created), _unnamed(new, created))):
                 yield from _unlike("What was sent", _brief(old), _brief(new))
         for new in left:
             if new.method != "GET" or new.failed:
@@ -114,12 +114,18 @@ def _created(evidence: Evidence) -> set[str]:
 def _unnamed(sent: Sent, created: set[str]) -> str:
     """A request's address without the name of what the run itself created."""
     where = next((one for one in created if sent.location.startswith(f"{one}/")), None)
-    return _plain(sent.url if where is None else re.sub(f"(?<={re.escape(where)}/)[^/?#]+", "…", sent.url))
+    return sent.url if where is None else re.sub(f"(?<={re.escape(where)}/)[^/?#]+", "…", sent.url)
 
 
-def _ended(evidence: Evidence) -> list[str]:
-    """Downloads and how they ended, without the number of a file beside another of its name."""
-    return [f"{_BESIDE.sub('', one.name)} {'failed' if one.error else 'saved'}" for one in evidence.downloads]
+def _downloaded(before: Evidence, after: Evidence) -> Iterator[Difference]:
+    """Downloads and how they ended; a file beside another of its name has a number of its own."""
+    old, new = (
+        [f"{one.name} {'failed' if one.error else 'saved'}" for one in evidence.downloads]
+        for evidence in (before, after)
+    )
+    return _paired(
+        "A download", old, [plain if (plain := _BESIDE.sub("", one)) in old else one for one in new]
+    )
 
 
 def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
@@ -131,7 +137,8 @@ def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
         for state in sorted(before ^ after):
             sides = (state, f"not {state}")
             first, second = sides if state in before else sides[::-1]
-            yield Difference(f"The state of {recorded.elements[0]}", first, second)
+            # A page may still be about to switch it.
+            yield Difference(f"The state of {recorded.elements[0]}", first, second, certain=False)
 
 
 def _switched(action: ActionRecord) -> Iterator[set[str]]:
@@ -142,9 +149,10 @@ def _switched(action: ActionRecord) -> Iterator[set[str]]:
                 yield {*_SWITCHED.findall(_NO_STATE.sub("", line[0]))}
 
 
-def _plain(address: str) -> str:
-    """An address as it is compared: a value may be encoded in several ways."""
-    return unquote_plus(address)
+def _elsewhere(what: str, old: str, new: str) -> Iterator[Difference]:
+    """The same of addresses, in which a value may be encoded in several ways."""
+    for found in _unlike(what, unquote_plus(old), unquote_plus(new)):
+        yield replace(found, recorded=old or NOTHING, now=new or NOTHING)
 
 
 def _brief(sent: Sent) -> str:

@@ -147,7 +147,9 @@ class Confirmer:
                 if action.call.name in (DONE, CALL_USER):
                     continue
                 evidence = action.evidence or Evidence()
-                agent.words |= Seen(values_in(action.call.arguments)).words
+                elements = {record.argument for record in action.elements}
+                given = {name: one for name, one in action.call.arguments.items() if name not in elements}
+                agent.words |= Seen(values_in(given)).words
                 read(Passage(text=action.result, origin=evidence.result_from), *evidence.passages)
                 beside = (
                     *evidence.console,

@@ -165,7 +165,7 @@ class PersonRecorder(SessionPlugin):
         now, ids, _ = await _visits(tab)
         self._visits[tab.id] = now, ids
         await tab.ask(tab.dom.person.follow(partial(self._on_report, tab)), limit=FINDING_SECONDS)
-        if self._is_in_window:
+        if self._is_in_window and self.active:
             tab.choose_files(by_person=True)
         self.followed.add(tab.id)
 

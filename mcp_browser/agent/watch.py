@@ -1,6 +1,7 @@
 """Record the effects of an action: requests, dialogs, files, console errors."""
 
 import contextlib
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -8,17 +9,18 @@ from email import message_from_string
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
-from mcp_browser.agent.record.evidence import LONGEST_FIELD, Evidence, FileRecord, Sent
+from mcp_browser.agent.record.evidence import LONGEST_FIELD, LONGEST_NAME, Evidence, FileRecord, Sent
 from mcp_browser.browser.network.exchange import Exchange, redact
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.text import counted, cut
+from mcp_browser.text import clean_text, counted, cut, one_line
 
 _PARTS_OF_PAGES = frozenset(("image", "stylesheet", "script", "font", "media", "manifest", "texttrack"))
 _LOOKS_KEPT, _KEPT = 10, 40  # Requests that only ask; all others, and failed ones as many more
 MOST_MESSAGES = 10
 MOST_FIELDS = 100
 LONGEST_BODY = 1_000
+LONGEST_PARSED = 100_000  # Longer JSON is kept as text
 UNREADABLE = "(the browser does not tell the content of a form with files)"
 
 
@@ -89,9 +91,10 @@ class ActionWatch:
         redacted = redact(exchange, None, self._session.redactor())
         kind = next((value for name, value in redacted.request_headers if name.lower() == "content-type"), "")
         body = redacted.request_body or (UNREADABLE if "multipart/" in kind else "")
-        fields = tuple(_fields(body, kind))
-        if (more := len(fields) - MOST_FIELDS) > 0:
-            fields = (*fields[:MOST_FIELDS], ("…", counted(more, "more field")))
+        found = _fields(body, kind)
+        fields = tuple(itertools.islice(found, MOST_FIELDS))
+        if more := sum(1 for _ in found):
+            fields = (*fields, ("…", counted(more, "more field")))
         # A document that turns into a download "fails" with its status.
         failure = exchange.failure if exchange.status is None else None
         return Sent(
@@ -134,15 +137,17 @@ def _fields(body: str, kind: str) -> Iterator[tuple[str, str]]:
             name, file = part.get_param("name", header="content-disposition"), part.get_filename()
             if name is not None:
                 yield str(name), f"(the file {file})" if file else cut(str(part.get_payload()), LONGEST_FIELD)
-    elif body.startswith(("{", "[")):  # JSON, whatever its kind says
+    elif len(body) <= LONGEST_PARSED and body.startswith(("{", "[")):  # JSON, whatever its kind says
         with contextlib.suppress(ValueError, RecursionError):
             yield from _leaves(json.loads(body))
 
 
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """The values in JSON, by their paths: `order.0.tea`."""
+    name = one_line(name, LONGEST_NAME)
     if not isinstance(value, dict | list):
-        yield name, cut(value if isinstance(value, str) else json.dumps(value), LONGEST_FIELD)
+        text = value if isinstance(value, str) else json.dumps(value)
+        yield name, cut(clean_text(text), LONGEST_FIELD)
         return
     inner = cast("Any", value)
     for key, part in inner.items() if isinstance(value, dict) else enumerate(inner):

@@ -249,6 +249,17 @@ class Element:
             self.is_gone = isinstance(error, StaleElement)
             return None
 
+    async def watch_leaving(self) -> None:
+        """Note what the field holds once it has lost the focus; see `left`."""
+        await self.call("watchLeaving")
+
+    async def left(self, *, late: bool) -> list[FieldValue]:
+        """What the field held once it had lost the focus; `late`: also what it holds now."""
+        now = await self.call("left")
+        first, field = now.pop("left"), FieldValue.model_validate(now)
+        values = [field.model_copy(update={"value": first})] if first is not None else []
+        return [*values, field] if late else values
+
     async def press(self, keys: str) -> None:
         """Press a key or a combination with this element focused."""
         await self.focus()

@@ -322,6 +322,8 @@ class TabPage:
     async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None:
         """The file chooser that input opens within `limit` seconds; None if none opens."""
         self._choosing = asyncio.get_running_loop().create_future()
+        if by_person := self._person_chooses:
+            self.choose_files(by_person=False)
         try:
             await opening
             async with asyncio.timeout(limit):
@@ -330,9 +332,12 @@ class TabPage:
             return None
         finally:
             self._choosing = None
+            if by_person:
+                self.choose_files(by_person=True)
 
     def choose_files(self, *, by_person: bool) -> None:
         """Let a person choose files in the system's own dialog, or keep it from opening, by a listener."""
+        self._person_chooses = by_person
         change = self.page.remove_listener if by_person else self.page.on
         change("filechooser", self._on_file_chooser)
 

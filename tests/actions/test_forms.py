@@ -426,11 +426,13 @@ async def test_a_field_that_changes_its_text_when_it_is_left_is_reported(hand: H
     await hand.open(LEAVING)
     values = {"Day": "2031-05-06", "Price": "5", "Pin": "98765", "Name": "Ann", "Agree": True}
     fields = [{"index": hand.index(name), "value": value} for name, value in values.items()]
-    ends = ["the field is empty", 'the field holds "5.00"', "the field holds 3 characters"]
+    ends = ["is empty", 'holds "5.00"', "holds 3 characters"]
     text = await hand.do("fill_form", fields=[*fields, {"index": 99_999, "value": "x"}])
     lines = [line for line in text.split("\n") if line.startswith("- Typed")]
-    assert [" After the next action " in line for line in lines] == [True, True, True, False]
-    assert [line.partition(" After the next action ")[2] for line in lines[:3]] == [f"{end}." for end in ends]
+    assert [" Once it had lost the focus, it " in line for line in lines] == [True, True, True, False]
+    assert [line.partition(" Once it had lost the focus, it ")[2] for line in lines[:3]] == [
+        f"{end}." for end in ends
+    ]
     assert "987" not in text
 
 
@@ -440,11 +442,23 @@ async def test_a_field_that_drops_its_text_at_the_click_after_it_is_reported(han
     look, save = {"wait_for": {"text": "Save"}}, {"click_element": {"index": hand.index("Save")}}
     text = await hand.do("do_actions", actions=[day, look, save])
     assert '1. Typed "6.5.2031" into' in text
-    assert "After the next action the field is empty.\n2." in text
+    assert "Once it had lost the focus, it is empty.\n2." in text
     assert "no day" in text
     kept = {"input_text": {"index": hand.index("Day"), "text": "May 6"}}
     more = {"input_text": {"index": hand.index("Day"), "text": ", 2031", "append": True}}
-    assert "After the next" not in await hand.do("do_actions", actions=[kept, more, save])
+    assert "lost the focus" not in await hand.do("do_actions", actions=[kept, more, save])
+
+
+async def test_a_text_that_the_click_after_it_sends_is_not_reported_as_dropped(hand: Hand) -> None:
+    await hand.open(
+        "<input aria-label=Message id=m><ul id=sent></ul>"
+        "<button onclick=\"sent.innerHTML += `<li>${m.value}</li>`; m.value = ''\">Send</button>"
+    )
+    message = {"input_text": {"index": hand.index("Message"), "text": "Hello"}}
+    send = {"click_element": {"index": hand.index("Send")}}
+    text = await hand.do("do_actions", actions=[message, send])
+    assert "Hello" in text.partition("2. Clicked")[2]
+    assert "lost the focus" not in text
 
 
 async def test_a_field_of_a_page_that_has_gone_is_not_asked_for_its_text(hand: Hand) -> None:
@@ -452,7 +466,7 @@ async def test_a_field_of_a_page_that_has_gone_is_not_asked_for_its_text(hand: H
     day = {"fill_form": {"fields": [{"index": hand.index("Day"), "value": "May"}]}}
     text = await hand.do("do_actions", actions=[day, {"click_element": {"index": hand.index("Go")}}])
     assert "'q': ['May']" in text
-    assert "After the next" not in text
+    assert "lost the focus" not in text
 
 
 async def test_a_form_of_which_nothing_was_filled_says_no_more(hand: Hand) -> None:

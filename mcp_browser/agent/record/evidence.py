@@ -7,13 +7,14 @@ from urllib.parse import unquote_plus
 
 from mcp_browser.browser.observation import DialogAnswer
 from mcp_browser.dom.models import Frozen
-from mcp_browser.text import counted, one_line, quoted
+from mcp_browser.text import counted, cut, one_line, quoted
 
 Origin = Literal["page", "agent", "person", "file"]
 """Where a text comes from. The agent's is what it typed, wrote into an address, or computed by a script."""
 
 LONGEST_PASSAGE = 40_000  # Characters of a page, or of a change of it, that are kept
 LONGEST_FIELD = 300
+LONGEST_NAME = 80
 LONGEST_SENT = 2_000
 NUMBER = re.compile(r"[^/?&=#\s]*\d[^/?&=#\s]*")  # A part of an address that may be an identifier
 
@@ -73,8 +74,12 @@ class Sent(Frozen):
         return f"{self.method} {NUMBER.sub('…', unquote_plus(self.url))}"
 
     def __str__(self) -> str:
-        content = ", ".join(f"{name}={quoted(value, LONGEST_FIELD)}" for name, value in self.fields)
-        content = content or (quoted(self.body, LONGEST_SENT) if self.body else "")
+        fields = (
+            f"{one_line(name, LONGEST_NAME)}={quoted(value, LONGEST_FIELD)}" for name, value in self.fields
+        )
+        content = cut(", ".join(fields), LONGEST_SENT) or (
+            quoted(self.body, LONGEST_SENT) if self.body else ""
+        )
         request = f"{self.method} {one_line(self.url, LONGEST_SENT)}"
         return f"{request}{' with ' if content else ''}{content} → {self.outcome}"
 

@@ -18,7 +18,7 @@ Values that were entered, by field; put the task's in their places:
 {values}"""
 """How a model is shown a recorded run; indexes are those of its own pages."""
 
-ADDRESS = re.compile(r"[a-z][\w+.-]*:\S+|[/?]\S*")
+ADDRESS = re.compile(r"[a-z][\w+.-]*://\S+")
 SHORTEST_PART = 3  # Shorter values are replaced only if they are a whole text
 ENTERED = ("text", "options", "value")  # The arguments that put a value into an element
 

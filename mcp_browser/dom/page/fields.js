@@ -17,6 +17,9 @@ function valueOf(element) {
   return { value: String(/** @type {HTMLInputElement} */ (field).value ?? ""), secret };
 }
 
+/** What fields held once they had lost the focus. @type {WeakMap<Element, string>} */
+const leftWith = new WeakMap();
+
 /** Helpers that Python can run on an element. @type {Record<string, (element: Element, ...args: any[]) => unknown>} */
 const helpers = {
   focus(element) {
@@ -69,6 +72,15 @@ const helpers = {
   options: allOptions,
   searchField: searchFieldOf,
   slider, opening, fieldShows, hasParts, innerField, hasLess, scrollOptions, beforeOpening,
+  /** Note what a field holds once it has lost the focus, before what takes that goes on, such as a click. */
+  watchLeaving(element) {
+    const field = controlOf(element);
+    leftWith.delete(field);
+    _addEventListener.call(field, "focusout", () => setTimeout(() => leftWith.set(field, valueOf(field).value)), { once: true });
+    return null;
+  },
+  /** What it held then, if it has lost it, and what it holds. */
+  left: (element) => ({ ...valueOf(element), left: leftWith.get(controlOf(element)) ?? null }),
   isPlain: (element) => isPlain(controlOf(element)),
   /** Choose exactly these options of a native select, by their places. */
   selectOptions(element, /** @type {number[]} */ places) {

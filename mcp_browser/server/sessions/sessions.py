@@ -112,7 +112,9 @@ class Sessions:
             if call.cancelled_caught:
                 raise UnknownSession(held.over, hint=ANEW)
         except NeedInput as need:
-            if is_new and not need.has_begun:
+            if need.has_begun:
+                held.unused = False
+            elif is_new:
                 await self.end(held, "The call that started it was not carried out.")
             raise
         finally:
