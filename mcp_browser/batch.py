@@ -265,7 +265,7 @@ class Batch:
                         holds = f"holds {now}" if now.value else "is empty"
                         text = f"{self.outcomes[at].text} Once it had lost the focus, it {holds}."
                         self.outcomes[at] = self.outcomes[at].model_copy(update={"text": text})
-            if self.typed and len(self.outcomes) < len(self.entries):
+            if self.typed and self.ended_by is None and len(self.outcomes) < len(self.entries):
                 self._left = (len(self.outcomes) - 1, *self.typed[-1])
                 await self._left[1].watch_leaving()
         self.typed.clear()

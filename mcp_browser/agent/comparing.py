@@ -99,8 +99,9 @@ class Comparison:
             left.remove(new)
             if new.outcome != old.outcome and old.status is not None:
                 yield Difference("What was sent", _brief(old), _brief(new), certain=new.failed or old.failed)
-            elif any(_elsewhere("The address", _unnamed(old, created), _unnamed(new, created))):
-                yield from _unlike("What was sent", _brief(old), _brief(new))
+            else:
+                for found in _elsewhere("What was sent", _unnamed(old, created), _unnamed(new, created)):
+                    yield replace(found, recorded=_brief(old), now=_brief(new))
         for new in left:
             if new.method != "GET" or new.failed:
                 yield Difference("What was sent", NOTHING, _brief(new), certain=new.failed)
@@ -123,9 +124,9 @@ def _downloaded(before: Evidence, after: Evidence) -> Iterator[Difference]:
         [f"{one.name} {'failed' if one.error else 'saved'}" for one in evidence.downloads]
         for evidence in (before, after)
     )
-    return _paired(
-        "A download", old, [plain if (plain := _BESIDE.sub("", one)) in old else one for one in new]
-    )
+    bare = {one: _BESIDE.sub("", one) for one in (*old, *new)}
+    sides = ([bare[one] if bare[one] in bare else one for one in side] for side in (old, new))
+    return _paired("A download", *sides)
 
 
 def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:

@@ -13,7 +13,7 @@ from mcp_browser.agent.record.evidence import LONGEST_FIELD, LONGEST_NAME, Evide
 from mcp_browser.browser.network.exchange import Exchange, redact
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.text import clean_text, counted, cut, one_line
+from mcp_browser.text import clean_text, cut, in_texts, one_line
 
 _PARTS_OF_PAGES = frozenset(("image", "stylesheet", "script", "font", "media", "manifest", "texttrack"))
 _LOOKS_KEPT, _KEPT = 10, 40  # Requests that only ask; all others, and failed ones as many more
@@ -74,7 +74,7 @@ class ActionWatch:
             uploads=tuple(session.uploads[self._uploads :]),
             console=tuple(cut(" ".join(text.split()), LONGEST_FIELD) for text in errors[-MOST_MESSAGES:]),
         )
-        return Evidence.model_validate({**hide(record.model_dump()), **more})
+        return Evidence.model_validate({**hide(in_texts(record.model_dump(), clean_text)), **more})
 
     def _sent(self) -> tuple[list[Sent], int]:
         """The requests that are kept, and how many that weigh are left out."""
@@ -93,8 +93,8 @@ class ActionWatch:
         body = redacted.request_body or (UNREADABLE if "multipart/" in kind else "")
         found = _fields(body, kind)
         fields = tuple(itertools.islice(found, MOST_FIELDS))
-        if more := sum(1 for _ in found):
-            fields = (*fields, ("…", counted(more, "more field")))
+        if next(found, None) is not None:
+            fields = (*fields, ("…", "more fields"))
         # A document that turns into a download "fails" with its status.
         failure = exchange.failure if exchange.status is None else None
         return Sent(

@@ -255,7 +255,10 @@ class Element:
 
     async def left(self, *, late: bool) -> list[FieldValue]:
         """What the field held once it had lost the focus; `late`: also what it holds now."""
-        now = await self.call("left")
+        try:
+            now = await self.call("left")
+        except StaleElement:
+            return []  # It was drawn anew: what it held is not known.
         first, field = now.pop("left"), FieldValue.model_validate(now)
         values = [field.model_copy(update={"value": first})] if first is not None else []
         return [*values, field] if late else values

@@ -323,7 +323,7 @@ class TabPage:
         """The file chooser that input opens within `limit` seconds; None if none opens."""
         self._choosing = asyncio.get_running_loop().create_future()
         if by_person := self._person_chooses:
-            self.choose_files(by_person=False)
+            self._keep_files_dialog(away=True)
         try:
             await opening
             async with asyncio.timeout(limit):
@@ -332,13 +332,16 @@ class TabPage:
             return None
         finally:
             self._choosing = None
-            if by_person:
-                self.choose_files(by_person=True)
+            if by_person and self._person_chooses:
+                self._keep_files_dialog(away=False)
 
     def choose_files(self, *, by_person: bool) -> None:
         """Let a person choose files in the system's own dialog, or keep it from opening, by a listener."""
         self._person_chooses = by_person
-        change = self.page.remove_listener if by_person else self.page.on
+        self._keep_files_dialog(away=not by_person)
+
+    def _keep_files_dialog(self, *, away: bool) -> None:
+        change = self.page.on if away else self.page.remove_listener
         change("filechooser", self._on_file_chooser)
 
     def _on_file_chooser(self, chooser: FileChooser) -> None:

@@ -15,6 +15,7 @@ Origin = Literal["page", "agent", "person", "file"]
 LONGEST_PASSAGE = 40_000  # Characters of a page, or of a change of it, that are kept
 LONGEST_FIELD = 300
 LONGEST_NAME = 80
+LONGEST_CONTENT = 10_000  # Of all fields together
 LONGEST_SENT = 2_000
 NUMBER = re.compile(r"[^/?&=#\s]*\d[^/?&=#\s]*")  # A part of an address that may be an identifier
 
@@ -77,7 +78,7 @@ class Sent(Frozen):
         fields = (
             f"{one_line(name, LONGEST_NAME)}={quoted(value, LONGEST_FIELD)}" for name, value in self.fields
         )
-        content = cut(", ".join(fields), LONGEST_SENT) or (
+        content = cut(", ".join(fields), LONGEST_CONTENT) or (
             quoted(self.body, LONGEST_SENT) if self.body else ""
         )
         request = f"{self.method} {one_line(self.url, LONGEST_SENT)}"

@@ -298,4 +298,7 @@ function isItemOfListener(element) {
 }
 
 /** Whether something beside its role makes a region clickable: a tab stop alone is there to scroll it by keys. @param {Element} element @param {string} role */
-const hasPlainHandler = (element, role) => (/^(?:listitem|article)$/.test(role) ? hasHandler(element) : /^(?:group|figure|region)$/.test(role) && (listensItself(element) || takesDrops(element)));
+function hasPlainHandler(element, role) {
+  if (bases.has(element) && listensForAll(element)) return false;
+  return /^(?:listitem|article)$/.test(role) ? hasHandler(element) : /^(?:group|figure|region)$/.test(role) && (listensItself(element) || takesDrops(element));
+}

@@ -76,7 +76,19 @@ const helpers = {
   watchLeaving(element) {
     const field = controlOf(element);
     leftWith.delete(field);
-    _addEventListener.call(field, "focusout", () => setTimeout(() => leftWith.set(field, valueOf(field).value)), { once: true });
+    const watch = new AbortController();
+    const { signal } = watch;
+    const take = () => {
+      watch.abort();
+      leftWith.set(field, valueOf(field).value);
+    };
+    const leave = (/** @type {FocusEvent} */ { relatedTarget }) => {
+      if (relatedTarget instanceof Node && holds(field, relatedTarget)) return;
+      setTimeout(take);
+      // A busy page may hear of the click before the timer.
+      for (const type of ["pointerup", "click", "keydown"]) _addEventListener.call(window, type, take, { capture: true, signal });
+    };
+    _addEventListener.call(field, "focusout", /** @type {EventListener} */ (leave), { signal });
     return null;
   },
   /** What it held then, if it has lost it, and what it holds. */
