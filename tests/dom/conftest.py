@@ -25,8 +25,9 @@ async def page(chromium: Browser) -> AsyncIterator[Page]:
     await context.close()
 
 
-@pytest.fixture
-def dom(page: Page) -> DomService:
+@pytest_asyncio.fixture(loop_scope="session")
+async def dom(page: Page) -> DomService:
+    """The service, which begins to listen to the page in the loop that runs."""
     options = {"channel": CHANNEL, "budget": 6000, "changes_budget": 1500}
     return DomService(page, **options, sent=print, addresses=SessionAddresses(), learnt={})
 
