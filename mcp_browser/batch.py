@@ -250,7 +250,7 @@ class Batch:
     async def _check_left(self, entry: ListedAction) -> None:
         """Report a text field that has changed or dropped its text as it lost the focus.
 
-        What a click has emptied may have been sent: only where the next one is typed into, it counts, too.
+        What the field holds later counts only if the next action types, too: a click may send and clear it.
         """
         with (
             contextlib.suppress(ActionError, FrameGone, PlaywrightError),
@@ -267,7 +267,7 @@ class Batch:
                         self.outcomes[at] = self.outcomes[at].model_copy(update={"text": text})
             if self.typed and self.ended_by is None and len(self.outcomes) < len(self.entries):
                 self._left = (len(self.outcomes) - 1, *self.typed[-1])
-                await self._left[1].watch_leaving()
+                await self._left[1].call("watchLeaving")
         self.typed.clear()
 
     def result(self) -> ActionResult:

@@ -265,8 +265,9 @@ async def _choose_or_type(ctx: ActionContext, element: Element, value: str) -> s
             return await _select(element, [value])
         if chosen := await field.choose_typed(value):
             return f"Selected {quoted(chosen.label)} in {element}."
-        message = _typed(element, value, secret=(await element.ready("read")).secret)
-        if (held := await element.value()) is not None:
+        held = await element.value()
+        message = _typed(element, value, secret=held is None or held.secret)
+        if held is not None:
             ctx.typed.append((element, held))
     except NotFound:
         message = await _fill(ctx, element, value, append=False, slowly=False)

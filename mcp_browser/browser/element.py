@@ -249,12 +249,8 @@ class Element:
             self.is_gone = isinstance(error, StaleElement)
             return None
 
-    async def watch_leaving(self) -> None:
-        """Note what the field holds once it has lost the focus; see `left`."""
-        await self.call("watchLeaving")
-
     async def left(self, *, late: bool) -> list[FieldValue]:
-        """What the field held once it had lost the focus; `late`: also what it holds now."""
+        """What the field held once it had lost the focus, by `watchLeaving`; `late`: also what it holds."""
         try:
             now = await self.call("left")
         except StaleElement:
