@@ -1,5 +1,6 @@
 """The frames of a page: which there are, where they stand, and how to ask all of them."""
 
+import asyncio
 import contextlib
 import math
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ class FrameState:
     reported_within: Mapping[int, int] = field(default_factory=dict[int, int])
     read: Known = NOTHING
     children: dict[int, "FrameState"] = field(default_factory=dict[int, "FrameState"])
+    document: str = ""  # The one that `children` and `unfound` are of
     # Left, top, right, bottom of what is seen of it and the id of what cuts it off, where not all is seen
     seen: Sequence[float] | None = None
     silent: bool = False  # Whether it did not answer when it was last asked: its script is busy
@@ -53,6 +55,11 @@ class FrameState:
     def unmet(self) -> set[int]:
         """The elements whose frames may still be found."""
         return set(self.read.stands) - set(self.children) - self.unfound
+
+    def forget_others(self, document: str) -> None:
+        """Forget the frames within where they were of another document."""
+        if document != self.document:
+            self.children, self.unfound, self.document = {}, set(), document
 
     def why_empty(self, owner: int) -> str:
         """Why nothing is to be read of what stands in an element; "" where it was read, or is no frame."""
@@ -326,6 +333,15 @@ class Frames:
             return
         for owner, world in (await self.worlds.within(frame.world, unknown)).items():
             frame.children[owner] = FrameState(world=world)
+
+    async def enter_early(self, main: FrameState, answer: dict[str, Any]) -> None:
+        """Send the page script into frames before they are read, as far as they answer soon."""
+        main.forget_others(answer["doc"])
+        with contextlib.suppress(TimeoutError, FrameGone):
+            async with asyncio.timeout(SILENT_SECONDS):
+                await self.meet(main, answer["shown"])
+                frames = main.children.values()
+                await asyncio.gather(*(frame.world.enter() for frame in frames), return_exceptions=True)
 
     async def child(self, frame: FrameState, owner: int) -> FrameState | None:
         """The frame that stands in an element of another; None where it cannot be found."""

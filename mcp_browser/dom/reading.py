@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from playwright.async_api import Page
@@ -170,11 +170,23 @@ class PageReader:
             "came": came,
             "searched": searched,
         }
-        reading = await self._read(await self._frames.main(), wish, settle, 0)
+        main = await self._frames.main()
+        early = ()
+        if self._frames.worlds.has_new():
+            early = (self._frames.enter_early(main, await main.world.run("framesShown")),)
+        reading = await self._read(main, wish, settle, 0, early)
         self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
         return reading
 
-    async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
+    async def _read(
+        self,
+        frame: FrameState,
+        wish: dict[str, Any],
+        settle: float,
+        deep: int,
+        beside: Sequence[Awaitable[None]] = (),
+    ) -> Reading:
+        """Read a frame and those within; `beside` is done before those are read that were not read before."""
         begun = time.monotonic()
         # What is seen of a frame that does not fit into the view is known once the page around it was read.
         met = [
@@ -182,13 +194,12 @@ class PageReader:
             for owner, child in frame.children.items()
             if owner in frame.read.stands and child.seen is None
         ]
-        answer, inner = await asyncio.gather(
+        answer, inner, _ = await asyncio.gather(
             self._ask_frame(frame, wish, settle, deep),
             asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
+            asyncio.gather(*beside),
         )
-        if answer["doc"] != frame.read.document:
-            frame.children, frame.unfound = {}, set()
-            inner = []
+        frame.forget_others(answer["doc"])
         read = {id(child): reading for child, reading in zip(met, inner, strict=False)}
         frame.read = known(answer)
         reading = Reading(frame, answer)

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 from playwright.async_api import CDPSession, Frame, Page, Request
 from playwright.async_api import Error as PlaywrightError
@@ -87,6 +87,7 @@ class World:
         self.frame_id = frame_id
         self._owner = owner
         self._context: int | None = None
+        self._is_new = False  # Whether the script has been sent into the document and did not run yet
         self._heard = False  # Whether it is heard what forms send in the document
         self.elements = 0  # Of the document, when they were last counted; 0 where they never were
         self.reading = False  # Whether the page answers to others and the page script is at work in it
@@ -172,17 +173,18 @@ class World:
         return str(found["object"]["objectId"])
 
     async def _evaluate(self, call: str) -> Any:
-        is_new = self._context is None
-        if is_new:
-            await self._enter()
+        if self._context is None:
+            await self.enter()
+        elif self._was_slow or self.elements > SMALL:
+            # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
+            await self._count("")
+            self.reading = True
+        if self._is_new:
+            self._is_new, self.reading = False, True
             # A document that comes back from the history has the script already.
             given = json.dumps([self._owner.channel, self._owner.learnt_before(self)])
             install = f"globalThis.{API} = {API}Install(...{given})"
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
-        if is_new or self._was_slow or self.elements > SMALL:
-            # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
-            # The script is the same for each document: each of the browser's processes compiles it once.
-            await self._count(f"globalThis.{API}Install = {page_script()}, " if is_new else "")
         self._was_slow = True
         begun = time.monotonic()
         try:
@@ -203,9 +205,11 @@ class World:
 
     async def _count(self, before: str) -> None:
         self.elements = int(await self._send(f"{before}document.getElementsByTagName('*').length"))
-        self.reading = True
 
-    async def _enter(self) -> None:
+    async def enter(self) -> None:
+        """Send the page script into the document, once; raises FrameGone, WorldLost, DeadlineExceeded."""
+        if self._context is not None:
+            return
         try:
             world = await send(
                 self.session,
@@ -219,7 +223,9 @@ class World:
                 raise FrameGone from error
             raise
         self._context = world["executionContextId"]
-        self._heard = False
+        self._is_new, self._heard = True, False
+        # The script is the same for each document: each of the browser's processes compiles it once.
+        await self._count(f"globalThis.{API}Install = {page_script()}, ")
 
     async def _send(self, expression: str) -> Any:
         try:
@@ -263,6 +269,7 @@ class Worlds:
         self._main: World | None = None
         self._by_frame: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}
+        self._known: WeakSet[Frame] = WeakSet()  # The frames that there were when `has_new` was asked
         # What `follow_sessions` has begun, for sessions to come
         self.on_session: Callable[[CDPSession], Awaitable[None]] | None = None
         page.on("framedetached", self._on_detached)
@@ -308,6 +315,11 @@ class Worlds:
             for owner, frame_id in found.items()
             if frame_id in children
         }
+
+    def has_new(self) -> bool:
+        """Whether frames have come since this was asked last."""
+        known, self._known = self._known, WeakSet(self._page.frames[1:])
+        return not self._known <= known
 
     def _world(self, session: CDPSession, frame_id: str) -> World:
         world = self._by_frame.get(frame_id)
