@@ -854,9 +854,7 @@
   }
 
   /** @param {Event} event */
-  function onLoad(event) {
-    if (event.target === document || event.target === globalThis) expected.delete("load");
-  }
+  const onLoad = ({ target }) => void ((target === document || target === globalThis) && expected.delete("load"));
 
   /** @param {Event} event */
   const say = (event) => port && apply(dispatch, port, [event]);
@@ -937,6 +935,8 @@
         patience = min(patience, LONGEST_ANSWER - LAST_ANSWER);
         impatient = NaN;
         return;
+      case "waited":
+        return void (patience = max(patience, LONGEST_ANSWER - LAST_ANSWER));
       case "hold":
         keysHeld = true;
         isFirst = false;

@@ -294,3 +294,13 @@ async def test_a_timer_that_draws_in_a_shadow_tree_made_meanwhile_is_waited_for_
     )
     for number in range(1, 5):
         assert "Drawn" in words_of(await hand.click(view.index("Go"))), number
+
+
+async def test_what_was_waited_for_and_is_not_missed_is_not_waited_for_again(hand: Hand) -> None:
+    page = hand.site.page("<p>News</p><script>fetch('/hang').then(() => 0)</script>")
+    waits: list[float] = []
+    for was_waited_for in (False, True):
+        await hand.tab.goto(page)
+        assert not (was_waited_for and await hand.tab.dom.is_awaiting())
+        waits.append((await hand.tab.dom.settle(limit=5)).waited)
+    assert waits[1] < waits[0]

@@ -104,7 +104,7 @@ const methods = {
     return { doc: documentKey, found };
   },
   doc: () => documentKey,
-  framesShown: () => ({ doc: documentKey, shown: frameElements().map(([id]) => id).filter((id) => boxOf(byId(id)).width > 1) }),
+  framesShown: () => ({ doc: documentKey, shown: frameElements().map(([id = 0]) => id).filter((id) => boxOf(/** @type {Element} */ (byId(id))).width > 1) }),
   stands() {
     const lines = read(null);
     const frames = framesIn(lines);

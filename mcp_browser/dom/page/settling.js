@@ -169,19 +169,24 @@ function showsNothing(lines) {
 /** What says that something is on its way. */
 const AWAITING = "[aria-busy=true], progress:not([value]), [role=progressbar]:not([aria-valuenow]), svg :is(animate, animateTransform)[repeatCount=indefinite]";
 
-/** Whether a person would see that the page waits: its main part is empty, or in view is a sign of it or what moves without an end, as such signs do. */
+/**
+ * Whether a person would see that the page waits: its main part is empty, or in view is a sign of it or what moves without an end, as
+ * such signs do. Where not, answers were waited for long enough.
+ */
 function isAwaiting() {
   const root = rootElement();
   const main = (root && query(root, MAIN)) || body();
   if (!(main instanceof HTMLElement) || !tidy(_innerText.call(main))) return true;
   const moving = (/** @type {Document | ShadowRoot} */ inner) => animationsIn(inner).filter(({ effect }) => effect?.getComputedTiming().endTime === Infinity);
   const signs = allRoots().flatMap((inner) => [...queryAll(inner, AWAITING), ...moving(inner).map(({ effect }) => /** @type {KeyframeEffect} */ (effect).target)]);
-  return signs.some((sign) => {
+  const isShown = signs.some((sign) => {
     const shown = sign && (closest(sign, "svg") || sign);
     if (!shown || !isSeen(shown)) return false;
     const { bottom, right, top, left } = rectOf(shown);
     return bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
   });
+  if (!isShown) ask("waited");
+  return isShown;
 }
 
 /** The document and the shadow roots in it that are known. */
