@@ -48,16 +48,24 @@ def limited(test: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]
     return run
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+NIGHTLY = dict[str, list[str]]()
+"""What nightly.txt names, and which examples of it CI runs all the same."""
+for line in Path(__file__).with_name("nightly.txt").read_text("utf-8").splitlines():
+    NIGHTLY[line.partition(" but ")[0]] = line.partition(" but ")[2].split(" | ")
+COLLECTED = pytest.StashKey[list[str]]()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark as slow the end-to-end tests that neither are the smoke run's nor drive applications.
 
     Those in nightly.txt are marked as nightly, too. The others have a limit of time.
     """
-    nightly = set(Path(__file__).with_name("nightly.txt").read_text("utf-8").splitlines())
+    config.stash[COLLECTED] = [item.nodeid for item in items]
     for item in items:
+        name, _, example = item.nodeid.partition("[")
         if item.path.parent.name == "e2e" and not any(map(item.get_closest_marker, ("smoke", "apps"))):
             item.add_marker(pytest.mark.slow)
-        if {item.nodeid, item.nodeid.partition("[")[0]} & nightly:
+        if item.nodeid in NIGHTLY or example[:-1] not in NIGHTLY.get(name, [example[:-1]]):
             item.add_marker(pytest.mark.nightly)
         elif isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             item.obj = limited(item.obj)

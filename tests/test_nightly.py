@@ -3,12 +3,18 @@
 import re
 from pathlib import Path
 
-TESTS = Path(__file__).parent
+import pytest
+
+from tests.conftest import COLLECTED, NIGHTLY
+
+ROOT = Path(__file__).parent.parent
 
 
-def test_each_test_that_is_left_to_the_night_is_there() -> None:
-    lines = TESTS.joinpath("nightly.txt").read_text("utf-8").splitlines()
-    named = [line.partition("[")[0].split("::") for line in lines if not line.startswith("#")]
+def test_each_test_that_is_left_to_the_night_is_there(request: pytest.FixtureRequest) -> None:
+    named = {name: kept for name, kept in NIGHTLY.items() if not name.startswith("#")}
     assert len(named) > 100
-    for path, name in named:
-        assert re.search(rf"^(async )?def {name}\(", (TESTS.parent / path).read_text("utf-8"), re.MULTILINE)
+    for test, kept in named.items():
+        path, name = test.partition("[")[0].split("::")
+        assert re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+        there = [one for one in request.config.stash[COLLECTED] if one.startswith(f"{test}[")]
+        assert kept == [""] or not there or {f"{test}[{one}]" for one in kept} <= {*there}, test

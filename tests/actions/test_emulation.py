@@ -140,19 +140,17 @@ async def test_a_point_without_a_size_is_meant_in_the_new_view_after_a_resize(ha
     assert hand.result.attachments[0].name == "600x400"
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+async def test_wrong_values_are_refused_and_nothing_is_changed(hand: Hand) -> None:
+    await hand.open("")
+    wrong: list[dict[str, Any]] = [
         *({"viewport": "big"}, {"viewport": "0x5"}, {"geolocation": "91,0"}, {"geolocation": "here"}),
         *({"timezone": "Mars/Base"}, {"locale": "no such!"}, {"cpu": 0}, {"network": "2g"}, {"scale": 0}),
         {"permissions": ["no-such-permission"]},
-    ],
-)
-async def test_wrong_values_are_refused_and_nothing_is_changed(hand: Hand, wrong: dict[str, Any]) -> None:
-    await hand.open("")
-    await hand.fails("emulate", InvalidArguments, color_scheme="dark", **wrong)
-    assert await hand.js("matchMedia('(prefers-color-scheme: dark)').matches") is False
-    assert "Nothing is emulated." in await hand.do("emulate")
+    ]
+    for values in wrong:
+        await hand.fails("emulate", InvalidArguments, color_scheme="dark", **values)
+        assert await hand.js("matchMedia('(prefers-color-scheme: dark)').matches") is False, values
+        assert "Nothing is emulated." in await hand.do("emulate"), values
 
 
 async def test_what_the_browser_was_started_with_is_said_to_stay(manager: BrowserManager, site: Site) -> None:

@@ -73,9 +73,8 @@ async def test_cookies_are_deleted_one_by_one_and_all_of_a_site(shop: Hand, site
     assert "1 cookie:" in await shop.do("get_cookies", all=True)
 
 
-@pytest.mark.parametrize(
-    ("action", "arguments"),
-    [
+async def test_wrong_arguments_are_refused(shop: Hand) -> None:
+    wrong: list[tuple[str, dict[str, Any]]] = [
         ("set_cookie", {"name": "", "value": "x"}),
         ("set_cookie", {"name": "a", "value": "x", "url": "about:blank"}),
         ("set_cookie", {"name": "a;b", "value": "x"}),
@@ -83,10 +82,9 @@ async def test_cookies_are_deleted_one_by_one_and_all_of_a_site(shop: Hand, site
         ("set_storage", {"items": {"a": "x"}, "area": "cloud"}),
         ("load_storage_state", {"file": "/etc/passwd"}),
         ("clear_site_data", {"origin": "no origin at all://"}),
-    ],
-)
-async def test_wrong_arguments_are_refused(shop: Hand, action: str, arguments: dict[str, Any]) -> None:
-    await shop.fails(action, InvalidArguments, **arguments)
+    ]
+    for action, arguments in wrong:
+        await shop.fails(action, InvalidArguments, **arguments)
 
 
 async def test_storage_is_listed_without_secrets(shop: Hand) -> None:
@@ -149,13 +147,13 @@ async def test_named_profiles_are_for_servers_that_keep_them(shop: Hand) -> None
     assert "give either file or profile" in error
 
 
-@pytest.mark.parametrize("content", ["no json", "[]", '{"cookies": 5, "origins": []}', '{"cookies": []}'])
-async def test_a_file_that_is_no_storage_state_is_refused(shop: Hand, upload_dir: Path, content: str) -> None:
+async def test_a_file_that_is_no_storage_state_is_refused(shop: Hand, upload_dir: Path) -> None:
     file = upload_dir / "state.json"
-    file.write_text(content)
-    told = await shop.fails("load_storage_state", InvalidArguments, file=str(file))
-    assert "state.json is no storage state." in told
-    assert "3 cookies:" in await shop.do("get_cookies")
+    for content in ("no json", "[]", '{"cookies": 5, "origins": []}', '{"cookies": []}'):
+        file.write_text(content)
+        told = await shop.fails("load_storage_state", InvalidArguments, file=str(file))
+        assert "state.json is no storage state." in told, content
+        assert "3 cookies:" in await shop.do("get_cookies"), content
     file.write_text('{"cookies": [{"name": 5}], "origins": []}')
     told = await shop.fails("load_storage_state", InvalidArguments, file=str(file))
     assert "does not take this storage state" in told

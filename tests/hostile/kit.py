@@ -75,9 +75,10 @@ def in_script(value: object) -> str:
     return json.dumps(value).replace("<", "\\u003c")
 
 
-def few(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:
-    """Cases of which all but the quick ones are slow."""
-    return [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]
+def few(values: Iterable[Any], quick: Collection[Any], *, night: bool = False) -> list[Any]:
+    """Cases of which all but the quick ones are slow, or left to the nightly run."""
+    marks = [pytest.mark.slow, *[pytest.mark.nightly] * night]
+    return [value if value in quick else pytest.param(value, marks=marks) for value in values]
 
 
 KINDS = ("same process", "cross-site", "srcdoc", "data", "blank", "blob", "sandboxed", "nested")

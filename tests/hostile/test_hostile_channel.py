@@ -63,7 +63,7 @@ DEFINE = (
 CUSTOM = f"<x-card id=card>Card</x-card>{DEFINE}"
 
 
-@pytest.mark.parametrize("value", few(SAID, SAID[:1]), ids=[said[:30] for said in SAID])
+@pytest.mark.parametrize("value", few(SAID, (SAID[0], DEEP)), ids=[said[:30] for said in SAID])
 async def test_a_page_is_read_and_worked_whatever_it_says_of_its_elements(
     victim: Victim, site: Site, heard: Heard, value: str
 ) -> None:
@@ -91,7 +91,7 @@ READINGS = [
 ]
 
 
-@pytest.mark.parametrize("value", few(READINGS, ["x"]), ids=[said[:30] for said in READINGS])
+@pytest.mark.parametrize("value", few(READINGS, ("x", DEEP)), ids=[said[:30] for said in READINGS])
 async def test_a_click_is_reported_once_whatever_the_page_says_of_what_it_reads(
     victim: Victim, site: Site, heard: Heard, value: str
 ) -> None:

@@ -96,7 +96,7 @@ async def test_a_secret_goes_to_no_frame_that_a_page_passes_off_as_its_sites(
     assert record.error
 
 
-@pytest.mark.parametrize("kind", few(WITHOUT_ADDRESS, ["srcdoc"]))
+@pytest.mark.parametrize("kind", few(WITHOUT_ADDRESS, ["srcdoc"], night=True))
 async def test_where_nothing_is_passed_off_the_secret_is_refused_in_it_and_typed_at_its_site(
     session: BrowserSession, site: Site, heard: Heard, kind: str
 ) -> None:

@@ -113,19 +113,14 @@ async def test_a_task_leaves_its_history_its_report_and_its_pictures(room: TaskR
         assert templates == ["browser://tasks/{id}/{name}{?offset,length}"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("state.json", "run.json", ".lock", "..", "../x", "%2e%2e%2f%2e%2e%2fscript.json", "no.json", ""),
-        *("a" * 5000, "%00", "%F0%9F%98%80" * 100),
-    ],
-)
-async def test_what_is_the_servers_own_is_not_read(room: TaskRoom, name: str) -> None:
+async def test_what_is_the_servers_own_is_not_read(room: TaskRoom) -> None:
+    names = ["state.json", "run.json", ".lock", "..", "../x", "%2e%2e%2f%2e%2e%2fscript.json", "no.json", ""]
     async with Client(room.server) as client:
         task = data(await ran(client))["task_id"]
-        with pytest.raises(MCPError) as refused:
-            await client.read_resource(f"browser://tasks/{task}/{name}")
-        assert refused.value.code == types.INVALID_PARAMS
+        for name in (*names, "a" * 5000, "%00", "%F0%9F%98%80" * 100):
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource(f"browser://tasks/{task}/{name}")
+            assert refused.value.code == types.INVALID_PARAMS, name
 
 
 async def test_another_client_neither_sees_nor_reads_them(room: TaskRoom) -> None:
