@@ -18,7 +18,7 @@ const HOLDER = 512;
 const POPOVER = 1024;
 const MEANINGS = new Map([
   ...each("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden", SPECIAL),
-  ...each("aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled", STATE),
+  ...each("aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled checked selected", STATE),
   ["aria-labelledby", LABELLED],
   ["aria-label", LABEL],
   ["title", TITLE],
@@ -141,16 +141,9 @@ function referred(element, name) {
 /** The accessible name, by the standard's steps (accname, HTML-AAM). @param {Element} element @param {string} tag @param {string} role @returns {string} */
 function nameOf(element, tag, role) {
   const means = traits(element);
-  if (means & LABELLED) {
-    const name = tidy(labelledBy(element));
-    if (name) return name;
-  }
-  if (means & LABEL) {
-    const name = tidy(attribute(element, "aria-label") || "");
-    if (name) return name;
-  }
-  const native = nativeName(element, tag, role);
-  if (native) return native;
+  const byOthers = means & LABELLED ? tidy(labelledBy(element)) : "";
+  const said = byOthers || (means & LABEL ? tidy(attribute(element, "aria-label") || "") : "") || nativeName(element, tag, role);
+  if (said) return said;
   if (NAMED_BY_CONTENT.has(role) && tag !== "input") {
     const name = tidy(contentOf(element, element, 0, false));
     if (name) return isDoubled(name) && query(element, "[aria-labelledby]") ? name.slice(0, name.length >> 1) : name;
