@@ -207,3 +207,37 @@ async def test_the_word_for_a_sign_of_an_icon_font_is_no_part_of_a_name(hand: Ha
         i::before { content: "new" }</style><a href=/a><b></b>Fruit</a> <a href=/b><i></i> Tea</a>"""
     )
     assert [node.name for node in view.elements] == ["Fruit", "new Tea"]
+
+
+LISTED = "<div role=option aria-selected=true>Top<button>Remove item</button></div>"
+FIELD = "root.innerHTML = '<label for=f>Size</label><input id=f readonly>'"
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        (f"<div role=combobox aria-label=Field tabindex=0><div role=listbox>{LISTED}</div></div>", "Top"),
+        (
+            "<x-field role=combobox aria-label=Field></x-field><script>const root = document.querySelector"
+            f"('x-field').attachShadow({{ mode: 'open' }}); {FIELD}; root.lastChild.value = 'Large'</script>",
+            "Large",
+        ),
+        (
+            "<x-field role=combobox aria-label=Field></x-field><script>const root = document.querySelector"
+            f"('x-field').attachShadow({{ mode: 'open' }}); {FIELD}</script>",
+            None,
+        ),
+        (
+            "<div role=combobox aria-label=Field aria-owns=list><input aria-label=Text value=Kiel></div>"
+            "<div id=list role=listbox><div role=option aria-selected=true>Kiel</div></div>",
+            "Kiel",
+        ),
+    ],
+    ids=["without buttons", "of the field in it", "no label", "no list of its own"],
+)
+async def test_the_value_of_a_combobox_is_what_stands_in_its_field(
+    hand: Hand, content: str, value: str | None
+) -> None:
+    view = await hand.show(content)
+    said = [state for state in view.one("Field").states if state.startswith("value=")]
+    assert said == ([] if value is None else [f'value="{value}"'])

@@ -279,7 +279,7 @@ function embedded(element, tag, role) {
   if (role === "textbox" || role === "searchbox") return isSecret(element) ? "" : textContent(element);
   if (role === "listbox" || role === "combobox") {
     const chosen = query(element, '[aria-selected="true"]');
-    return chosen ? textContent(chosen) : "";
+    return chosen ? contentOf(chosen, chosen, 1, false) : "";
   }
   return null;
 }
@@ -299,8 +299,8 @@ function contentOf(element, asking, deep, hidden) {
   const slotted = root ? null : slottedIn(element, tag);
   const add = (/** @type {Element} */ inner) => {
     if (!hidden && ((!isSeen(inner) && isHidden(inner)) || isScaledAway(inner))) return;
-    // The native list that a component draws anew says the same once more.
-    if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select" || (matches(inner, BUTTONS) && attribute(asking, "contenteditable") === null))) return;
+    // The native list that a component draws anew says the same once more; a label says what the field in it is for.
+    if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select" || (localName(inner) === "label" && /** @type {HTMLLabelElement} */ (inner).control) || (matches(inner, BUTTONS) && attribute(asking, "contenteditable") === null))) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
     const added = textOf(inner, asking, deep + 1, hidden);
     if (!added) {
@@ -316,7 +316,7 @@ function contentOf(element, asking, deep, hidden) {
     if (type === 3) text += data(/** @type {Text} */ (child));
     else if (type === 1) add(/** @type {Element} */ (child));
   }
-  if (owns && !owning.has(element)) {
+  if (owns && !valuing && !owning.has(element)) {
     owning.add(element);
     for (const owned of referred(element, "aria-owns")) if (!holds(element, owned) && !holds(owned, element)) add(owned);
     owning.delete(element);

@@ -173,8 +173,8 @@ function statesOf(element, tag, role, name) {
 function heldBy(element) {
   if (attribute(element, "data-placeholder") === "") return "";
   // A field that is not typed into shows all of the value; what stands beside it may be its label.
-  const twin = explicitRole(element) === "combobox" ? /** @type {HTMLInputElement | null} */ (query(element, "input[role=combobox][readonly]")) : null;
-  if (twin?.value && isSeen(twin) && !isSecret(twin)) return twin.value;
+  const twin = explicitRole(element) === "combobox" ? /** @type {HTMLInputElement[]} */ (shownWithin(element, "input[readonly]"))[0] : null;
+  if (twin?.value && !isSecret(twin)) return twin.value;
   valuing = true;
   try {
     const text = contentOf(element, element, 0, false);
