@@ -241,3 +241,19 @@ async def test_the_value_of_a_combobox_is_what_stands_in_its_field(
     view = await hand.show(content)
     said = [state for state in view.one("Field").states if state.startswith("value=")]
     assert said == ([] if value is None else [f'value="{value}"'])
+
+
+async def test_a_search_finds_the_element_of_a_text_that_several_share(hand: Hand) -> None:
+    await hand.show("<div><span id=a>Text field</span> <span id=b>Number</span> <span>Password</span></div>")
+    found = await hand.tab.dom.find(ElementQuery(text="number"), limit=5)
+    assert [str(node).split(" ", 1)[1] for node in found.nodes] == ['text "Number"']
+
+
+async def test_a_search_finds_an_empty_field_by_its_example(hand: Hand) -> None:
+    await hand.show(
+        '<input aria-label=Mail placeholder="you@example.com">'
+        "<input aria-label=To placeholder=City value=Kiel>"
+    )
+    found = await hand.tab.dom.find(ElementQuery(text="you@"), limit=5)
+    assert [node.name for node in found.nodes] == ["Mail"]
+    assert not (await hand.tab.dom.find(ElementQuery(text="City"), limit=5)).nodes
