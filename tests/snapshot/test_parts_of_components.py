@@ -257,3 +257,12 @@ async def test_a_search_finds_an_empty_field_by_its_example(hand: Hand) -> None:
     found = await hand.tab.dom.find(ElementQuery(text="you@"), limit=5)
     assert [node.name for node in found.nodes] == ["Mail"]
     assert not (await hand.tab.dom.find(ElementQuery(text="City"), limit=5)).nodes
+
+
+async def test_what_the_component_before_a_field_says_is_no_hint_of_it(hand: Hand) -> None:
+    view = await hand.show(
+        """<x-field></x-field><input class=own><script>
+        document.querySelector('x-field').attachShadow({ mode: 'open' }).innerHTML =
+          '<input aria-label=Town placeholder="No town"><b aria-label="None yet">!</b>'</script>"""
+    )
+    assert [node.states for node in view.of_role("textbox")] == [(), ()]

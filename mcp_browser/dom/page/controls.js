@@ -134,7 +134,7 @@ function writtenNear(element, field, behind) {
     // Another item of the list that the field is in, such as what was chosen before.
     if (localName(/** @type {Element} */ (node)) === "li" && localName(element) === "li") return null;
     const isLabel = localName(/** @type {Element} */ (node)) === "label";
-    const isField = !isLabel && (matches(/** @type {Element} */ (node), CONTROLS) || query(/** @type {Element} */ (node), CONTROLS) !== null);
+    const isField = !isLabel && isElement(node) && (matches(node, CONTROLS) || query(node, CONTROLS) !== null || (localName(node).includes("-") && shownWithin(node, CONTROLS).length > 0));
     // Buttons with a sign alone, such as those that count a number down, stand with the field.
     const isSign = text.length === 1 && !LETTER.test(text) && matches(/** @type {Element} */ (node), BUTTONS);
     if (isSign || (text === "" && !isField)) continue;

@@ -141,8 +141,7 @@ function referred(element, name) {
 /** The accessible name, by the standard's steps (accname, HTML-AAM). @param {Element} element @param {string} tag @param {string} role @returns {string} */
 function nameOf(element, tag, role) {
   const means = traits(element);
-  const byOthers = means & LABELLED ? tidy(labelledBy(element)) : "";
-  const said = byOthers || (means & LABEL ? tidy(attribute(element, "aria-label") || "") : "") || nativeName(element, tag, role);
+  const said = (means & LABELLED && tidy(labelledBy(element))) || (means & LABEL && tidy(attribute(element, "aria-label") || "")) || nativeName(element, tag, role);
   if (said) return said;
   if (NAMED_BY_CONTENT.has(role) && tag !== "input") {
     const name = tidy(contentOf(element, element, 0, false));
