@@ -285,6 +285,9 @@ class Element:
         else:
             await self.press("Space")
         if not is_known:
+            with contextlib.suppress(StaleElement, DialogOpen):
+                is_known = not self.tab.held and await self.call("checked") is not None
+        if not is_known:
             return None
         if not self.tab.held and not await self._comes_true(checked):
             state = "checked" if not checked else "unchecked"
@@ -414,7 +417,7 @@ class Element:
         with anyio.move_on_after(OPENING_SECONDS / 2):
             while True:
                 try:
-                    if await self.call("checked") == checked:
+                    if bool(await self.call("checked")) == checked:
                         return True
                 except StaleElement:
                     # The click has made the page draw it anew.

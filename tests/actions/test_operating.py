@@ -203,6 +203,28 @@ async def test_rows_in_shadow_trees_that_come_with_the_list_are_chosen(hand: Han
     assert await hand.js("kind.textContent") == "Yew"
 
 
+BESIDE_A_TREE = """
+<x-field id=town role=combobox aria-label=Town aria-expanded=false></x-field>
+<div id=place></div><div role=tree><div role=treeitem>Fruit</div></div>
+<script>
+  const root = town.attachShadow({ mode: 'open' });
+  root.innerHTML = '<input readonly aria-label=Shown>';
+  const choose = ({ target }) => { root.firstChild.value = target.textContent; place.innerHTML = '';
+    town.ariaExpanded = 'false' };
+  town.onclick = () => { town.ariaExpanded = 'true'; setTimeout(() => {
+    place.innerHTML = '<div role=listbox><div role=option>Bonn</div><div role=option>Kiel</div></div>';
+    for (const option of place.firstChild.children) option.onclick = choose }, 300) };
+</script>"""
+"""A list that comes late, before another one, and what was chosen stands in a field within the component."""
+
+
+async def test_a_list_that_was_there_before_is_not_taken_for_the_one_that_opens(hand: Hand) -> None:
+    await hand.open(BESIDE_A_TREE)
+    text = await hand.do("select_option", index=hand.index("Town"), options=["Kiel"])
+    assert text.startswith('Selected "Kiel"'), text
+    assert await hand.js("root.firstChild.value") == "Kiel"
+
+
 async def test_what_cannot_be_chosen_is_said_and_nothing_is_left_behind(hand: Hand) -> None:
     await hand.open(CHOOSING)
     error = await hand.fails("select_option", NotFound, index=hand.index("Sex"), options=["male"])

@@ -134,7 +134,7 @@ function writtenNear(element, field, behind) {
     // Another item of the list that the field is in, such as what was chosen before.
     if (localName(/** @type {Element} */ (node)) === "li" && localName(element) === "li") return null;
     const isLabel = localName(/** @type {Element} */ (node)) === "label";
-    const isField = !isLabel && (matches(/** @type {Element} */ (node), CONTROLS) || query(/** @type {Element} */ (node), CONTROLS) !== null);
+    const isField = !isLabel && isElement(node) && (matches(node, CONTROLS) || query(node, CONTROLS) !== null || (localName(node).includes("-") && shownWithin(node, CONTROLS).length > 0));
     // Buttons with a sign alone, such as those that count a number down, stand with the field.
     const isSign = text.length === 1 && !LETTER.test(text) && matches(/** @type {Element} */ (node), BUTTONS);
     if (isSign || (text === "" && !isField)) continue;
@@ -302,7 +302,9 @@ const LEAST_ICON = 4;
 
 /** Whether an icon in an item is there to be acted on for itself. @param {Element} element @param {string} tag */
 function isPartOfItem(element, tag) {
-  if (WORDS.test(textContent(element))) return false;
+  const root = shadowOf(element);
+  const slots = /** @type {Iterable<HTMLSlotElement>} */ (queryAll(element, "slot"));
+  if ((root && queryAll(root, CONTROLS).length > 0) || [element, ...Array.from(slots).flatMap((slot) => slot.assignedNodes())].some((node) => WORDS.test(textContent(node)))) return false;
   const own = tag === "a" || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
   if (!own) return false;
   const box = rectOf(element);
@@ -385,7 +387,7 @@ function canBeReached(element, tag) {
   // A component's own means against a doubled control are these two.
   const keyed = attribute(element, "tabindex") !== "-1" && !isKeptFromReaders(element);
   if (handleOf(element)) return true;
-  if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0 || keyed;
+  if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0 || keyed || (style.appearance !== "none" && Number(style.opacity) > 0);
   // A click on a label opens no list.
   if (tag === "select" && !keyed) return false;
   for (const label of labelsOf(element)) if (isSeen(label)) return true;

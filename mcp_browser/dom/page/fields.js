@@ -93,7 +93,7 @@ const helpers = {
   },
   /** What it held then, if it has lost it, and what it holds. */
   left: (element) => ({ ...valueOf(element), left: leftWith.get(controlOf(element)) ?? null }),
-  isPlain: (element) => isPlain(controlOf(element)),
+  isPlain: (element) => isPlain(controlOf(element)) || tickOf(element) !== null,
   /** Choose exactly these options of a native select, by their places. */
   selectOptions(element, /** @type {number[]} */ places) {
     const select = /** @type {HTMLSelectElement} */ (controlOf(element));

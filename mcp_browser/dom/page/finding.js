@@ -22,9 +22,7 @@ function find(wanted, limit, within) {
       }
     }
   }
-  const text = wanted.text ? tidy(wanted.text).toLowerCase() : "";
-  const name = wanted.name ? tidy(wanted.name).toLowerCase() : "";
-  const role = wanted.role ? wanted.role.trim().toLowerCase() : "";
+  const [text, name, role] = /** @type {[string, string, string]} */ ([wanted.text, wanted.name, wanted.role].map((said) => tidy(said || "").toLowerCase()));
   const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
   // Cells, what changes their size, and what is in an editor's text have lines in a thorough reading alone.
@@ -42,11 +40,11 @@ function find(wanted, limit, within) {
     if (role && !isOfRole(line, role)) continue;
     const shown = saidBy(role === "row" && line.cells ? { ...line, name: withNames(line, line.parts || []) } : line);
     if (name && !shown.toLowerCase().includes(name) && !line.states.some((state) => state.toLowerCase() === `hint=${quoted(name)}`)) continue;
-    if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
+    if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")} ${(line.node && matches(line.node, ":placeholder-shown") && attribute(line.node, "placeholder")) || ""}` : "")) continue;
     total++;
-    if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line, row: row && standsIn(line, row) ? row : null });
+    if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line: line.kind === "text" ? partOfRun(line, text) : line, row: row && standsIn(line, row) ? row : null });
     const inner = text && line.node && !role ? placeIn(line.node, text) : null;
-    if (inner && total++) ranked[2].push({ line: newLine("text", inner, keep(inner), "", cut(tidy(textContent(inner)), LONGEST_TEXT), NO_STATES, line.far), row: null });
+    if (inner && total++) ranked[2].push({ line: textLine(inner, line.far), row: null });
   }
   const listed = new Set(ranked.flat().map(({ line }) => line.node));
   const mayFit = (/** @type {string} */ shown, /** @type {string} */ as) => (!name || shown.toLowerCase().includes(name)) && fits(shown, as);
@@ -113,6 +111,16 @@ function describePart(element, role) {
   const line = describe(element);
   const title = query(element, "h1,h2,h3,h4,[role=heading]");
   return line.role !== localName(element) ? line : { ...line, role, name: title ? cut(tidy(textContent(title)), LONGEST_NAME) : line.name };
+}
+
+/** @param {Element} node @param {number} far */
+const textLine = (node, far) => newLine("text", node, keep(node), "", cut(tidy(textContent(node)), LONGEST_TEXT), NO_STATES, far);
+
+/** Of a text that is spread over several elements, the first one with what is sought in it. @param {Line} line @param {string} text @returns {Line} */
+function partOfRun(line, text) {
+  let node = line.node;
+  while (node && !tidy(textContent(node)).toLowerCase().includes(text)) node = node.nextElementSibling;
+  return node && node !== line.node ? textLine(node, line.far) : line;
 }
 
 /** What in an editor holds a text and nothing else with it, so that the caret can be put there. @param {Element} editor @param {string} text */

@@ -125,23 +125,21 @@ function hasParts(element) {
 function fieldShows(element) {
   const field = controlOf(element);
   if (isSecret(field)) return "";
-  const isTyped = TYPED.has(localName(field));
-  const text = textWithout(boxOfField(field), inList, isTyped ? [String(/** @type {HTMLInputElement} */ (field).value ?? "")] : []);
-  if (text || isTyped) return text;
+  const typed = embedded(field, localName(field), "");
+  const text = textWithout(boxOfField(field), (part) => (part === field && typed !== null) || inList(part), typed || "");
+  if (text || typed !== null) return text;
   // What was chosen may stand in a list of its own, beside the one to choose from.
   const entries = opened?.field === field ? opened.entries : [];
-  return textWithout(field, (part) => entries.some((entry) => holds(entry, part)), []);
+  return textWithout(field, (part) => entries.some((entry) => holds(entry, part)), "");
 }
 
-/** The text that is drawn in a box, save in what is left out. @param {Element} box @param {(part: Element) => boolean} isOut @param {string[]} texts what comes before */
-function textWithout(box, isOut, texts) {
+/** The text that is drawn in a box, its fields' too, save in what is left out. @param {Element} box @param {(part: Element) => boolean} isOut @param {string} text what comes before */
+function textWithout(box, isOut, text) {
   const isDrawn = drawnTest();
-  for (const part of [box, ...queryAll(box, "*")]) {
-    if (isOut(part) || !isDrawn(part)) continue;
-    const own = ownText(part);
-    if (!isBlank(own)) texts.push(own);
+  for (const part of [box, ...shownWithin(box, "*")]) {
+    if (!isOut(part) && isDrawn(part)) text += ` ${embedded(part, localName(part), "") ?? ownText(part)}`;
   }
-  return tidy(texts.join(" "));
+  return tidy(text);
 }
 
 /** How a field can be opened: as a "list" by its semantics, as a "value" that it shows, or not (""). @param {Element} element */
@@ -212,9 +210,8 @@ function allOptions(element) {
   // Some keep a list without size for readers beside the one that is drawn.
   let found = owners.flatMap((owner) => shownWithin(owner, OPTIONS)).filter(isDrawn);
   if (!found.length && attribute(control, "aria-expanded") === "true" && !matches(control, LISTS)) {
-    // The list that is open, wherever the page has put it.
-    const open = allRoots().flatMap((root) => [...root.querySelectorAll(LISTS)].filter(isSeen));
-    const last = open[open.length - 1];
+    // The list that is open, wherever the page has put it, and was not there before the field was clicked.
+    const last = allRoots().flatMap((root) => [...root.querySelectorAll(LISTS)]).findLast((list) => isSeen(list) && (opened?.field !== control || ![...opened.seen].some((text) => holds(list, text))));
     if (last) found = shownWithin(last, OPTIONS).filter(isDrawn);
   }
   if (!found.length || (opened?.field === control && found.every((option) => holds(control, option)))) found = [...found, ...arrived(control)];

@@ -18,7 +18,7 @@ const HOLDER = 512;
 const POPOVER = 1024;
 const MEANINGS = new Map([
   ...each("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden", SPECIAL),
-  ...each("aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled", STATE),
+  ...each("aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled checked selected", STATE),
   ["aria-labelledby", LABELLED],
   ["aria-label", LABEL],
   ["title", TITLE],
@@ -141,16 +141,8 @@ function referred(element, name) {
 /** The accessible name, by the standard's steps (accname, HTML-AAM). @param {Element} element @param {string} tag @param {string} role @returns {string} */
 function nameOf(element, tag, role) {
   const means = traits(element);
-  if (means & LABELLED) {
-    const name = tidy(labelledBy(element));
-    if (name) return name;
-  }
-  if (means & LABEL) {
-    const name = tidy(attribute(element, "aria-label") || "");
-    if (name) return name;
-  }
-  const native = nativeName(element, tag, role);
-  if (native) return native;
+  const said = (means & LABELLED && tidy(labelledBy(element))) || (means & LABEL && tidy(attribute(element, "aria-label") || "")) || nativeName(element, tag, role);
+  if (said) return said;
   if (NAMED_BY_CONTENT.has(role) && tag !== "input") {
     const name = tidy(contentOf(element, element, 0, false));
     if (name) return isDoubled(name) && query(element, "[aria-labelledby]") ? name.slice(0, name.length >> 1) : name;
@@ -286,7 +278,7 @@ function embedded(element, tag, role) {
   if (role === "textbox" || role === "searchbox") return isSecret(element) ? "" : textContent(element);
   if (role === "listbox" || role === "combobox") {
     const chosen = query(element, '[aria-selected="true"]');
-    return chosen ? textContent(chosen) : "";
+    return chosen ? contentOf(chosen, chosen, 1, false) : "";
   }
   return null;
 }
@@ -306,8 +298,8 @@ function contentOf(element, asking, deep, hidden) {
   const slotted = root ? null : slottedIn(element, tag);
   const add = (/** @type {Element} */ inner) => {
     if (!hidden && ((!isSeen(inner) && isHidden(inner)) || isScaledAway(inner))) return;
-    // The native list that a component draws anew says the same once more.
-    if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select" || (matches(inner, BUTTONS) && attribute(asking, "contenteditable") === null))) return;
+    // The native list that a component draws anew says the same once more; a label says what the field in it is for.
+    if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select" || (localName(inner) === "label" && /** @type {HTMLLabelElement} */ (inner).control) || (matches(inner, BUTTONS) && attribute(asking, "contenteditable") === null))) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
     const added = textOf(inner, asking, deep + 1, hidden);
     if (!added) {
@@ -323,7 +315,7 @@ function contentOf(element, asking, deep, hidden) {
     if (type === 3) text += data(/** @type {Text} */ (child));
     else if (type === 1) add(/** @type {Element} */ (child));
   }
-  if (owns && !owning.has(element)) {
+  if (owns && !valuing && !owning.has(element)) {
     owning.add(element);
     for (const owned of referred(element, "aria-owns")) if (!holds(element, owned) && !holds(owned, element)) add(owned);
     owning.delete(element);

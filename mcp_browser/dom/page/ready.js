@@ -68,21 +68,16 @@ function checkedState(element) {
   }
   const inner = queryAll(element, "input[type=checkbox],input[type=radio],[aria-checked]");
   if (inner.length === 1 && !attribute(element, "aria-checked")) return checkedState(/** @type {Element} */ (inner[0]));
-  const given = attribute(element, "aria-checked") || attribute(element, "aria-pressed") || attribute(element, "aria-selected");
+  const given = attribute(element, "aria-checked") || attribute(element, "aria-pressed") || attribute(element, "aria-selected") || (saysItself(element, "checked") && "true");
   return given === "true" ? true : given === "false" || given === "mixed" ? false : null;
 }
 
 /** The parts of an element's boxes that lie in the view. @param {Element} element @returns {{left: number, top: number, right: number, bottom: number}[]} */
 function boxesInView(element) {
-  const boxes = [];
   const body = bodyOf(element);
   let rects = body === element ? Array.from(_getClientRects.call(element)) : [areaBox(element, body)];
   if (!rects.some((rect) => rect.width > 0 && rect.height > 0)) rects = Array.from(contentsOf(element).getClientRects());
-  for (const rect of rects.slice(0, 4)) {
-    const box = partInView(rect);
-    if (box.right - box.left >= 1 && box.bottom - box.top >= 1) boxes.push(box);
-  }
-  return boxes;
+  return rects.slice(0, 4).map(partInView).filter((box) => box.right - box.left >= 1 && box.bottom - box.top >= 1);
 }
 
 /** @param {Element} element @returns {DOMRect} the box of an element, or of what is in it where it has none */
@@ -208,11 +203,11 @@ function thumbOf(range) {
 
 const TICK_CLASS = /(?:^|[\s_-])check-?box(?:$|[\s_-])/i;
 const LARGEST_TICK = 40;
-/** The icon in an item that is drawn as a box to tick and says nothing of its state. @param {Element} item */
+/** The icon in an item, and in none within it, that is drawn as a box to tick and says nothing of its state. @param {Element} item */
 function tickOf(item) {
-  const isTick = (/** @type {Element} */ one) => TICK_CLASS.test(attribute(one, "class") || "") && isBlank(textContent(one)) && isSeen(one) && rectOf(one).width <= LARGEST_TICK;
+  const isTick = (/** @type {Element} */ one) => TICK_CLASS.test(attribute(one, "class") || "") && isBlank(textContent(one)) && isSeen(one) && rectOf(one).width <= LARGEST_TICK && closest(one, "[role=treeitem]") === closest(item, "[role=treeitem]");
   const ticks = Array.from(queryAll(item, "[class*=check i]")).filter(isTick);
-  return ticks.length === 1 ? /** @type {Element} */ (ticks[0]) : null;
+  return ticks.every((one) => holds(/** @type {Element} */ (ticks[0]), one)) ? (ticks[0] ?? null) : null;
 }
 
 /** @param {number} id @param {string} purpose @param {boolean} force @param {boolean} faint whether it may be transparent @returns {Promise<object>} */
@@ -266,7 +261,7 @@ async function tryReady(id, purpose, force, faint) {
     return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
   }
   const thumb = facts.type === "range" && (kind === "slider" || isClippedAway(element)) ? thumbOf(element) : null;
-  const tick = purpose === "check" && facts.checked === null ? tickOf(element) : null;
+  const tick = purpose === "check" && (facts.checked === null || line.role === "treeitem") ? tickOf(element) : null;
   const surface = thumb || tick || surfaceOf(element, tag);
   if (!surface && !faint && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
     const scrolled = waitsForScroll(bodyOf(element));

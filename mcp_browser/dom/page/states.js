@@ -96,6 +96,9 @@ function pushText(text, field, states) {
   if (!secret && text.length > LONGEST_VALUE) states.push(`characters=${text.length}`);
 }
 
+/** Whether a component that has no role is checked or selected by an attribute of its own, as native controls are. @param {Element} element @param {string} state */
+const saysItself = (element, state) => localName(element).includes("-") && !explicitRole(element) && (attribute(element, state) ?? "false") !== "false";
+
 /** @param {Element} element @param {string} tag @param {string} role @param {string} name @returns {string[]} */
 function statesOf(element, tag, role, name) {
   /** @type {string[]} */
@@ -125,7 +128,7 @@ function statesOf(element, tag, role, name) {
     return states;
   }
 
-  const checked = tag === "input" ? null : attribute(element, "aria-checked");
+  const checked = tag === "input" ? null : attribute(element, "aria-checked") || (saysItself(element, "checked") && "true");
   if (checked === "true") states.push("checked");
   else if (checked === "mixed") states.push("checked=mixed");
   const pressed = attribute(element, "aria-pressed");
@@ -133,7 +136,7 @@ function statesOf(element, tag, role, name) {
   else if (pressed === "mixed" || pressed === "false") states.push(`pressed=${pressed}`);
   const expanded = attribute(element, "aria-expanded");
   if (tag !== "summary" && (expanded === "true" || expanded === "false")) states.push(`expanded=${expanded}`);
-  if (attribute(element, "aria-selected") === "true") states.push("selected");
+  if (attribute(element, "aria-selected") === "true" || saysItself(element, "selected")) states.push("selected");
   const current = attribute(element, "aria-current");
   if (current && current !== "false") states.push("current");
   if (role === "slider" || role === "spinbutton" || role === "scrollbar") {
@@ -170,8 +173,8 @@ function statesOf(element, tag, role, name) {
 function heldBy(element) {
   if (attribute(element, "data-placeholder") === "") return "";
   // A field that is not typed into shows all of the value; what stands beside it may be its label.
-  const twin = explicitRole(element) === "combobox" ? /** @type {HTMLInputElement | null} */ (query(element, "input[role=combobox][readonly]")) : null;
-  if (twin?.value && isSeen(twin) && !isSecret(twin)) return twin.value;
+  const twin = explicitRole(element) === "combobox" ? /** @type {HTMLInputElement[]} */ (shownWithin(element, "input[readonly]"))[0] : null;
+  if (twin?.value && !isSecret(twin)) return twin.value;
   valuing = true;
   try {
     const text = contentOf(element, element, 0, false);

@@ -173,9 +173,9 @@ function addedText(element, where) {
   if (!isAddedTo(element, where)) return "";
   const { content, display, visibility, position, fontFamily } = styleOf(element, `::${where}`);
   const text = display === "none" || visibility !== "visible" ? "" : written(content);
-  // A letter by which the font of icons draws a sign.
+  // A letter or word by which the font of icons draws a sign.
   const outer = /^[a-z]$/i.test(text) && ICONS_CALLED.test(attribute(element, "class") || "") && !matches(element, CONTROLS) ? flatParent(element) : null;
-  if (isElement(outer) && styleOf(outer).fontFamily !== fontFamily) return "";
+  if ((isElement(outer) && styleOf(outer).fontFamily !== fontFamily) || (ONE_WORD.test(text) && ICONS_CALLED.test(fontFamily))) return "";
   return text && position === "absolute" ? ` ${text} ` : text;
 }
 
