@@ -63,6 +63,11 @@ def run(loaded: LoadedSettings, asked: Arguments) -> int:
     settings, given = loaded.settings, asked.given
     if bool(given.get("task", "").strip()) == ("replay" in given):
         raise SettingsError('say what is to be done: mcp-browser run "…", or --replay FOLDER.')
+    # Where a variable or a file says it, it is for other tasks, too.
+    file, is_flag = settings.agent.secrets, loaded.origins["secrets"] == "--secrets"
+    if file is not None and is_flag and "secret" not in given:
+        known = ", ".join(load_secrets(file).names) or "none"
+        raise SettingsError(f"--secrets: name what the task may type, --secret NAME; there are: {known}.")
     identifier = new_task_id()
     if "replay" in given:
         return _replay(settings, given, identifier)
