@@ -22,6 +22,7 @@ let socket = null;
 /** @type {object[]} */
 const held = [];
 let tries = 0;
+let ended = false;
 
 /** @param {Listener} listener */
 export function connect(listener) {
@@ -36,13 +37,16 @@ export function connect(listener) {
     for (const message of held.splice(0)) deliver(message);
   });
   opened.addEventListener("message", ({ data }) => {
-    if (typeof data === "string") listener.received(JSON.parse(data));
-    else {
+    if (typeof data === "string") {
+      const message = JSON.parse(data);
+      if (message.type === "ended") ended = true;
+      else listener.received(message);
+    } else {
       const head = new DataView(data);
       listener.pictured(head.getUint32(0), head.getUint32(4), new Blob([new Uint8Array(data, HEAD_BYTES)]));
     }
   });
-  opened.addEventListener("close", () => lost(listener));
+  opened.addEventListener("close", () => (ended ? listener.lost("The session has ended.") : lost(listener)));
 }
 
 /** The server has gone, or lets this page in no more: find out which, and try again. @param {Listener} listener */
