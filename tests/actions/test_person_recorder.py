@@ -145,6 +145,15 @@ async def test_a_recording_names_the_secrets_that_a_person_types(hand: Hand) -> 
     assert CODE not in recorded.text
 
 
+async def test_a_number_that_arrow_keys_step_is_filled_in_and_no_key_is_pressed(hand: Hand) -> None:
+    await hand.open("<label>Number <input type=number value=3></label>")
+    person, page = Person(hand.session), hand.session.current_tab.page
+    async with recording(hand) as recorded:
+        await person.click(page.get_by_label("Number"))
+        await person.press("ArrowUp", "ArrowUp")
+    assert list(recorded.lines[1:]) == ['page.get_by_role("spinbutton", name="Number", exact=True).fill("5")']
+
+
 @pytest.mark.slow
 async def test_a_form_is_recorded_and_done_again_and_its_secrets_have_names(
     hand: Hand, tmp_path: Path
