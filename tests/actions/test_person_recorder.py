@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.async_api import FrameLocator, Locator, Page, expect
 
-from mcp_browser.agent import recorder
 from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.record.variables import example_of
 from mcp_browser.agent.recorder import RESULT_SECONDS, Check, PersonRecorder
@@ -344,11 +343,8 @@ async def test_navigation_tabs_popups_and_keys(hand: Hand, site: Site) -> None:
 async def test_in_a_window_a_person_chooses_files_in_the_systems_dialog(
     hand: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def in_window(_settings: object) -> bool:
-        return False
-
     # Without a window the dialog is cancelled at once, which the page hears of where it is not kept away.
-    monkeypatch.setattr(recorder, "runs_headless", in_window)
+    monkeypatch.setattr(hand.session.takeover, "in_window", True)
     await hand.open("<input type=file aria-label=CV oncancel='out.textContent += `cancelled`'><p id=out></p>")
     person, page = Person(hand.session), hand.session.current_tab.page
     cdp: Any = await page.context.new_cdp_session(page)
