@@ -84,7 +84,4 @@ async def viewed_on_loopback(
     app = Starlette(routes=view.routes(), middleware=middleware)
     async with _served(app, **uvicorn_options(access, connections, websockets=True)) as base:
         view.print_address(base, opens=opens)
-        try:
-            yield view.link_to, view.app
-        finally:
-            await view.say_the_end()
+        yield view.link_to, view.app

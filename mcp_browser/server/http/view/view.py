@@ -11,7 +11,6 @@ import sys
 import time
 import webbrowser
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -44,7 +43,6 @@ from mcp_browser.server.principals import (
 )
 from mcp_browser.server.view.app import PAGE, ViewApp
 from mcp_browser.server.view.journal import Journal
-from mcp_browser.server.view.viewer import TransportClosed
 from mcp_browser.settings import AccessSettings
 
 LINK = "/link/"  # Where links are, below the view
@@ -209,7 +207,6 @@ class LiveView:
         self.admission = Admission(settings.access, self._folder)
         self.app = ViewApp(settings_of, self._journal)
         self._origin, self._opens = "", False
-        self._open: set[_SocketTransport] = set()
 
     def is_open(self, path: str) -> bool:
         """Whether a path needs no token: nothing in the page's files is private."""
@@ -237,12 +234,6 @@ class LiveView:
             _print(f"{self._origin}{self._folder}: sign in with a token")
         else:
             self._print_link()
-
-    async def say_the_end(self) -> None:
-        """Tell the open pages that nothing is served here again: they do not try to connect."""
-        for transport in self._open.copy():
-            with suppress(TransportClosed):
-                await transport.send({"type": "ended"})
 
     def link_to(self, request: Context, session: BrowserSession) -> str | None:
         """A link to one session for the person behind a call; it works once. None where they may not view."""
@@ -331,12 +322,9 @@ class LiveView:
             refused = "Only the page of the view may connect here."
         else:
             await socket.accept()
-            transport = _SocketTransport(socket)
-            self._open.add(transport)
-            try:
-                await self.app.serve(transport, viewer, lambda: self._sessions_of(viewer, socket.scope))
-            finally:
-                self._open.remove(transport)
+            await self.app.serve(
+                _SocketTransport(socket), viewer, lambda: self._sessions_of(viewer, socket.scope)
+            )
             return
         await socket.send_denial_response(_refused(refused))
 
