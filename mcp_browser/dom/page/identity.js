@@ -52,17 +52,12 @@ function pathOf(element) {
 
 /** The element at the end of such a way, or null. @param {string} path */
 function follow(path) {
-  /** @type {Node | null} */
-  let node = document;
-  for (const tree of path.split(" >> ")) {
-    if (node !== document) node = node && shadowOf(/** @type {Element} */ (node));
-    for (const step of tree.split(" > ")) {
-      const [tag = "", place = "1"] = step.replace(/\)$/, "").split(":nth-of-type(");
-      const same = node ? childrenOf(node).filter((child) => CSS.escape(localName(child)) === tag) : [];
-      node = same[Number(place) - 1] || null;
-    }
+  let node = /** @type {Element | null} */ (null);
+  for (const [i, tree] of path.split(" >> ").entries()) {
+    const root = i ? node && shadowOf(node) : document;
+    node = (root && queryAll(root, i ? `:host > ${tree}` : tree)[0]) || null;
   }
-  return /** @type {Element | null} */ (node);
+  return node;
 }
 
 /** Elements of all trees that have a value of an attribute; those of a tag, unless the attribute is made to be found by. @param {string} tag @param {string} name @param {string} value */
@@ -164,11 +159,9 @@ function asCandidate(element) {
   return { element, role: line.role, name: recordedName(line, element) };
 }
 
-/** What stands in a record for what is secret. */
-const KEPT_BACK = /\[redacted\]|<secret>.*?<\/secret>/;
 /** Whether a text is the recorded one, whatever is secret in it. @param {string | undefined} own @param {string | undefined} kept */
 function isAsKept(own, kept) {
-  const [before = "", ...after] = (kept || "").split(KEPT_BACK);
+  const [before = "", ...after] = (kept || "").split(/\[redacted\]|<secret>.*?<\/secret>/);
   return own === kept || (!!own && after.length > 0 && own.startsWith(before) && own.endsWith(after[after.length - 1] || ""));
 }
 
