@@ -158,11 +158,7 @@ class Agent:
                 taken_up=self._state.started and session is not self._worked_in,
             )
             self._worked_in = session
-            try:
-                return await run.run()
-            finally:
-                with contextlib.suppress(Exception):
-                    await run.write_up()
+            return await run.run_and_write_up()
 
     async def models(self) -> RunModels:
         """The model that is asked, the fallback and the judge; raises as `chat_model` does."""
@@ -188,8 +184,8 @@ class Agent:
         return await chat_model(named, settings)
 
     def _secrets(self) -> Secrets:
-        file, names = self._settings.agent.secrets, self.history.task.secrets
-        found = load_secrets(file) if file is not None and names else Secrets()
+        names = self.history.task.secrets
+        found = load_secrets(self._settings.agent.secrets if names else None)
         for name, secret in self._given_secrets.items():
             found.add(name, secret)
         return found.only(dict.fromkeys((*names, *self._given_secrets)))

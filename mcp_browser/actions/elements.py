@@ -22,6 +22,7 @@ elements = Registry(group="core")
 SUGGESTING_SECONDS = 3.0  # How long a field may take to show what its text suggests, before Enter
 
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
+_OPENING = frozenset({"button", "clickable", "link"})  # What may open the system's dialog for files
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 
 
@@ -241,9 +242,6 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> str:
             if value and element.role == "combobox":
                 return await _choose_or_type(ctx, element, value)
             return await _fill(ctx, element, value, append=False, slowly=False)
-
-
-_OPENING = frozenset({"button", "clickable", "link"})  # What may open the system's dialog for files
 
 
 def _upload_code(code: Code, paths: list[str], argument: str = "index") -> None:

@@ -53,9 +53,8 @@ class TakeoverHolder:
 class Takeover:
     """Who has the browser of one session, and the message to the model when they have handed it back.
 
-    `changed` wakes waiters at each beginning and end. `seconds` is how long people have had the browser so
-    far; `ended` is when the last of them handed it back, by the monotonic clock. `in_window`: a person sits
-    at the browser's window; they choose files in the system's dialog.
+    `changed` wakes waiters at each beginning and end. `seconds` is how long people had the browser so far;
+    `ended` is when the last of them handed it back, by the monotonic clock. `in_window`: they see its window.
     """
 
     def __init__(self, tabs: Tabs, services: SessionServices, *, in_window: bool) -> None:
@@ -242,17 +241,18 @@ class Takeover:
                 taken.set_result(None)
                 self.changed.wake()
                 while not release.done():
-                    for tab in self._tabs.all.values() if self.in_window else ():
-                        if not tab.person_chooses:
-                            tab.choose_files(by_person=True)
-                            choosing.add(tab)
+                    new = {
+                        one for one in self._tabs.all.values() if self.in_window and not one.person_chooses
+                    }
+                    for tab in new:
+                        tab.choose_files(by_person=True)
+                    choosing |= new
                     reading = begin(self.read_secrets())
                     await asyncio.wait({reading, release}, return_when=asyncio.FIRST_COMPLETED)
                     await asyncio.wait({release}, timeout=READ_SECONDS)
         finally:
-            for tab in choosing:
-                if not tab.closed:
-                    tab.choose_files(by_person=False)
+            for tab in {one for one in choosing if not one.closed}:
+                tab.choose_files(by_person=False)
             self._holder = self._holding = None
             self.ended = time.monotonic()
             for clock in self._clocks:
