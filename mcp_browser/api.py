@@ -85,6 +85,7 @@ class Agent:
         self.control = Control()
         self._state = AgentState()
         self._model, self._judge = model, judge
+        self._models: RunModels | None = None
         self._initial = [ActionCall(name=name, arguments=dict(given)) for one in initial_actions
                          for name, given in one.items()]  # fmt: skip
         self._on_step = on_step
@@ -157,15 +158,14 @@ class Agent:
                 taken_up=self._state.started and session is not self._worked_in,
             )
             self._worked_in = session
-            try:
-                return await run.run()
-            finally:
-                with contextlib.suppress(Exception):
-                    await run.write_up()
+            return await run.run_and_write_up()
 
     async def models(self) -> RunModels:
         """The model that is asked, the fallback and the judge; raises as `chat_model` does."""
-        return await with_settings_models(await self.chat_model(), self._settings.agent, judge=self._judge)
+        if self._models is None:
+            model = await self.chat_model()
+            self._models = await with_settings_models(model, self._settings.agent, judge=self._judge)
+        return self._models
 
     async def chat_model(self) -> ChatModel:
         """The model that is asked.
@@ -181,12 +181,11 @@ class Agent:
         if isinstance(named, str):
             # Its address, its window and the like are those of the settings.
             settings = settings.model_copy(update={"model": named})
-        self._model = await chat_model(named, settings)
-        return self._model
+        return await chat_model(named, settings)
 
     def _secrets(self) -> Secrets:
-        file, names = self._settings.agent.secrets, self.history.task.secrets
-        found = load_secrets(file) if file is not None and names else Secrets()
+        names = self.history.task.secrets
+        found = load_secrets(self._settings.agent.secrets if names else None)
         for name, secret in self._given_secrets.items():
             found.add(name, secret)
         return found.only(dict.fromkeys((*names, *self._given_secrets)))

@@ -196,7 +196,9 @@ async def named(call: Execution, next: Next) -> ActionResult:
     """Replace names of elements by indexes, as soon as the elements are there."""
     may_name = any(isinstance(value, str | list) for value in call.arguments.values())
     if may_name and (call.batch is None or call.prepare is not None):
-        limit = max(call.rules.settings.limits.action_timeout, call.action.time_of(call.params))
+        limit, usual = call.action.time_of(call.params), call.rules.settings.limits.action_timeout
+        if call.action.own_time is None or call.action.effect != "read":  # Not what waits and no more.
+            limit = max(limit, usual)
         within = call.within
         try:
             limit = ONE_MORE_NAME if within is not None and within.has_missed else limit

@@ -24,8 +24,8 @@ READY = b'{"jsonrpc":"2.0","method":"mcp-browser/ready"}\n'
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 MOST_STARTS = 5
-ANSWER_SECONDS = 20.0
-"""How long a server may take to say how it is, or to end."""
+ANSWER_SECONDS = 10.0
+"""How long a server may take to say how it is; to end, twice as long."""
 
 _ENDED = "The background server ended before it answered: look with get_state what was done."
 _ENVELOPE = {
@@ -165,7 +165,7 @@ def _connected(name: str, limit: float | None = None) -> tuple[socket.socket, IO
 
 
 def _is_served(name: str) -> bool:
-    connection = _connected(name, ANSWER_SECONDS)
+    connection = _connected(name, 1.0)  # One that is silent is there.
     if connection is not None:
         connection[0].close()
     return connection is not None
@@ -189,6 +189,7 @@ def _asked(name: str, words: Sequence[str], given: str | None = None) -> dict[st
             while answer and b'"id":1,' not in answer[:40]:
                 answer = answers.readline()
             if b'"wants":"end"' in answer:
+                line.settimeout(2 * ANSWER_SECONDS)
                 answers.read()  # It ends with the server.
         except OSError:
             answer = b""
@@ -262,7 +263,7 @@ def _stop(names: Sequence[str]) -> int:
             elif answer is not None and answer.get("code"):
                 code = FAILED
                 sys.stderr.write(
-                    f"mcp-browser do: the server of {name!r} does not answer; end it yourself.\n"
+                    f"mcp-browser do: the server of {name!r} does not answer; end its process yourself.\n"
                 )
                 continue
         _shown({"output": f"{name}: {'was not running' if answer is None else 'stopped'}"})

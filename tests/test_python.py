@@ -101,7 +101,9 @@ async def test_an_agent_in_a_lent_session_leaves_it_open_and_goes_on(
     assert first.obstacle is not None
     assert "Which tea?" in first.obstacle
     assert (second.status, second.answer) == (TaskStatus.UNCONFIRMED, "Red tea.")
+    models = await by_judge.models()
     assert (await by_judge.run()).succeeded
+    assert await by_judge.models() is models
     assert "The red one." in "\n".join(message.text for message in model.requests[1])
     assert (tmp_path / "report.html").exists()
     assert not session.closed

@@ -22,6 +22,7 @@ elements = Registry(group="core")
 SUGGESTING_SECONDS = 3.0  # How long a field may take to show what its text suggests, before Enter
 
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
+_OPENING = frozenset({"button", "clickable", "link"})  # What may open the system's dialog for files
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 
 
@@ -188,8 +189,8 @@ def _fill_form_code(code: Code, params: FillFormParams) -> None:
         record = code.record(argument)
         if record.role in ("checkbox", "radio", "switch"):
             code.call(code.element(argument), "set_checked", value is True or str(value).lower() in _YES)
-        elif record.attributes.get("type") == "file":
-            code.call(code.element(argument), "set_input_files", value)
+        elif record.attributes.get("type") == "file" or record.role in _OPENING:
+            _upload_code(code, value if isinstance(value, list) else [str(value)], argument)
         elif record.tag == "select" or isinstance(value, list):
             _select_code(code, value if isinstance(value, list) else [str(value)], argument)
         else:
@@ -218,7 +219,10 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> str:
     """Fill several fields: text, option labels, true/false, file paths."""
     (field,) = params.fields
     element, value = ctx.tab.element(field.index), field.value
-    match await element.kind():
+    kind = await element.kind()
+    if kind == "text" and element.role in _OPENING and {"/", "."} & {*str(value)}:
+        kind = "file"
+    match kind:
         case "check":
             return await _set_checked(element, checked=_as_bool(value, element))
         case "select":
@@ -240,13 +244,13 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> str:
             return await _fill(ctx, element, value, append=False, slowly=False)
 
 
-def _upload_code(code: Code, paths: list[str]) -> None:
+def _upload_code(code: Code, paths: list[str], argument: str = "index") -> None:
     if any(path.startswith(("browser:", "data:")) for path in paths):
         raise NoEquivalent("it was a file of the session: put its path here")
-    if code.record().attributes.get("type") == "file":
-        code.call(code.element(), "set_input_files", paths)
+    if code.record(argument).attributes.get("type") == "file":
+        code.call(code.element(argument), "set_input_files", paths)
     else:
-        code.choose_files(code.element(), paths)
+        code.choose_files(code.element(argument), paths)
 
 
 @elements.action(reach="elements", code=lambda code, params: _upload_code(code, params.paths), alone=True)

@@ -20,7 +20,7 @@ from mcp_browser.agent.record.evidence import Evidence, Passage, Verdict
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.state import AgentState
-from mcp_browser.errors import ActionError, InvalidOutput, ModelError
+from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError, ModelRefused
 from mcp_browser.llm.messages import LEAST_CHARACTERS_A_TOKEN, system, user
 from mcp_browser.text import cut, one_line, quoted
 
@@ -201,10 +201,11 @@ class Confirmer:
         request, rules = "\n".join(asked), system(prompt("judge"))
         try:
             reply = await client.ask([rules, user(request, *page.images)], form=VERDICT_FORM)
-        except ModelError:
-            if not page.images:
-                raise
+        except ModelError as error:
             # Many a model takes no pictures and is not known for it; its server's words for that differ.
+            refused = isinstance(error, ModelRefused | ContextTooLong) or "image" in str(error).lower()
+            if not (page.images and refused):
+                raise
             reply = await client.ask([rules, user(request)], form=VERDICT_FORM)
         try:
             return Verdict.model_validate({**object_in(reply), "facts": against})

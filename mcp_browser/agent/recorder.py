@@ -30,7 +30,6 @@ from mcp_browser.agent.recorded import Moment, Named, PersonStep, Recording, rec
 from mcp_browser.browser.concurrency import Condition, begin
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.network.log import NetworkLog
-from mcp_browser.browser.process.launch import runs_headless
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
@@ -85,8 +84,6 @@ class PersonRecorder(SessionPlugin):
         self.active = True
         self.name, self.url = name or "recorded", url
         self.steps = []
-        remote = self._session.artifacts.remote
-        self._is_in_window = not (remote or runs_headless(self._session.settings.browser))
         self.followed: set[int] = set()
         self.checking = None
         self._moment: Moment | None = None
@@ -112,7 +109,7 @@ class PersonRecorder(SessionPlugin):
         await self.check(None)
         self.active = False
         for tab in list(self._session.tabs.values()):
-            if self._is_in_window and tab.id in self.followed:
+            if self._session.takeover.in_window and tab.id in self.followed:
                 tab.choose_files(by_person=False)
             with contextlib.suppress(*_UNTAKEN):
                 await tab.ask(tab.dom.person.leave(), limit=RECORDING_SECONDS)
@@ -165,7 +162,7 @@ class PersonRecorder(SessionPlugin):
         now, ids, _ = await _visits(tab)
         self._visits[tab.id] = now, ids
         await tab.ask(tab.dom.person.follow(partial(self._on_report, tab)), limit=FINDING_SECONDS)
-        if self._is_in_window and self.active:
+        if self._session.takeover.in_window and self.active:
             tab.choose_files(by_person=True)
         self.followed.add(tab.id)
 

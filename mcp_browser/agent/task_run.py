@@ -96,6 +96,13 @@ class TaskRun(ABC):
             self._save()
         return self.outcome()
 
+    async def run_and_write_up(self) -> TaskOutcome:
+        """Run, and write the run up however it ends."""
+        try:
+            return await self.run()
+        finally:
+            await self.write_up()
+
     @abstractmethod
     async def _work(self) -> None:
         """Take one step after the other."""

@@ -94,7 +94,8 @@ class TabPage:
         self._workers: Workers | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
         self._drawn = 0  # Number of the last document that has answered with its DOM complete
-        self.choose_files(by_person=False)
+        self.person_chooses = False  # Files, in the system's dialog
+        self._keep_files_dialog(away=True)
         page.on("close", lambda _page: self.gone())
         page.on("crash", lambda _page: self.crash())
         page.on("load", self._on_load)
@@ -322,7 +323,7 @@ class TabPage:
     async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None:
         """The file chooser that input opens within `limit` seconds; None if none opens."""
         self._choosing = asyncio.get_running_loop().create_future()
-        if by_person := self._person_chooses:
+        if by_person := self.person_chooses:
             self._keep_files_dialog(away=True)
         try:
             await opening
@@ -332,13 +333,14 @@ class TabPage:
             return None
         finally:
             self._choosing = None
-            if by_person and self._person_chooses:
+            if by_person and self.person_chooses:
                 self._keep_files_dialog(away=False)
 
     def choose_files(self, *, by_person: bool) -> None:
         """Let a person choose files in the system's own dialog, or keep it from opening, by a listener."""
-        self._person_chooses = by_person
-        self._keep_files_dialog(away=not by_person)
+        if by_person is not self.person_chooses:
+            self.person_chooses = by_person
+            self._keep_files_dialog(away=not by_person)
 
     def _keep_files_dialog(self, *, away: bool) -> None:
         change = self.page.on if away else self.page.remove_listener

@@ -19,6 +19,7 @@ from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.observation import Effect
 from mcp_browser.browser.page import ActionScope
+from mcp_browser.browser.process.launch import runs_headless
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.profile import remove_leftovers_once
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, SessionPlugins
@@ -147,7 +148,9 @@ class BrowserSession:
         self._tabs = Tabs(self.services, self._plugins)
         self.tabs = self._tabs.all
         self.tab_switched = self._tabs.switched  # Wakes when another tab is the current one
-        self.takeover = Takeover(self._tabs, self.services)
+        self.takeover = Takeover(
+            self._tabs, self.services, in_window=not (remote or runs_headless(settings.browser))
+        )
         self._observer = Observer(self._tabs, self.services)
         self.observe = self._observer.observe
         self.settle = self._observer.settle

@@ -53,13 +53,14 @@ class TakeoverHolder:
 class Takeover:
     """Who has the browser of one session, and the message to the model when they have handed it back.
 
-    `changed` wakes waiters at each beginning and end. `seconds` is how long people have had the browser so
-    far; `ended` is when the last of them handed it back, by the monotonic clock.
+    `changed` wakes waiters at each beginning and end. `seconds` is how long people had the browser so far;
+    `ended` is when the last of them handed it back, by the monotonic clock. `in_window`: they see its window.
     """
 
-    def __init__(self, tabs: Tabs, services: SessionServices) -> None:
+    def __init__(self, tabs: Tabs, services: SessionServices, *, in_window: bool) -> None:
         self._tabs = tabs
         self._services = services
+        self.in_window = in_window
         self._longest_wait = services.settings.limits.takeover_wait
         self._holder: TakeoverHolder | None = None
         self._holding: asyncio.Task[None] | None = None
@@ -228,6 +229,7 @@ class Takeover:
         self, holder: TakeoverHolder, taken: "asyncio.Future[None]", release: "asyncio.Future[None]"
     ) -> None:
         """Hold the session's lock until the browser is handed back."""
+        choosing: set[Tab] = set()
         try:
             async with self._services.limits.lock:
                 self._place_before = self._place()
@@ -239,10 +241,18 @@ class Takeover:
                 taken.set_result(None)
                 self.changed.wake()
                 while not release.done():
+                    new = {
+                        one for one in self._tabs.all.values() if self.in_window and not one.person_chooses
+                    }
+                    for tab in new:
+                        tab.choose_files(by_person=True)
+                    choosing |= new
                     reading = begin(self.read_secrets())
                     await asyncio.wait({reading, release}, return_when=asyncio.FIRST_COMPLETED)
                     await asyncio.wait({release}, timeout=READ_SECONDS)
         finally:
+            for tab in {one for one in choosing if not one.closed}:
+                tab.choose_files(by_person=False)
             self._holder = self._holding = None
             self.ended = time.monotonic()
             for clock in self._clocks:

@@ -232,6 +232,11 @@ def _refuse(parser: argparse.ArgumentParser, words: Sequence[str], own_flags: Se
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are settings that are wrong."""
 
+    def __init__(self, **options: Any) -> None:
+        """Take flags written in full, and give back only what was given; `options` are argparse's."""
+        options |= {"allow_abbrev": False, "formatter_class": wide, "argument_default": argparse.SUPPRESS}
+        super().__init__(**options)
+
     def error(self, message: str) -> NoReturn:
         """Raise it."""
         unknown = re.search(r"argument COMMAND: invalid choice: '(.*?)' ", message)
@@ -270,9 +275,6 @@ def whole_parser(
         epilog="Each setting can also be a variable, such as MCP_BROWSER_ACTION_TIMEOUT, or a line in the "
         "--config file, such as action-timeout = 5. A flag wins over a variable, a variable over the file. "
         "`mcp-browser doctor` shows what is in force and where it came from.",
-        allow_abbrev=False,
-        formatter_class=wide,
-        argument_default=argparse.SUPPRESS,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     parser.add_argument(
@@ -288,9 +290,6 @@ def whole_parser(
             help=command.summary,
             description=f"{command.summary[0].upper()}{command.summary[1:]}.",
             epilog="Other settings are taken, too: see `mcp-browser --help`.",
-            allow_abbrev=False,
-            formatter_class=wide,
-            argument_default=argparse.SUPPRESS,
         )
         if name == "do" and add_actions is not None:
             added.add_argument("-s", metavar="NAME", help="the session")

@@ -14,7 +14,7 @@ from typing import Any, cast
 from mcp_browser.actions.code import secrets_named
 from mcp_browser.actions.registry import RegisteredAction, Registry, is_typed_in
 from mcp_browser.actions.schema import Schema, tool_schema
-from mcp_browser.cli.arguments import Arguments, Parser, settings_length, whole_parser, wide
+from mcp_browser.cli.arguments import Arguments, Parser, settings_length, whole_parser
 from mcp_browser.cli.sources import LoadedSettings, with_all_tools
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.tool_groups import load_actions
@@ -62,7 +62,7 @@ class Commands:
         """Read a command; `before` are words for the output before its name. Raises SettingsError."""
         name, *rest = words
         if name == FROM_STDIN:
-            action, parser = None, Parser(prog="mcp-browser do -", allow_abbrev=False)
+            action, parser = None, Parser(prog="mcp-browser do -")
             add_output(parser, types=False)
         else:
             action = self.action(name)
@@ -150,11 +150,7 @@ def parser_of(
     if action.is_bound_to_pages:
         description += f" Only on {', '.join(action.domains) or 'pages that pass its filter'}."
     parser = (make or partial(Parser, prog=f"mcp-browser do {action.name}"))(
-        description=description,
-        allow_abbrev=False,
-        formatter_class=wide,
-        argument_default=argparse.SUPPRESS,
-        conflict_handler="resolve",
+        description=description, conflict_handler="resolve"
     )
     add_output(parser, types=any(_typed(action)))
     schema = tool_schema(action.param_model)

@@ -7,7 +7,6 @@ import shutil
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_
 from mcp_browser.agent.record.report import REPORT_FILE
 from mcp_browser.agent.record.variables import Variables, example_of
 from mcp_browser.agent.replay import Replay
-from mcp_browser.agent.secrets.store import Secrets, load_secrets
+from mcp_browser.agent.secrets.store import load_secrets
 from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
 from mcp_browser.api import Agent
 from mcp_browser.browser.manager import BrowserManager
@@ -63,6 +62,10 @@ def run(loaded: LoadedSettings, asked: Arguments) -> int:
     settings, given = loaded.settings, asked.given
     if bool(given.get("task", "").strip()) == ("replay" in given):
         raise SettingsError('say what is to be done: mcp-browser run "…", or --replay FOLDER.')
+    # Where a variable or a file says it, it is for other tasks, too.
+    if loaded.origins["secrets"] == "--secrets" and "secret" not in given:
+        known = ", ".join(load_secrets(settings.agent.secrets).names) or "none"
+        raise SettingsError(f"--secrets: name what the task may type, --secret NAME; there are: {known}.")
     identifier = new_task_id()
     if "replay" in given:
         return _replay(settings, given, identifier)
@@ -81,16 +84,12 @@ def _task(settings: Settings, given: Mapping[str, Any]) -> Task:
     example = None
     if "example" in given:
         example = example_of(TaskFolder.read(SavedRuns.of(settings.agent).named(given["example"])).history())
+    limits = {name: given.get(f"max_{name}") for name in ("seconds", "tokens", "cost")}
     return Task(
         text=given["task"],
         context=example,
         start_url=given.get("start_url"),
-        budget=Budget(
-            steps=settings.agent.max_steps,
-            seconds=given.get("max_seconds"),
-            tokens=given.get("max_tokens"),
-            cost=Decimal(str(given["max_cost"])) if "max_cost" in given else None,
-        ),
+        budget=Budget.model_validate({"steps": settings.agent.max_steps, **limits}),
         style=given.get("style", "structured"),
         vision=True if "vision" in given else None,
         secrets=tuple(given.get("secret", ())),
@@ -130,8 +129,7 @@ def _replay(settings: Settings, given: Mapping[str, Any], identifier: str) -> in
     folder = runs.folder_of(identifier)
     recorded = TaskFolder.read(runs.named(given["replay"])).history()
     names = tuple(given.get("secret", ()))
-    file = settings.agent.secrets
-    secrets = (load_secrets(file) if file is not None else Secrets()).only(names)
+    secrets = load_secrets(settings.agent.secrets).only(names)
     task = recorded.task.model_copy(update={"secrets": names})
     history = AgentHistory(id=identifier, task=task, settings=recorded.settings, replay_of=recorded.id)
     variables = Variables(recorded, _variables(given.get("variable", ())))
@@ -150,13 +148,7 @@ def _replay(settings: Settings, given: Mapping[str, Any], identifier: str) -> in
         )
         replay.folder = TaskFolder(folder)
 
-        async def done_again() -> TaskOutcome:
-            try:
-                return await replay.run()
-            finally:
-                await replay.write_up()
-
-        return done_again(), replay.control
+        return replay.run_and_write_up(), replay.control
 
     return asyncio.run(_carry_out(settings, history, folder, begin, given))
 

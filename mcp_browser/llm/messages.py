@@ -144,27 +144,18 @@ class Usage(Frozen):
         """Both together; a cost is known where every part that used anything has one."""
         costs = [usage.cost for usage in (self, other) if usage.requests]
         known = [cost for cost in costs if cost is not None]
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            requests=self.requests + other.requests,
-            cost=sum(known, Decimal(0)) if known and len(known) == len(costs) else None,
-            estimated=self.estimated or other.estimated,
-        )
+        cost = sum(known, Decimal(0)) if known and len(known) == len(costs) else None
+        return Usage(**self._with(other, 1), cost=cost, estimated=self.estimated or other.estimated)
 
     def since(self, before: "Usage") -> "Usage":
         """The usage since `before`, an earlier state of the same count."""
         requests = self.requests - before.requests
         cost = None if self.cost is None or not requests else self.cost - (before.cost or 0)
-        return Usage(
-            input_tokens=self.input_tokens - before.input_tokens,
-            output_tokens=self.output_tokens - before.output_tokens,
-            cached_tokens=self.cached_tokens - before.cached_tokens,
-            requests=requests,
-            cost=cost,
-            estimated=self.estimated,
-        )
+        return Usage(**self._with(before, -1), cost=cost, estimated=self.estimated)
+
+    def _with(self, other: "Usage", sign: Literal[1, -1]) -> dict[str, Any]:
+        counts = ("input_tokens", "output_tokens", "cached_tokens", "requests")
+        return {name: getattr(self, name) + sign * getattr(other, name) for name in counts}
 
 
 def tokens_of(messages: Iterable[Message], form: OutputForm | None = None) -> int:

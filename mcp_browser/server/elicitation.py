@@ -22,7 +22,6 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import SecretStr, ValidationError
 
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.browser.process.launch import runs_headless
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.takeover import LONGEST_NOTE
 from mcp_browser.text import cut
@@ -278,8 +277,7 @@ def where_to_act(session: BrowserSession, link: str | None) -> str:
     """Where a person finds the browser, as a sentence; empty where they cannot reach it."""
     if link is not None:
         return f"Open {link} and take over the browser there; hand it back when you are done."
-    local = not session.artifacts.remote and session.settings.browser.browser_endpoint is None
-    if local and not runs_headless(session.settings.browser):
+    if session.takeover.in_window and session.settings.browser.browser_endpoint is None:
         return "The browser's window is open on this computer: act there."
     return ""
 

@@ -59,6 +59,18 @@ async def test_a_file_is_uploaded_by_its_content(hand: Hand) -> None:
     assert "filled" in await shown(hand, "filled")
 
 
+async def test_a_form_gives_files_to_a_button_that_asks_for_them(hand: Hand, upload_dir: Path) -> None:
+    (upload_dir / "cv.txt").write_text("tea")
+    await hand.open(
+        f"{PICKER}<button onclick='document.querySelector(`[type=file]`).click()'>Attach</button>"
+    )
+    index = hand.index("Attach")
+    await hand.do("fill_form", fields=[{"index": index, "value": [str(upload_dir / "cv.txt")]}])
+    assert await shown(hand, "tea") == "cv.txt|text/plain|tea"
+    text = await hand.do("fill_form", fields=[{"index": index, "value": "tea"}])
+    assert "is not a text field" in text
+
+
 async def test_several_files_of_every_source_are_uploaded_at_once(hand: Hand, upload_dir: Path) -> None:
     (upload_dir / "local.txt").write_text("local")
     kept = await hand.session.artifacts.add(b"kept", "kept.txt")

@@ -44,6 +44,17 @@ async def test_an_index_of_0_is_none_where_none_need_be_given(hand: Hand, action
     assert await hand.do(action) == await hand.do(action, index=0)
 
 
+@pytest.mark.parametrize("element", ["<button aria-label='{}'>Go</button>", "<input title='{}'>"])
+async def test_a_name_that_is_shown_cut_is_found_by_all_of_it_and_by_its_end(
+    hand: Hand, element: str
+) -> None:
+    name = " ".join(f"word{number}" for number in range(60))
+    assert "…" in await hand.open(element.format(name))
+    for text in (name, "word58 word59"):
+        await hand.do("find_elements", text=text)
+        assert hand.data["total"] == 1
+
+
 async def test_the_state_can_be_asked_for_while_a_dialog_is_open(hand: Hand) -> None:
     await hand.open("<button onclick=\"confirm('Sure?')\">Ask</button>")
     await hand.do("click_element", index=hand.index("Ask"))

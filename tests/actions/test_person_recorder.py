@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.async_api import FrameLocator, Locator, Page, expect
 
-from mcp_browser.agent import recorder
 from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.record.variables import example_of
 from mcp_browser.agent.recorder import RESULT_SECONDS, Check, PersonRecorder
@@ -143,6 +142,15 @@ async def test_a_recording_names_the_secrets_that_a_person_types(hand: Hand) -> 
     ]
     assert PASSWORD not in recorded.text
     assert CODE not in recorded.text
+
+
+async def test_a_number_that_arrow_keys_step_is_filled_in_and_no_key_is_pressed(hand: Hand) -> None:
+    await hand.open("<label>Number <input type=number value=3></label>")
+    person, page = Person(hand.session), hand.session.current_tab.page
+    async with recording(hand) as recorded:
+        await person.click(page.get_by_label("Number"))
+        await person.press("ArrowUp", "ArrowUp")
+    assert list(recorded.lines[1:]) == ['page.get_by_role("spinbutton", name="Number", exact=True).fill("5")']
 
 
 @pytest.mark.slow
@@ -335,11 +343,8 @@ async def test_navigation_tabs_popups_and_keys(hand: Hand, site: Site) -> None:
 async def test_in_a_window_a_person_chooses_files_in_the_systems_dialog(
     hand: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def in_window(_settings: object) -> bool:
-        return False
-
     # Without a window the dialog is cancelled at once, which the page hears of where it is not kept away.
-    monkeypatch.setattr(recorder, "runs_headless", in_window)
+    monkeypatch.setattr(hand.session.takeover, "in_window", True)
     await hand.open("<input type=file aria-label=CV oncancel='out.textContent += `cancelled`'><p id=out></p>")
     person, page = Person(hand.session), hand.session.current_tab.page
     cdp: Any = await page.context.new_cdp_session(page)

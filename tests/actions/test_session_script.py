@@ -151,6 +151,21 @@ async def test_a_secret_that_the_page_shows_is_not_in_the_file(hand: Hand) -> No
     assert "Use <shop>" in text
 
 
+@pytest.mark.fresh
+async def test_a_test_whose_secret_is_not_set_says_which_variable_to_set(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hand.open("<input type=password aria-label=Word>")
+    await hand.do("input_text", index=hand.index("Word"), text="hunter22")
+    test: dict[str, Any] = {}
+    exec((await exported(hand, "unset")).read_text(), test)
+    monkeypatch.delenv("WORD", raising=False)
+    with pytest.raises(LookupError, match="set WORD to the secret"):
+        test["secret"]("word")
+    monkeypatch.setenv("WORD", "hunter22")
+    assert test["secret"]("word") == "hunter22"
+
+
 async def found(hand: Hand, role: str) -> list[dict[str, Any]]:
     await hand.do("find_elements", role=role)
     return hand.data["elements"]

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
+from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments, NotFound
 from tests.actions.hand import Hand
 
 pytestmark = pytest.mark.slow
@@ -64,6 +64,8 @@ async def test_seconds_beside_a_condition_are_the_most_that_is_waited(hand: Hand
         error = await hand.fails("wait_for", DeadlineExceeded, text="Never", **limit)
         assert 'Waited 0.4 s in vain for the text "Never"' in error
         assert hand.site.url in error
+        error = await hand.fails("wait_for", NotFound, index='button "Never"', **limit)
+        assert 'There is no button "Never"; it was waited for 0.4 s.' in error
 
 
 async def test_a_caller_s_wait_may_be_longer_than_the_limit_of_a_call(hand: Hand) -> None:

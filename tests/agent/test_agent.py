@@ -442,6 +442,16 @@ async def test_a_judge_that_takes_no_pictures_judges_by_the_text(session: Browse
     assert outcome.status is TaskStatus.SUCCEEDED, outcome.obstacle
 
 
+async def test_a_judge_that_cannot_answer_now_is_not_asked_again_without_the_picture(
+    session: BrowserSession, site: Site
+) -> None:
+    judge = ScriptedModel([ModelRateLimited("Come back tomorrow.", retry_after=86_400)], judges=True)
+    task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
+    _, outcome = await run_agent(task, [done("None.")], session, judge=judge)
+    assert "it could not be checked: Come back tomorrow." in (outcome.obstacle or "")
+    assert all(any(message.images for message in request) for request in judge.requests)
+
+
 async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -> None:
     def say(messages: Sequence[Message]) -> Any:
         if "You shorten the memory" in messages[0].text:

@@ -123,6 +123,19 @@ async def test_it_says_where_it_departs_on_a_changed_page(session: BrowserSessio
     assert 'button "Send"' in moved
 
 
+async def test_an_element_is_the_recorded_one_where_the_record_hides_a_secret_of_its_address(
+    session: BrowserSession, site: Site
+) -> None:
+    link = (
+        "<a href='/status/200?token={}&way=1' onclick='out.textContent = this.id; return false' {}>Open</a>"
+    )
+    url = site.page(f"{link.format('abcdef123456', 'id=one')} {link.format('123456abcdef', '')}<p id=out>")
+    recorded = await record(session, url, click("link", "Open"))
+    assert "123456" not in recorded.model_dump_json()
+    outcome = await replay(session, recorded).run()
+    assert (outcome.succeeded, outcome.data["departures"]) == (True, []), outcome
+
+
 async def test_it_waits_for_an_element_and_stops_at_one_that_does_not_come(
     session: BrowserSession, site: Site
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 import pytest_asyncio
+from playwright.async_api import expect
 
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser import takeover
@@ -51,6 +52,22 @@ async def test_a_call_waits_until_it_is_handed_back(hand: Hand, person: Takeover
     assert 'button "Pressed"' in told
     assert person.active is None
     assert not await person.end()
+
+
+async def test_in_a_window_a_person_gets_the_systems_dialog_for_files(
+    hand: Hand, person: Takeover, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without a window the dialog is cancelled at once, which the page hears of where it is not kept away.
+    monkeypatch.setattr(person, "in_window", True)
+    await hand.open(site.page("<input type=file oncancel='out.textContent += `cancelled `'><p id=out>"))
+    page, out = hand.tab.page, hand.tab.page.locator("#out")
+    await person.begin("Ann")
+    await page.locator("input").click()
+    await expect(out).to_have_text("cancelled")
+    await person.end()
+    async with page.expect_file_chooser():
+        await page.locator("input").click()
+    assert await out.inner_text() == "cancelled"
 
 
 async def test_what_a_person_changed_on_the_page_is_told_as_changes(hand: Hand, site: Site) -> None:

@@ -149,6 +149,10 @@ async def test_over_stdio_a_link_shows_the_session_and_its_calls(
             await more_frames(view)
             await expect(view.get_by_label("Address")).to_have_value(page)
             await expect(view.locator("#calls summary")).to_contain_text("go_to_url")
+            assert server.process.stdin is not None
+            server.process.stdin.close()
+            await asyncio.to_thread(server.process.wait)
+            await expect(view.locator("#state")).to_have_text("The session has ended.")
 
 
 async def test_the_session_is_shown_live_with_its_calls_and_a_picture_after_each(

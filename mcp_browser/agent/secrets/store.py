@@ -224,11 +224,13 @@ class Secrets:
         return in_texts(value, lambda text: redact_addresses(hide(text, values)))
 
 
-def load_secrets(path: Path) -> Secrets:
-    """Secrets from a TOML file: a table for each, with `value` or `totp`, `origins`, and `principals`.
+def load_secrets(path: Path | None) -> Secrets:
+    """Secrets from a TOML file, if any: a table for each: `value` or `totp`, `origins`, and `principals`.
 
     Raises SettingsError: the file cannot be read, is readable for others, or a secret is not complete.
     """
+    if path is None:
+        return Secrets()
     try:
         with path.open("rb") as file:
             # Of the very file that is read.

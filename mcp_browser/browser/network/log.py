@@ -146,19 +146,15 @@ class NetworkLog(SessionPlugin):
             return  # They never reach the network, and may be very long.
         before = self._by_request.get(request.redirected_from) if request.redirected_from else None
         exchange = self._add(
-            Exchange(
-                id=next(self._ids),
-                tab=self._tab_of(request),
-                method=request.method,
-                url=request.url[:LONGEST_URL],
-                kind=request.resource_type,
-                started=time.time(),
-                by_worker=request.service_worker is not None,
-                request_headers=list(request.headers.items()),
-                request=request,
-                redirected_from=before.id if before is not None else None,
-                source=self._marks.pop(request, ""),
-            )
+            tab=self._tab_of(request),
+            method=request.method,
+            url=request.url[:LONGEST_URL],
+            kind=request.resource_type,
+            by_worker=request.service_worker is not None,
+            request_headers=list(request.headers.items()),
+            request=request,
+            redirected_from=before.id if before is not None else None,
+            source=self._marks.pop(request, ""),
         )
         if before is not None:
             before.redirected_to = exchange.id
@@ -206,16 +202,8 @@ class NetworkLog(SessionPlugin):
         self.changed.wake()
 
     def _on_socket(self, page: Page, socket: WebSocket) -> None:
-        exchange = self._add(
-            Exchange(
-                id=next(self._ids),
-                tab=self._tab_of_page(page),
-                method="GET",
-                url=socket.url[:LONGEST_URL],
-                kind="websocket",
-                started=time.time(),
-            )
-        )
+        tab, url = self._tab_of_page(page), socket.url[:LONGEST_URL]
+        exchange = self._add(tab=tab, method="GET", url=url, kind="websocket")
 
         def ended(failure: str | None = None) -> None:
             exchange.failure = exchange.failure or failure
@@ -244,7 +232,8 @@ class NetworkLog(SessionPlugin):
 
     # -- keeping
 
-    def _add(self, exchange: Exchange) -> Exchange:
+    def _add(self, **facts: Any) -> Exchange:
+        exchange = Exchange(id=next(self._ids), started=time.time(), **facts)
         self._kept[exchange.id] = exchange
         if len(self._kept) > KEPT:
             oldest = self._kept.pop(next(iter(self._kept)))

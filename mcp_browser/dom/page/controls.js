@@ -399,6 +399,5 @@ function canBeReached(element, tag) {
 function isNativelyFocusable(element, tag) {
   if (tag === "button" || tag === "input" || tag === "select" || tag === "textarea") return true;
   if ((tag === "a" || tag === "area") && attribute(element, "href") !== null) return true;
-  const stop = attribute(element, "tabindex");
-  return stop !== null && Number(stop) >= 0;
+  return Number(attribute(element, "tabindex") ?? -1) >= 0;
 }

@@ -143,11 +143,11 @@ const standsIn = (line, row) => !!(row.parts && row.parts.includes(line)) || !!(
 /** What a line says beside the elements in it. @param {string} name */
 const plain = (name) => name.replace(REFERENCES, "").replace(CELL_ESCAPES, "$1");
 /** The same with what there was no room for. @param {Line} line */
-function saidBy({ name, states, node }) {
+function saidBy({ name, role, states, node }) {
   const said = plain(name);
   if (!node || !(name.includes("…") || states.some((state) => state.endsWith('…"')))) return said;
   const { value, secret } = valueOf(node);
-  return `${said} ${secret ? "" : tidy(value)} ${tidy(contentOf(node, node, 0, false))}`;
+  return `${said} ${nameOf(node, localName(node), role)} ${secret ? "" : tidy(value)} ${tidy(contentOf(node, node, 0, false))}`;
 }
 const CELL_ESCAPES = /\\([|[])/g;
 const LONGEST_ROW = 60;

@@ -52,17 +52,12 @@ function pathOf(element) {
 
 /** The element at the end of such a way, or null. @param {string} path */
 function follow(path) {
-  /** @type {Node | null} */
-  let node = document;
-  for (const tree of path.split(" >> ")) {
-    if (node !== document) node = node && shadowOf(/** @type {Element} */ (node));
-    for (const step of tree.split(" > ")) {
-      const [tag = "", place = "1"] = step.replace(/\)$/, "").split(":nth-of-type(");
-      const same = node ? childrenOf(node).filter((child) => CSS.escape(localName(child)) === tag) : [];
-      node = same[Number(place) - 1] || null;
-    }
+  let node = /** @type {Element | null} */ (null);
+  for (const [i, tree] of path.split(" >> ").entries()) {
+    const root = i ? node && shadowOf(node) : document;
+    node = (root && queryAll(root, i ? `:host > ${tree}` : tree)[0]) || null;
   }
-  return /** @type {Element | null} */ (node);
+  return node;
 }
 
 /** Elements of all trees that have a value of an attribute; those of a tag, unless the attribute is made to be found by. @param {string} tag @param {string} name @param {string} value */
@@ -164,6 +159,12 @@ function asCandidate(element) {
   return { element, role: line.role, name: recordedName(line, element) };
 }
 
+/** Whether a text is the recorded one, whatever is secret in it. @param {string | undefined} own @param {string | undefined} kept */
+function isAsKept(own, kept) {
+  const [before = "", ...after] = (kept || "").split(/\[redacted\]|<secret>.*?<\/secret>/);
+  return own === kept || (!!own && after.length > 0 && own.startsWith(before) && own.endsWith(after[after.length - 1] || ""));
+}
+
 /** Elements of the recorded tag that have one of its identifying attributes, by the first that any has. @param {Identity} wanted */
 function byAttributes(wanted) {
   for (const name of IDENTIFYING) {
@@ -202,9 +203,8 @@ function locate(wanted) {
   if (there && localName(there) === wanted.tag) {
     const own = asCandidate(there);
     const attributes = stayingAttributes(there);
-    const same = STAYING.every((name) => attributes[name] === wanted.attributes[name]);
-    const named = own.role === wanted.role && own.name === wanted.name;
-    if (same && named && (!alike.length || around.some((one) => one.element === there))) return answer("exact", [own]);
+    const same = STAYING.every((name) => isAsKept(attributes[name], wanted.attributes[name]));
+    if (same && own.role === wanted.role && isAsKept(own.name, wanted.name) && (!alike.length || around.some((one) => one.element === there))) return answer("exact", [own]);
   }
   const marked = byAttributes(wanted);
   const [only] = marked;

@@ -254,7 +254,7 @@ function onKeyDown(event) {
   const isMultiline = kind === "rich" || localName(field) === "textarea";
   if (isText) {
     const stays = isMultiline ? name !== "Escape" && !/Control|Alt|Meta|^Shift\+Enter|^(?:Enter|Tab)$/.test(name) : !IN_LINE.has(name) && !/Control|Alt|Meta/.test(name);
-    const isMoved = kind === "picker" || isSliderField(field) ? !/^(?:Enter|Tab|Escape)$/.test(name) : false;
+    const isMoved = kind === "picker" || isSliderField(field) ? !/^(?:Enter|Tab|Escape)$/.test(name) : inputType(field) === "number" && /^Arrow(?:Up|Down)$/.test(name);
     if (isLetter || EDITING.has(name) || stays || isMoved) {
       workField(field);
       return;

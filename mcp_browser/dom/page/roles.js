@@ -172,6 +172,5 @@ function hasHandler(element) {
   if (!(traits(element) & SPECIAL)) return false;
   if (attribute(element, "onclick") !== null || attribute(element, "onmousedown") !== null) return true;
   if (attribute(element, "draggable") === "true" || attribute(element, "ondrop") !== null) return true;
-  const stop = attribute(element, "tabindex");
-  return stop !== null && Number(stop) >= 0;
+  return Number(attribute(element, "tabindex") ?? -1) >= 0;
 }

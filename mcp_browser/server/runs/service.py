@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from weakref import WeakKeyDictionary
 
 import anyio.to_thread
@@ -315,12 +314,9 @@ class RunService:
 
     def _new(self, call: Call, lease: SessionLease, params: RunTaskParams, models: assembly.RunModels) -> Run:
         """Make a run of a call in the leased session; raises InvalidArguments."""
-        budget = Budget(
-            steps=params.max_steps or self.settings.agent.max_steps,
-            seconds=params.max_seconds,
-            tokens=params.max_tokens,
-            cost=Decimal(str(params.max_cost)) if params.max_cost is not None else None,
-        )
+        limits = {name: getattr(params, f"max_{name}") for name in ("seconds", "tokens", "cost")}
+        steps = params.max_steps or self.settings.agent.max_steps
+        budget = Budget.model_validate({"steps": steps, **limits})
         same = params.model_dump(include=Task.model_fields.keys() & RunTaskParams.model_fields.keys())
         task = Task.model_validate({**same, "text": params.task, "budget": budget})
         assembly.check_budget(budget, models.model.info)
@@ -415,9 +411,8 @@ class RunService:
 
     def _secrets_of(self, call: Call) -> Secrets:
         if self._secrets is None:
-            path = self.settings.agent.secrets
             try:
-                self._secrets = load_secrets(path) if path is not None else Secrets()
+                self._secrets = load_secrets(self.settings.agent.secrets)
             except SettingsError as error:
                 logger.warning("%s", error)
                 text = "The server's secrets could be read at its start and cannot be now."

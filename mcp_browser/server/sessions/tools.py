@@ -42,24 +42,20 @@ class NewLocalSessionParams(ContextParams):
     isolated: bool = Field(default=False, description="Start clean, without the logins of the profile.")
 
 
+def _handle(description: str) -> Any:
+    return Field(default=None, description=description, json_schema_extra={"x-mcp-header": "Session"})
+
+
 class ListSessionsParams(ActionParams):
     """Which sessions to list."""
 
-    session: str | None = Field(
-        default=None,
-        description="Only the session of this handle.",
-        json_schema_extra={"x-mcp-header": "Session"},
-    )
+    session: str | None = _handle("Only the session of this handle.")
 
 
 class CloseSessionParams(ActionParams):
     """Which session."""
 
-    session: str | None = Field(
-        default=None,
-        description="Its handle; by default this connection's own.",
-        json_schema_extra={"x-mcp-header": "Session"},
-    )
+    session: str | None = _handle("Its handle; by default this connection's own.")
 
 
 _CLOSED = "The session was closed by close_session."
@@ -163,12 +159,11 @@ def local_session_tools(sessions: Sessions) -> tuple[ServerTool[Any], ...]:
 def _tools(
     new: Handler[Any], list_: Handler[Any], close: Handler[Any], new_params: type[ContextParams]
 ) -> tuple[ServerTool[Any], ...]:
+    both: Any = {"in_session": False, "open_world": False}
     return (
-        ServerTool(new, param_model=new_params, in_session=False, open_world=False),
-        ServerTool(list_, param_model=ListSessionsParams, read_only=True, in_session=False, open_world=False),
-        ServerTool(
-            close, param_model=CloseSessionParams, destructive=True, in_session=False, open_world=False
-        ),
+        ServerTool(new, param_model=new_params, **both),
+        ServerTool(list_, param_model=ListSessionsParams, read_only=True, **both),
+        ServerTool(close, param_model=CloseSessionParams, destructive=True, **both),
     )
 
 

@@ -42,12 +42,13 @@ export function connect(listener) {
       listener.pictured(head.getUint32(0), head.getUint32(4), new Blob([new Uint8Array(data, HEAD_BYTES)]));
     }
   });
-  opened.addEventListener("close", () => lost(listener));
+  opened.addEventListener("close", ({ code }) => lost(listener, code));
 }
 
-/** The server has gone, or lets this page in no more: find out which, and try again. @param {Listener} listener */
-async function lost(listener) {
-  listener.lost("The connection is lost; trying again…");
+/** The server has gone, or lets this page in no more: find out which, and try again. @param {Listener} listener @param {number} code */
+async function lost(listener, code) {
+  // A server that ends says so, and its sessions end with it; there may be another one soon.
+  if (!tries) listener.lost(code === 1012 ? "The session has ended." : "The connection is lost; trying again…");
   await new Promise((resolve) => setTimeout(resolve, AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)]));
   const answer = await fetch("view/me").catch(() => null);
   if (answer?.status === 401 || answer?.status === 403) {
