@@ -48,7 +48,6 @@ HINT = "Look with get_state, then name the field by its index (input_text)."
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
-MOST_MOVES = 20  # How often the mouse is moved to a point that does not get it
 PRESSED_SECONDS = 1.0  # How long at most a mouse button is held until the page has received the event
 _ENTER_KEYS = frozenset({"Enter", "NumpadEnter"})
 _MOVING = frozenset({"Tab", "Control", "Shift", "Alt", "Meta", "ControlOrMeta"})
@@ -90,14 +89,8 @@ class Input:
         gated = self._services.gate is not None
         if gated:
             await self.check_at(x, y)
-        await self.move(x, y)
-        for attempt in range(MOST_MOVES if self._tab.activity.unanswered else 0):
-            if await self._mouse("hasMouse", x, y):
-                break
-            # What is there may have come after the mouse: not at once.
-            if attempt == 1:
-                await self._unblock()
-            await self.move(x, y)
+        self._tab.cursor = (x, y)
+        await self._tab.act(self._tab.page.mouse.move(x, y))
         for count in range(1, clicks + 1):
             # The page may move another element under the mouse as it moves.
             if gated and not self._tab.held:
@@ -108,12 +101,6 @@ class Input:
             await self._release(button, count)
             if self._tab.held:
                 break
-
-    async def _mouse(self, what: Literal["hasMouse", "pressed"], x: float, y: float) -> bool:
-        """Ask the page about the mouse; if it is busy or gone, it goes on anyway."""
-        with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
-            return await self._tab.ask(self._tab.dom.mouse(what, x, y), limit=PRESSED_SECONDS)
-        return True
 
     async def move(self, x: float, y: float, *, steps: int = 1) -> None:
         """Move the mouse to a point."""
@@ -301,7 +288,9 @@ class Input:
         self._unreleased = None
         await self._act(self._tab.page.mouse.down(button=button, click_count=clicks))
         if asks and self._tab.cursor is not None and not self._tab.held:
-            await self._mouse("pressed", *self._tab.cursor)
+            # If the page is busy or gone, the button is released anyway.
+            with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
+                await self._tab.ask(self._tab.dom.pressed(*self._tab.cursor), limit=PRESSED_SECONDS)
 
     async def _release(self, button: Button, clicks: int) -> None:
         # The browser drops input while a dialog is open: the button is released when it closes.

@@ -121,11 +121,6 @@ class Activity:
             since.append(self._requested_at)
         return now - min(since) if since else None
 
-    @property
-    def unanswered(self) -> bool:
-        """Whether any request waits for its answer, also one that nothing waits for."""
-        return any(request.answered is None for request in self._in_flight.values())
-
     def begun_since(self, since: int) -> bool:
         """Whether anything to wait for that began after the mark is under way."""
         if self.loading or self.windows_opening:

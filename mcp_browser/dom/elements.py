@@ -222,9 +222,9 @@ class PageElements(PageReader):
         await break_off(world.session)
         return True
 
-    async def mouse(self, what: Literal["hasMouse", "pressed"], x: float, y: float) -> bool:
-        """Whether the mouse has come to a point; or let the page get ready for its button's release."""
-        return await (await self._frames.main()).world.run(what, x, y)
+    async def pressed(self, x: float, y: float) -> None:
+        """Let the page get ready for the release of the mouse's button, which went down at this point."""
+        await (await self._frames.main()).world.run("pressed", x, y)
 
     async def _in_page(
         self, world: World, x: float, y: float, node: DomNode, for_: Purpose

@@ -1,7 +1,6 @@
 """Keys sent to the page."""
 
 import anyio
-import pytest
 
 from mcp_browser.errors import InvalidArguments, NotFound
 from tests.actions.hand import Hand
@@ -88,15 +87,3 @@ async def test_a_text_is_typed_although_a_request_waits_for_a_login(hand: Hand, 
     text = await hand.do("input_text", index=hand.index("Name"), text="Ann")
     assert await hand.js("f.value") == "Ann"
     assert "The browser took no input" in text
-
-
-@pytest.mark.parametrize("asks", ["fetch('{}').catch(() => 0)", "new Image().src = '{}'"])
-async def test_a_click_is_done_although_a_request_waits_for_a_login(
-    hand: Hand, site: Site, asks: str
-) -> None:
-    wanted = site.publish(b"", status=401, headers={"WWW-Authenticate": 'Basic realm="x"'})
-    page = "<button onclick='out.textContent += `pressed `'>Press</button><p id=out></p>"
-    await hand.open(f"{page}<script>{asks.format(wanted)}</script>")
-    assert "The browser took no input" in await hand.do("click_element", index=hand.index("Press"))
-    assert "The browser took no input" not in await hand.do("click_element", index=hand.index("Press"))
-    assert await hand.js("out.textContent") == "pressed pressed "

@@ -5,7 +5,7 @@ let heardEvents = [];
 
 /** @type {Record<string, (...args: any[]) => unknown>} */
 const methods = {
-  observe, settle, isAwaiting, ready, hasMouse, pressed, framePoint, vitals, pdf, html, covers, sent, whose,
+  observe, settle, isAwaiting, ready, pressed, framePoint, vitals, pdf, html, covers, sent, whose,
   targetsAt, targetsOf, targetsOfKeys, keyPlaceOf, holdKeys, holdOthers, hasCome, releaseKeys, putText, useClipboard,
   find, nearest, scrollToText, partlyDrawn, scrollRows, record, locate, placesOf, recordPerson, chooseNext, scroll: scrollBox, scrolledPart,
   async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {

@@ -266,8 +266,6 @@ async function settle(limit, came = false) {
   }
 }
 
-/** Whether the mouse has come to what is at a point, as far as is known: not of a frame. @param {number} x @param {number} y */
-const hasMouse = (x, y) => [at(x, y)].every((hit) => !hit || isFrame(hit) || matches(hit, ":hover"));
 /** How many frames a button of the mouse is held down for at most. */
 const MOST_PRESSED = 2;
 
