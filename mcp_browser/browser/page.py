@@ -94,7 +94,8 @@ class TabPage:
         self._workers: Workers | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
         self._drawn = 0  # Number of the last document that has answered with its DOM complete
-        self.person_chooses = False  # Files, in the system's dialog
+        self._choosing_persons = 0  # How many let a person choose files in the system's dialog
+        self._dialog_away = False
         self._keep_files_dialog(away=True)
         page.on("close", lambda _page: self.gone())
         page.on("crash", lambda _page: self.crash())
@@ -323,8 +324,7 @@ class TabPage:
     async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None:
         """The file chooser that input opens within `limit` seconds; None if none opens."""
         self._choosing = asyncio.get_running_loop().create_future()
-        if by_person := self.person_chooses:
-            self._keep_files_dialog(away=True)
+        self._keep_files_dialog(away=True)
         try:
             await opening
             async with asyncio.timeout(limit):
@@ -333,16 +333,20 @@ class TabPage:
             return None
         finally:
             self._choosing = None
-            if by_person and self.person_chooses:
-                self._keep_files_dialog(away=False)
+            self._keep_files_dialog(away=not self._choosing_persons)
 
     def choose_files(self, *, by_person: bool) -> None:
-        """Let a person choose files in the system's own dialog, or keep it from opening, by a listener."""
-        if by_person is not self.person_chooses:
-            self.person_chooses = by_person
-            self._keep_files_dialog(away=not by_person)
+        """Let a person choose files in the system's own dialog, or no more: what was begun has to be ended.
+
+        While nobody does, a listener keeps it from opening.
+        """
+        self._choosing_persons += 1 if by_person else -1
+        self._keep_files_dialog(away=not self._choosing_persons)
 
     def _keep_files_dialog(self, *, away: bool) -> None:
+        if away is self._dialog_away:
+            return
+        self._dialog_away = away
         change = self.page.on if away else self.page.remove_listener
         change("filechooser", self._on_file_chooser)
 

@@ -60,7 +60,7 @@ class Takeover:
     def __init__(self, tabs: Tabs, services: SessionServices, *, in_window: bool) -> None:
         self._tabs = tabs
         self._services = services
-        self.in_window = in_window
+        self.in_window = in_window and services.settings.browser.browser_endpoint is None
         self._longest_wait = services.settings.limits.takeover_wait
         self._holder: TakeoverHolder | None = None
         self._holding: asyncio.Task[None] | None = None
@@ -241,9 +241,7 @@ class Takeover:
                 taken.set_result(None)
                 self.changed.wake()
                 while not release.done():
-                    new = {
-                        one for one in self._tabs.all.values() if self.in_window and not one.person_chooses
-                    }
+                    new = set(self._tabs.all.values() if self.in_window else ()) - choosing
                     for tab in new:
                         tab.choose_files(by_person=True)
                     choosing |= new

@@ -7,12 +7,15 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from playwright.async_api import Error as PlaywrightError
+
 from mcp_browser.dom.cdp import extra_seconds, within
 from mcp_browser.dom.models import DomChange, SettleState
 from mcp_browser.dom.references import DEPTH, FAR, ID, KIND, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
 FRAME_SECONDS = 3.0
+EARLY_SECONDS = 1.0  # How long frames are waited for that have the page script put into them early
 SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
 
 
@@ -335,13 +338,13 @@ class Frames:
             frame.children[owner] = FrameState(world=world)
 
     async def enter_early(self, main: FrameState, answer: dict[str, Any]) -> None:
-        """Send the page script into frames before they are read, as far as they answer soon."""
+        """Put the page script into frames before they are read, as far as they answer soon."""
         main.forget_others(answer["doc"])
-        with contextlib.suppress(TimeoutError, FrameGone):
-            async with asyncio.timeout(SILENT_SECONDS):
+        with contextlib.suppress(TimeoutError, FrameGone, PlaywrightError):
+            async with asyncio.timeout(EARLY_SECONDS):
                 await self.meet(main, answer["shown"])
-                frames = main.children.values()
-                await asyncio.gather(*(frame.world.enter() for frame in frames), return_exceptions=True)
+                new = [child.world.run("doc") for child in main.children.values() if not child.read.number]
+                await asyncio.gather(*new, return_exceptions=True)
 
     async def child(self, frame: FrameState, owner: int) -> FrameState | None:
         """The frame that stands in an element of another; None where it cannot be found."""

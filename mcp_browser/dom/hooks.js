@@ -853,7 +853,7 @@
     typing = type === "input" || type === "wheel" || (event instanceof KeyboardEvent && event.key.length === 1);
   }
 
-  /** @param {Event} event */
+  /** @type {(event: Event) => void} */
   const onLoad = ({ target }) => void ((target === document || target === globalThis) && expected.delete("load"));
 
   /** @param {Event} event */

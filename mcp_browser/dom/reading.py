@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from playwright.async_api import Page
@@ -171,10 +171,15 @@ class PageReader:
             "searched": searched,
         }
         main = await self._frames.main()
-        early = ()
+        early = None
         if self._frames.worlds.has_new():
-            early = (self._frames.enter_early(main, await main.world.run("framesShown")),)
-        reading = await self._read(main, wish, settle, 0, early)
+            shown = await main.world.run("framesShown")
+            early = asyncio.create_task(self._frames.enter_early(main, shown))
+        try:
+            reading = await self._read(main, wish, settle, 0, early)
+        finally:
+            if early is not None:
+                early.cancel()
         self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
         return reading
 
@@ -184,9 +189,9 @@ class PageReader:
         wish: dict[str, Any],
         settle: float,
         deep: int,
-        beside: Sequence[Awaitable[None]] = (),
+        beside: asyncio.Task[None] | None = None,
     ) -> Reading:
-        """Read a frame and those within; `beside` is done before those are read that were not read before."""
+        """Read a frame and those within; `beside` is awaited before those that were not read before."""
         begun = time.monotonic()
         # What is seen of a frame that does not fit into the view is known once the page around it was read.
         met = [
@@ -194,11 +199,12 @@ class PageReader:
             for owner, child in frame.children.items()
             if owner in frame.read.stands and child.seen is None
         ]
-        answer, inner, _ = await asyncio.gather(
+        answer, inner = await asyncio.gather(
             self._ask_frame(frame, wish, settle, deep),
             asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
-            asyncio.gather(*beside),
         )
+        if beside is not None:
+            await beside
         frame.forget_others(answer["doc"])
         read = {id(child): reading for child, reading in zip(met, inner, strict=False)}
         frame.read = known(answer)

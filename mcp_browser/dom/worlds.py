@@ -24,6 +24,7 @@ FOR_VALUE = {"returnByValue": True, "awaitPromise": True}  # What makes an evalu
 MOST_TRIES = 3  # How often a question is put anew because the document went away under it
 LONGEST_ANSWER = 25.0  # Seconds a page, unless it is large, may take to answer until its script is stopped
 SLOW = 3.0  # An answer that took longer, in seconds: the page is counted before it is asked again
+ROOT_SECONDS = 2.0  # How long a frame in a process of its own may take to say which one it is
 SILENCE_SECONDS = 1.0  # After which a page that does not answer to the simplest question is busy
 MOST_ORIGINS = 20  # Of how many origins it is kept which waits changed nothing, about 10 kB each
 MOST_KEPT = 20  # How many addresses and pairs of a page are kept: it may make as many forms as it likes
@@ -87,7 +88,6 @@ class World:
         self.frame_id = frame_id
         self._owner = owner
         self._context: int | None = None
-        self._is_new = False  # Whether the script has been sent into the document and did not run yet
         self._heard = False  # Whether it is heard what forms send in the document
         self.elements = 0  # Of the document, when they were last counted; 0 where they never were
         self.reading = False  # Whether the page answers to others and the page script is at work in it
@@ -173,18 +173,17 @@ class World:
         return str(found["object"]["objectId"])
 
     async def _evaluate(self, call: str) -> Any:
-        if self._context is None:
-            await self.enter()
-        elif self._was_slow or self.elements > SMALL:
-            # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
-            await self._count("")
-            self.reading = True
-        if self._is_new:
-            self._is_new, self.reading = False, True
+        is_new = self._context is None
+        if is_new:
+            await self._enter()
             # A document that comes back from the history has the script already.
             given = json.dumps([self._owner.channel, self._owner.learnt_before(self)])
             install = f"globalThis.{API} = {API}Install(...{given})"
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
+        if is_new or self._was_slow or self.elements > SMALL:
+            # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
+            # The script is the same for each document: each of the browser's processes compiles it once.
+            await self._count(f"globalThis.{API}Install = {page_script()}, " if is_new else "")
         self._was_slow = True
         begun = time.monotonic()
         try:
@@ -205,11 +204,9 @@ class World:
 
     async def _count(self, before: str) -> None:
         self.elements = int(await self._send(f"{before}document.getElementsByTagName('*').length"))
+        self.reading = True
 
-    async def enter(self) -> None:
-        """Send the page script into the document, once; raises FrameGone, WorldLost, DeadlineExceeded."""
-        if self._context is not None:
-            return
+    async def _enter(self) -> None:
         try:
             world = await send(
                 self.session,
@@ -223,9 +220,7 @@ class World:
                 raise FrameGone from error
             raise
         self._context = world["executionContextId"]
-        self._is_new, self._heard = True, False
-        # The script is the same for each document: each of the browser's processes compiles it once.
-        await self._count(f"globalThis.{API}Install = {page_script()}, ")
+        self._heard = False
 
     async def _send(self, expression: str) -> Any:
         try:
@@ -268,7 +263,7 @@ class Worlds:
         self.sent = sent
         self._main: World | None = None
         self._by_frame: WeakValueDictionary[str, World] = WeakValueDictionary()
-        self._sessions: dict[Frame, CDPSession] = {}
+        self._sessions: dict[Frame, asyncio.Task[CDPSession]] = {}
         self._known: WeakSet[Frame] = WeakSet()  # The frames that there were when `has_new` was asked
         # What `follow_sessions` has begun, for sessions to come
         self.on_session: Callable[[CDPSession], Awaitable[None]] | None = None
@@ -287,7 +282,8 @@ class Worlds:
         """Call `begin` with each session that serves frames, and with each one that is opened later."""
         main = await self.main()
         self.on_session = begin
-        for session in (main.session, *self._sessions.values()):
+        opened = [task.result() for task in self._sessions.values() if task.done() and not task.exception()]
+        for session in (main.session, *opened):
             with contextlib.suppress(PlaywrightError):
                 await begin(session)
 
@@ -317,8 +313,9 @@ class Worlds:
         }
 
     def has_new(self) -> bool:
-        """Whether frames have come since this was asked last."""
-        known, self._known = self._known, WeakSet(self._page.frames[1:])
+        """Whether frames of other sites have come since this was asked last."""
+        known, sites = self._known, ("", urlsplit(self._page.url).netloc)
+        self._known = WeakSet(one for one in self._page.frames[1:] if urlsplit(one.url).netloc not in sites)
         return not self._known <= known
 
     def _world(self, session: CDPSession, frame_id: str) -> World:
@@ -342,17 +339,25 @@ class Worlds:
 
     async def _root_of(self, frame: Frame) -> tuple[str, CDPSession] | None:
         """The CDP id of a frame in a process of its own, and the session that speaks for it."""
-        session = self._sessions.get(frame)
+        if frame not in self._sessions:
+            self._sessions[frame] = task = asyncio.create_task(self._open(frame))
+            # Whoever waited for it may have gone: asyncio is not to complain.
+            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         try:
-            if session is None:
-                # One that shares its parent's process has none.
-                session = self._sessions[frame] = await self._page.context.new_cdp_session(frame)
-                if self.on_session is not None:
-                    await self.on_session(session)
-            return (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"], session
+            async with asyncio.timeout(ROOT_SECONDS):
+                session = await asyncio.shield(self._sessions[frame])
+                return (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"], session
+        except TimeoutError:
+            return None  # Its script is busy.
         except PlaywrightError:
-            self._sessions.pop(frame, None)  # It has gone over to another process.
+            self._sessions.pop(frame, None)  # It has gone over to another process, or shares its parent's.
             return None
+
+    async def _open(self, frame: Frame) -> CDPSession:
+        session = await self._page.context.new_cdp_session(frame)
+        if self.on_session is not None:
+            await self.on_session(session)
+        return session
 
     def _on_detached(self, frame: Frame) -> None:
         self._sessions.pop(frame, None)

@@ -277,7 +277,7 @@ def where_to_act(session: BrowserSession, link: str | None) -> str:
     """Where a person finds the browser, as a sentence; empty where they cannot reach it."""
     if link is not None:
         return f"Open {link} and take over the browser there; hand it back when you are done."
-    if session.takeover.in_window and session.settings.browser.browser_endpoint is None:
+    if session.takeover.in_window:
         return "The browser's window is open on this computer: act there."
     return ""
 

@@ -136,6 +136,15 @@ async def test_an_element_is_the_recorded_one_where_the_record_hides_a_secret_of
     assert (outcome.succeeded, outcome.data["departures"]) == (True, []), outcome
 
 
+async def test_what_stands_between_two_hidden_secrets_of_an_address_is_compared(
+    session: BrowserSession, site: Site
+) -> None:
+    link = "<a href='/status/200?token=abcdef123456&item={}&password=x1y2z3' onclick='return false'>Open</a>"
+    recorded = await record(session, site.page(link.format(5), path="/pay"), click("link", "Open"))
+    site.page(link.format(6), path="/pay")
+    assert (await replay(session, recorded).run()).data["departures"]
+
+
 async def test_it_waits_for_an_element_and_stops_at_one_that_does_not_come(
     session: BrowserSession, site: Site
 ) -> None:

@@ -22,14 +22,14 @@ LIMITS = LimitSettings(action_timeout=3, navigation_timeout=6, settle_timeout=2,
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two files are slow; what is slow by two reasons is left to the nightly run."""
+    """Leave to the nightly run what is slow by two of its parameters; the rest of two files is slow."""
     here = Path(__file__).parent
     slow = [here / f"test_hostile_{name}.py" for name in ("bench", "channel")]
     for item in items:
-        if item.path in slow:
-            item.add_marker(pytest.mark.slow)
         if item.path.parent == here and len(list(item.iter_markers("slow"))) > 1:
             item.add_marker(pytest.mark.nightly)
+        elif item.path in slow:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -350,6 +350,16 @@ async def test_a_frame_that_loops_does_not_take_the_page_with_it(hand: Hand) -> 
     await lives(hand)
 
 
+async def test_a_page_is_read_beside_a_frame_that_is_busy_before_it_was_met(hand: Hand) -> None:
+    await hand.show("<h1>Here</h1><iframe></iframe>")
+    busy = hand.elsewhere("<script>for (;;);</script>")
+    await hand.script(f"document.querySelector('iframe').src = '{busy}'")
+    with anyio.fail_after(LIMIT):
+        await hand.tab.page.frames[-1].wait_for_url(busy, wait_until="commit")
+        assert "Here" in await state(hand)
+    await lives(hand)
+
+
 async def test_a_frame_that_is_busy_for_a_while_is_told_as_gone_and_then_as_back(hand: Hand) -> None:
     inner = hand.elsewhere(
         "<script>onmessage = () => { const end = Date.now() + 8000; while (Date.now() < end); }</script>"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from mcp_browser.dom import frames
 from tests.snapshot.hand import Hand
 from tests.snapshot.trips import counting
 
@@ -29,14 +30,17 @@ async def test_frames_of_the_same_process_and_of_others_are_read_side_by_side(ha
     assert trips.chain <= 3
 
 
-async def test_the_page_script_is_sent_once_into_each_frame_of_another_process(hand: Hand) -> None:
+async def test_the_page_script_is_sent_once_into_each_frame_of_another_process(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "EARLY_SECONDS", 60)
     inner = hand.site.page("<button>Inner</button>")
-    frames = f"<iframe src='{inner.replace(hand.site.url, hand.site.other)}'></iframe>" * 4
+    others = f"<iframe src='{inner.replace(hand.site.url, hand.site.other)}'></iframe>" * 4
     await hand.show("<p>Before</p>")
     with counting() as trips:
-        view = await hand.visit(hand.site.page(frames))
+        view = await hand.visit(hand.site.page(others))
     assert len(view.all("Inner")) == 4
-    assert trips.messages.count("send Page.createIsolatedWorld") == 5, trips.messages
+    assert trips.page_scripts == 5, trips.messages
 
 
 async def test_a_click_that_starts_nothing_is_five_messages(hand: Hand) -> None:

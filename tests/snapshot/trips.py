@@ -14,6 +14,7 @@ class Trips:
 
     messages: list[str] = field(default_factory=list[str])
     chain: int = 0
+    page_scripts: int = 0  # How many of the messages carry the page script
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -33,6 +34,7 @@ def counting() -> Generator[Trips]:
             return future  # A note to the driver, for its logs.
         inner = str(params["method"]) if "method" in (params or {}) else ""
         trips.messages.append(f"{method} {inner}".strip())
+        trips.page_scripts += "Install = (function" in str(params)[:500]
         mine = answered + 1
         trips.chain = max(trips.chain, mine)
 

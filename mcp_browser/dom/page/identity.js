@@ -161,8 +161,8 @@ function asCandidate(element) {
 
 /** Whether a text is the recorded one, whatever is secret in it. @param {string | undefined} own @param {string | undefined} kept */
 function isAsKept(own, kept) {
-  const [before = "", ...after] = (kept || "").split(/\[redacted\]|<secret>.*?<\/secret>/);
-  return own === kept || (!!own && after.length > 0 && own.startsWith(before) && own.endsWith(after[after.length - 1] || ""));
+  const parts = (kept || "").split(/\[redacted\]|<secret>.*?<\/secret>/);
+  return own === kept || (!!own && parts.length > 1 && new RegExp(`^${parts.map((part) => part.replace(/\W/g, "\\$&")).join("[^]*?")}$`).test(own));
 }
 
 /** Elements of the recorded tag that have one of its identifying attributes, by the first that any has. @param {Identity} wanted */
