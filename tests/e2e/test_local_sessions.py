@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from tests.support.client import Browser, browsing
-from tests.support.site import Site
+from tests.support.site import Reply, Request, Site
 
 PAGE = """<h1 id=who></h1><button onclick="document.cookie = 'login=ann; max-age=999'; tell()">Log in</button>
 <input aria-label=Text autofocus>
@@ -40,19 +40,25 @@ async def test_agents_work_side_by_side_with_the_logins_of_the_profile(site: Sit
 
 async def test_logins_go_from_one_run_to_the_next_by_a_named_profile(site: Site, tmp_path: Path) -> None:
     arguments = ("--tools", "core,storage", "--profiles", str(tmp_path))
+    shop = b"<script>localStorage.cart = 'two books'</script><h1>Shop</h1>"
+
+    def account(asked: Request) -> Reply:
+        return Reply(b"Ann's orders" if "login=ann" in asked.headers.get("cookie", "") else b"Log in")
+
     async with browsing("auto", *arguments) as browser:
-        await browser.open(site.page("<script>localStorage.cart = 'two books'</script><h1>Shop</h1>"))
+        await browser.open(site.publish(shop, headers={"Set-Cookie": "login=ann; HttpOnly; Path=/"}))
         saved = await browser.do("save_storage_state", profile="shop")
         unnamed = await browser.call("save_storage_state", profile="../shop")
     async with browsing("auto", *arguments) as browser:
         await browser.do("load_storage_state", profile="shop")
-        await browser.open(site.page("<h1>Back</h1>"))
+        orders = await browser.open(site.route("/account", account))
         stored = await browser.do("get_storage")
         unknown = await browser.call("load_storage_state", profile="none")
 
     (file,) = tmp_path.rglob("state.json")  # noqa: ASYNC240 (a small folder)
     assert file.stat().st_mode & 0o777 == 0o600
-    assert 'Saved 0 cookies, storage of 1 site in the profile "shop".' in saved
+    assert 'Saved 1 cookie, storage of 1 site in the profile "shop".' in saved
+    assert "Ann's orders" in orders
     assert "cart: two books" in stored
     assert unnamed.is_error
     assert "cannot be the name of a profile" in unnamed.text
