@@ -59,10 +59,9 @@ class FrameState:
         """The elements whose frames may still be found."""
         return set(self.read.stands) - set(self.children) - self.unfound
 
-    def forget_others(self, document: str) -> None:
-        """Forget the frames within where they were of another document."""
-        if document != self.document:
-            self.children, self.unfound, self.document = {}, set(), document
+    def change_document(self, document: str) -> None:
+        """Forget the frames within: they were another document's."""
+        self.children, self.unfound, self.document = {}, set(), document
 
     def why_empty(self, owner: int) -> str:
         """Why nothing is to be read of what stands in an element; "" where it was read, or is no frame."""
@@ -339,7 +338,8 @@ class Frames:
 
     async def enter_early(self, main: FrameState, answer: dict[str, Any]) -> None:
         """Put the page script into frames before they are read, as far as they answer soon."""
-        main.forget_others(answer["doc"])
+        if answer["doc"] != main.document:
+            main.change_document(answer["doc"])
         with contextlib.suppress(TimeoutError, FrameGone, PlaywrightError):
             async with asyncio.timeout(EARLY_SECONDS):
                 await self.meet(main, answer["shown"])

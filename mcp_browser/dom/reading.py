@@ -172,7 +172,7 @@ class PageReader:
         }
         main = await self._frames.main()
         early = None
-        if self._frames.worlds.has_new():
+        if len(self._page.frames) > 1 and self._frames.worlds.has_new():
             shown = await main.world.run("framesShown")
             early = asyncio.create_task(self._frames.enter_early(main, shown))
         try:
@@ -205,7 +205,8 @@ class PageReader:
         )
         if beside is not None:
             await beside
-        frame.forget_others(answer["doc"])
+        if answer["doc"] != frame.document:
+            frame.change_document(answer["doc"])
         read = {id(child): reading for child, reading in zip(met, inner, strict=False)}
         frame.read = known(answer)
         reading = Reading(frame, answer)
