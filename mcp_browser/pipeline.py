@@ -197,7 +197,8 @@ async def named(call: Execution, next: Next) -> ActionResult:
     may_name = any(isinstance(value, str | list) for value in call.arguments.values())
     if may_name and (call.batch is None or call.prepare is not None):
         limit, usual = call.action.time_of(call.params), call.rules.settings.limits.action_timeout
-        if call.action.own_time is None or call.action.effect != "read":  # Not what waits and no more.
+        # What only reads and has a timeout of its own, such as wait_for, waits for a name no longer.
+        if call.action.own_time is None or call.action.effect != "read":
             limit = max(limit, usual)
         within = call.within
         try:

@@ -22,8 +22,8 @@ elements = Registry(group="core")
 SUGGESTING_SECONDS = 3.0  # How long a field may take to show what its text suggests, before Enter
 
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
-_OPENING = frozenset({"button", "clickable", "link"})  # What may open the system's dialog for files
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
+_OPENING = frozenset({"button", "clickable", "link"})  # What may open the system's dialog for files
 
 
 Strings = Annotated[

@@ -94,7 +94,7 @@ class TabPage:
         self._workers: Workers | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
         self._drawn = 0  # Number of the last document that has answered with its DOM complete
-        self._choosing_persons = 0  # How many let a person choose files in the system's dialog
+        self._dialog_users = 0  # How many callers of `choose_files` let a person use the file dialog
         self._dialog_away = False
         self._keep_files_dialog(away=True)
         page.on("close", lambda _page: self.gone())
@@ -333,15 +333,15 @@ class TabPage:
             return None
         finally:
             self._choosing = None
-            self._keep_files_dialog(away=not self._choosing_persons)
+            self._keep_files_dialog(away=not self._dialog_users)
 
     def choose_files(self, *, by_person: bool) -> None:
-        """Let a person choose files in the system's own dialog, or no more: what was begun has to be ended.
+        """Let a person use the system's file dialog, or end that: each True needs a False of its own.
 
-        While nobody does, a listener keeps it from opening.
+        At other times a listener keeps the dialog from opening.
         """
-        self._choosing_persons += 1 if by_person else -1
-        self._keep_files_dialog(away=not self._choosing_persons)
+        self._dialog_users += 1 if by_person else -1
+        self._keep_files_dialog(away=not self._dialog_users)
 
     def _keep_files_dialog(self, *, away: bool) -> None:
         if away is self._dialog_away:

@@ -145,15 +145,16 @@ class Usage(Frozen):
         costs = [usage.cost for usage in (self, other) if usage.requests]
         known = [cost for cost in costs if cost is not None]
         cost = sum(known, Decimal(0)) if known and len(known) == len(costs) else None
-        return Usage(**self._with(other, 1), cost=cost, estimated=self.estimated or other.estimated)
+        return Usage(**self._counts(other, 1), cost=cost, estimated=self.estimated or other.estimated)
 
     def since(self, before: "Usage") -> "Usage":
         """The usage since `before`, an earlier state of the same count."""
         requests = self.requests - before.requests
         cost = None if self.cost is None or not requests else self.cost - (before.cost or 0)
-        return Usage(**self._with(before, -1), cost=cost, estimated=self.estimated)
+        return Usage(**self._counts(before, -1), cost=cost, estimated=self.estimated)
 
-    def _with(self, other: "Usage", sign: Literal[1, -1]) -> dict[str, Any]:
+    def _counts(self, other: "Usage", sign: Literal[1, -1]) -> dict[str, int]:
+        """The counts of both, added or subtracted."""
         counts = ("input_tokens", "output_tokens", "cached_tokens", "requests")
         return {name: getattr(self, name) + sign * getattr(other, name) for name in counts}
 

@@ -141,7 +141,7 @@ async def test_what_a_part_of_a_tab_shows_of_the_page_is_no_icon(hand: Hand) -> 
     assert [node.name for node in view.elements if node.role != "tablist"] == ["Billing"]
 
 
-async def test_a_component_for_ticks_in_an_item_is_told_with_its_state(hand: Hand) -> None:
+async def test_a_component_for_ticks_in_an_item_is_shown_with_its_state(hand: Hand) -> None:
     view = await hand.show(
         """<div role=tree><div role=treeitem>Pear <x-tick tabindex=-1></x-tick></div></div><script>
         const tick = document.querySelector('x-tick');

@@ -225,7 +225,7 @@ class Secrets:
 
 
 def load_secrets(path: Path | None) -> Secrets:
-    """Secrets from a TOML file, if any: a table for each: `value` or `totp`, `origins`, and `principals`.
+    """Secrets from a TOML file, one table each: `value` or `totp`, `origins`, `principals`. None has none.
 
     Raises SettingsError: the file cannot be read, is readable for others, or a secret is not complete.
     """

@@ -1,6 +1,7 @@
 """A request with its response, and the same without secrets, with bodies as text."""
 
 import re
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,7 +41,7 @@ class Exchange:
     method: str
     url: str
     kind: str
-    started: float
+    started: float = field(default_factory=time.time)
     answered_at: float | None = None
     status: int | None = None
     status_text: str = ""

@@ -145,7 +145,8 @@ class NetworkLog(SessionPlugin):
         if request.url.startswith(("data:", "blob:")):
             return  # They never reach the network, and may be very long.
         before = self._by_request.get(request.redirected_from) if request.redirected_from else None
-        exchange = self._add(
+        exchange = Exchange(
+            id=next(self._ids),
             tab=self._tab_of(request),
             method=request.method,
             url=request.url[:LONGEST_URL],
@@ -156,6 +157,7 @@ class NetworkLog(SessionPlugin):
             redirected_from=before.id if before is not None else None,
             source=self._marks.pop(request, ""),
         )
+        self._add(exchange)
         if before is not None:
             before.redirected_to = exchange.id
         body = request.post_data_buffer
@@ -203,7 +205,8 @@ class NetworkLog(SessionPlugin):
 
     def _on_socket(self, page: Page, socket: WebSocket) -> None:
         tab, url = self._tab_of_page(page), socket.url[:LONGEST_URL]
-        exchange = self._add(tab=tab, method="GET", url=url, kind="websocket")
+        exchange = Exchange(id=next(self._ids), tab=tab, method="GET", url=url, kind="websocket")
+        self._add(exchange)
 
         def ended(failure: str | None = None) -> None:
             exchange.failure = exchange.failure or failure
@@ -232,8 +235,7 @@ class NetworkLog(SessionPlugin):
 
     # -- keeping
 
-    def _add(self, **facts: Any) -> Exchange:
-        exchange = Exchange(id=next(self._ids), started=time.time(), **facts)
+    def _add(self, exchange: Exchange) -> None:
         self._kept[exchange.id] = exchange
         if len(self._kept) > KEPT:
             oldest = self._kept.pop(next(iter(self._kept)))
@@ -243,7 +245,6 @@ class NetworkLog(SessionPlugin):
         older = self._kept.get(exchange.id - ASKABLE)
         if older is not None and older.done and older.request is not None:
             self._start_gathering(older, last=True)
-        return exchange
 
     def _weigh(self, more: int) -> None:
         """Count a body; drop the oldest ones above the limit, with the objects to read them again."""

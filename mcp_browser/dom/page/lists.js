@@ -211,7 +211,8 @@ function allOptions(element) {
   let found = owners.flatMap((owner) => shownWithin(owner, OPTIONS)).filter(isDrawn);
   if (!found.length && attribute(control, "aria-expanded") === "true" && !matches(control, LISTS)) {
     // The list that is open, wherever the page has put it, and was not there before the field was clicked.
-    const last = allRoots().flatMap((root) => [...root.querySelectorAll(LISTS)]).findLast((list) => isSeen(list) && (opened?.field !== control || ![...opened.seen].some((text) => holds(list, text))));
+    const isNew = (/** @type {Element} */ list) => opened?.field !== control || ![...opened.seen].some((text) => holds(list, text));
+    const last = allRoots().flatMap((root) => [...root.querySelectorAll(LISTS)]).findLast((list) => isSeen(list) && isNew(list));
     if (last) found = shownWithin(last, OPTIONS).filter(isDrawn);
   }
   if (!found.length || (opened?.field === control && found.every((option) => holds(control, option)))) found = [...found, ...arrived(control)];

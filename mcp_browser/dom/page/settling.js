@@ -171,7 +171,7 @@ const AWAITING = "[aria-busy=true], progress:not([value]), [role=progressbar]:no
 
 /**
  * Whether a person would see that the page waits: its main part is empty, or in view is a sign of it or what moves without an end, as
- * such signs do. Where not, answers were waited for long enough.
+ * such signs do. Where not, `settle` waits no longer for answers that have not come.
  */
 function isAwaiting() {
   const root = rootElement();

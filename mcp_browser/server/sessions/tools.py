@@ -159,11 +159,12 @@ def local_session_tools(sessions: Sessions) -> tuple[ServerTool[Any], ...]:
 def _tools(
     new: Handler[Any], list_: Handler[Any], close: Handler[Any], new_params: type[ContextParams]
 ) -> tuple[ServerTool[Any], ...]:
-    both: Any = {"in_session": False, "open_world": False}
     return (
-        ServerTool(new, param_model=new_params, **both),
-        ServerTool(list_, param_model=ListSessionsParams, read_only=True, **both),
-        ServerTool(close, param_model=CloseSessionParams, destructive=True, **both),
+        ServerTool(new, param_model=new_params, in_session=False, open_world=False),
+        ServerTool(list_, param_model=ListSessionsParams, read_only=True, in_session=False, open_world=False),
+        ServerTool(
+            close, param_model=CloseSessionParams, destructive=True, in_session=False, open_world=False
+        ),
     )
 
 
