@@ -15,7 +15,7 @@ from mcp_browser.dom.references import DEPTH, FAR, ID, KIND, NAME, PARTS, ROLE, 
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
 FRAME_SECONDS = 3.0
-EARLY_SECONDS = 1.0  # How long frames are waited for that have the page script put into them early
+EARLY_SECONDS = 1.0  # How long frames are looked for that are read beside the page they stand in
 SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
 
 
@@ -336,15 +336,14 @@ class Frames:
         for owner, world in (await self.worlds.within(frame.world, unknown)).items():
             frame.children[owner] = FrameState(world=world)
 
-    async def enter_early(self, main: FrameState, answer: dict[str, Any]) -> None:
-        """Put the page script into frames before they are read, as far as they answer soon."""
+    async def meet_early(self, main: FrameState, answer: dict[str, Any]) -> list[FrameState]:
+        """The frames shown in the main one that were not read before, as far as they are found soon."""
         if answer["doc"] != main.document:
             main.change_document(answer["doc"])
         with contextlib.suppress(TimeoutError, FrameGone, PlaywrightError):
             async with asyncio.timeout(EARLY_SECONDS):
                 await self.meet(main, answer["shown"])
-                new = [child.world.run("doc") for child in main.children.values() if not child.read.number]
-                await asyncio.gather(*new, return_exceptions=True)
+        return [child for child in main.children.values() if not child.read.number]
 
     async def child(self, frame: FrameState, owner: int) -> FrameState | None:
         """The frame that stands in an element of another; None where it cannot be found."""

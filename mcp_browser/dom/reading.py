@@ -5,6 +5,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from playwright.async_api import Page
@@ -47,6 +48,22 @@ SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it
 MEETINGS = 2  # A frame that was lost is met anew once
 MEETING_SECONDS = 1.0  # How long one is waited for that Playwright does not know yet
 MEETING_PAUSE = 0.03  # Seconds until it is looked for again
+
+
+@dataclass(slots=True)
+class Early:
+    """The readings of frames of other sites that have just come, begun beside that of the page."""
+
+    meeting: asyncio.Task[None] | None = None
+    readings: dict[FrameState, asyncio.Task[Reading | None]] = field(
+        default_factory=dict[FrameState, asyncio.Task[Reading | None]]
+    )
+
+    def cancel(self) -> None:
+        """End those that nobody waits for; of those that have failed, asyncio is not to complain."""
+        for task in (self.meeting, *self.readings.values()):
+            if task is not None and not task.cancel() and not task.cancelled():
+                task.exception()
 
 
 class PageReader:
@@ -157,7 +174,7 @@ class PageReader:
         came: bool = False,
         searched: bool = False,
     ) -> Reading:
-        """Read all frames at once; those that are new are read after the ones they stand in.
+        """Read all frames at once; new ones of other sites beside the page, others after what they stand in.
 
         With `settle`, each is first waited for, so many seconds at most; `came` as for `DomService`. With
         `searched`, the reading of a search since then is used.
@@ -171,17 +188,23 @@ class PageReader:
             "searched": searched,
         }
         main = await self._frames.main()
-        early = None
-        if len(self._page.frames) > 1 and self._frames.worlds.has_new():
-            shown = await main.world.run("framesShown")
-            early = asyncio.create_task(self._frames.enter_early(main, shown))
+        early = Early()
         try:
+            if len(self._page.frames) > 1 and self._frames.worlds.has_new():
+                shown = await main.world.run("framesShown")
+                early.meeting = asyncio.create_task(self._read_early(main, shown, wish, settle, early))
             reading = await self._read(main, wish, settle, 0, early)
         finally:
-            if early is not None:
-                early.cancel()
+            early.cancel()
         self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
         return reading
+
+    async def _read_early(
+        self, main: FrameState, shown: dict[str, Any], wish: dict[str, Any], settle: float, early: Early
+    ) -> None:
+        """Begin to read the frames that have just come."""
+        for child in await self._frames.meet_early(main, shown):
+            early.readings[child] = asyncio.create_task(self._try_read(child, wish, settle, 1))
 
     async def _read(
         self,
@@ -189,9 +212,9 @@ class PageReader:
         wish: dict[str, Any],
         settle: float,
         deep: int,
-        beside: asyncio.Task[None] | None = None,
+        early: Early | None = None,
     ) -> Reading:
-        """Read a frame and those within; `beside` is awaited before those that were not read before."""
+        """Read a frame and those within; of those that are read `early`, it awaits what has a line."""
         begun = time.monotonic()
         # What is seen of a frame that does not fit into the view is known once the page around it was read.
         met = [
@@ -203,12 +226,15 @@ class PageReader:
             self._ask_frame(frame, wish, settle, deep),
             asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
         )
-        if beside is not None:
-            await beside
-        if answer["doc"] != frame.document:
-            frame.change_document(answer["doc"])
         read = {id(child): reading for child, reading in zip(met, inner, strict=False)}
         frame.read = known(answer)
+        if early is not None and early.meeting is not None:
+            await early.meeting
+        if answer["doc"] != frame.document:
+            frame.change_document(answer["doc"])
+        for owner, child in frame.children.items():
+            if early is not None and owner in frame.read.stands and child in early.readings:
+                read[id(child)] = await early.readings[child]
         reading = Reading(frame, answer)
         if not frame.read.stands or deep >= MOST_NESTED_FRAMES:
             return reading

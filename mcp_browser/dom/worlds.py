@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import json
+import re
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakSet, WeakValueDictionary
@@ -20,6 +21,7 @@ from mcp_browser.errors import ActionError, DeadlineExceeded
 
 WORLD_NAME = "mcp-browser"
 API = "__mcpBrowserApi"
+COUNT = "document.getElementsByTagName('*').length"
 FOR_VALUE = {"returnByValue": True, "awaitPromise": True}  # What makes an evaluation give its value
 MOST_TRIES = 3  # How often a question is put anew because the document went away under it
 LONGEST_ANSWER = 25.0  # Seconds a page, unless it is large, may take to answer until its script is stopped
@@ -88,6 +90,9 @@ class World:
         self.frame_id = frame_id
         self._owner = owner
         self._context: int | None = None
+        self._entered: int = 0  # The last context that the script's source was put into
+        self._entering: asyncio.Task[None] | None = None
+        self._installed = False
         self._heard = False  # Whether it is heard what forms send in the document
         self.elements = 0  # Of the document, when they were last counted; 0 where they never were
         self.reading = False  # Whether the page answers to others and the page script is at work in it
@@ -158,8 +163,28 @@ class World:
         found = await send(self.session, "Runtime.evaluate", contextId=self._context, expression=call)
         return str(found["result"]["objectId"])
 
-    async def frame_in(self, element_id: int) -> str | None:
-        """The CDP id of the frame that stands in an element; None where either is gone."""
+    async def frames_in(self, ids: Sequence[int]) -> dict[int, str]:
+        """The CDP ids of the frames that stand in these elements, by the elements' ids."""
+        windows = f"{json.dumps(ids)}.map((id) => {API}.element(id)?.contentWindow)"
+        deep = {"serialization": "deep", "maxDepth": 2}
+        try:
+            answer = await send(
+                self.session,
+                "Runtime.evaluate",
+                contextId=self._context,
+                expression=windows,
+                serializationOptions=deep,
+            )
+            given = zip(ids, answer["result"]["deepSerializedValue"]["value"], strict=True)
+        except (PlaywrightError, KeyError):
+            return {}  # The document is gone.
+        found = {owner: str(one["value"]["context"]) for owner, one in given if one["type"] == "window"}
+        # The window of an `embed` cannot be asked for.
+        rest = [owner for owner in ids if owner not in found]
+        described = zip(rest, await asyncio.gather(*map(self._frame_in, rest)), strict=True)
+        return found | {owner: frame_id for owner, frame_id in described if frame_id}
+
+    async def _frame_in(self, element_id: int) -> str | None:
         try:
             owner = await send(self.session, "DOM.describeNode", objectId=await self.object(element_id))
             return str(owner["node"]["frameId"])
@@ -173,23 +198,28 @@ class World:
         return str(found["object"]["objectId"])
 
     async def _evaluate(self, call: str) -> Any:
-        is_new = self._context is None
-        if is_new:
+        if self._context is None:
             await self._enter()
+        # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
+        counted: Any = None
+        if not self._installed:
             # A document that comes back from the history has the script already.
             given = json.dumps([self._owner.channel, self._owner.learnt_before(self)])
             install = f"globalThis.{API} = {API}Install(...{given})"
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
-        if is_new or self._was_slow or self.elements > SMALL:
-            # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
-            # The script is the same for each document: each of the browser's processes compiles it once.
-            await self._count(f"globalThis.{API}Install = {page_script()}, " if is_new else "")
+            counted = await self._send(f"(count => count > {SMALL} ? count : ({call}))({COUNT})")
+            self._installed = isinstance(counted, str)
+        elif self._was_slow or self.elements > SMALL:
+            counted = await self._send(COUNT)
+        if isinstance(counted, int):
+            self.elements, self.reading = counted, True
         self._was_slow = True
         begun = time.monotonic()
         try:
-            answer = await self._send(call)
+            answer = counted if isinstance(counted, str) else await self._send(call)
         finally:
             self.reading = False
+        self._installed = True
         self._was_slow = time.monotonic() - begun > SLOW
         given = json.loads(answer)
         match given:
@@ -202,11 +232,17 @@ class World:
                 pass
         return given
 
-    async def _count(self, before: str) -> None:
-        self.elements = int(await self._send(f"{before}document.getElementsByTagName('*').length"))
-        self.reading = True
+    async def prepare(self) -> None:
+        """Put the script's source into a document that has just come, before anything is asked of it."""
+        with contextlib.suppress(PlaywrightError, FrameGone):
+            await self._enter()
 
     async def _enter(self) -> None:
+        if self._entering is None or self._entering.done():
+            self._entering = asyncio.create_task(self._create())
+        await asyncio.shield(self._entering)
+
+    async def _create(self) -> None:
         try:
             world = await send(
                 self.session,
@@ -219,16 +255,25 @@ class World:
             if is_frame_gone(error):
                 raise FrameGone from error
             raise
-        self._context = world["executionContextId"]
-        self._heard = False
+        self._context = context = int(world["executionContextId"])
+        if context == self._entered:
+            return
+        self._entered, self._installed, self._heard = context, False, False
+        # What is sent after it is run after it. It is the same for each document: each of the browser's
+        # processes compiles it once.
+        source = f"globalThis.{API}Install = {page_script()}, 0"
+        sent = send(self.session, "Runtime.evaluate", contextId=context, expression=source)
+        self._owner.begin(sent)
+        await asyncio.sleep(0)
 
     async def _send(self, expression: str) -> Any:
+        context = self._context
         try:
             async with asyncio.timeout(LONGEST_ANSWER + extra_seconds(self.elements)):
                 answer = await send(
                     self.session,
                     "Runtime.evaluate",
-                    contextId=self._context,
+                    contextId=context,
                     expression=expression,
                     **FOR_VALUE,
                 )
@@ -238,19 +283,25 @@ class World:
             raise failure from error
         except PlaywrightError as error:
             if is_context_gone(error):
-                self._context = None
+                self._lose(context)
                 raise WorldLost from error
             if is_frame_gone(error):
                 raise FrameGone from error
             raise
         if "exceptionDetails" in answer:
             failure = _failure(answer["exceptionDetails"], self.elements)
-            if f"{API} is not defined" in str(failure):
+            if re.search(f"{API}(Install)? is not defined", str(failure)):
                 # Each of the browser's processes counts its own contexts: the number is another's by now.
-                self._context = None
+                self._lose(context)
                 raise WorldLost
             raise failure
         return answer["result"]["value"]
+
+    def _lose(self, context: int | None) -> None:
+        """Take in that a context is gone, unless another was entered meanwhile."""
+        self._entered = 0
+        if self._context == context:
+            self._context = None
 
 
 class Worlds:
@@ -267,7 +318,9 @@ class Worlds:
         self._known: WeakSet[Frame] = WeakSet()  # The frames that there were when `has_new` was asked
         # What `follow_sessions` has begun, for sessions to come
         self.on_session: Callable[[CDPSession], Awaitable[None]] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
         page.on("framedetached", self._on_detached)
+        page.on("domcontentloaded", lambda _: self._main and self.begin(self._main.prepare()))
 
     async def main(self) -> World:
         """Connect to the page with the first call."""
@@ -301,16 +354,19 @@ class Worlds:
 
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
         """Return the worlds of the frames that stand in these elements of `parent`, by the elements' ids."""
-        owners = tuple(ids)
-        children, frame_ids = await asyncio.gather(
-            self._children(parent), asyncio.gather(*map(parent.frame_in, owners))
-        )
-        found = dict(zip(owners, frame_ids, strict=True))
+        children, found = await asyncio.gather(self._children(parent), parent.frames_in(tuple(ids)))
         return {
             owner: self._world(children[frame_id], frame_id)
             for owner, frame_id in found.items()
             if frame_id in children
         }
+
+    def begin(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Start what nobody waits for."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
     def has_new(self) -> bool:
         """Whether frames of other sites have come since this was asked last."""

@@ -112,6 +112,8 @@ function view() {
 const SCROLLED_ROOM = 10000;
 /** Ids of the lines that have been reported, of texts too. @type {Set<number>} */
 const reportedIds = new Set();
+/** Those of the last reading: reported once the next one is compared with it. @type {Set<number>} */
+const sentIds = new Set();
 
 /**
  * What is in the view and was never reported: a budget left it out, and it was scrolled to.
@@ -129,6 +131,8 @@ function observe(wish) {
   // Held still where a dialog came between.
   if (keysHeld) releaseKeys(false);
   seenPart = wish.seen;
+  if (wish.base === lastReading) for (const id of sentIds) reportedIds.add(id);
+  sentIds.clear();
   turnLooks(wish.base === lastReading);
   const kept = wish.searched ? searched : null;
   searched = null;
@@ -159,7 +163,7 @@ function observe(wish) {
     const sent = chooseChanges([...changes, ...come], before, room);
     const changed = sent.cost + (sent.omitted ? room : 0);
     if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
-      for (const [, line] of sent.wire) if (/** @type {WireLine} */ (line)[0] !== "fold") reportedIds.add(/** @type {WireLine} */ (line)[2]);
+      for (const [, line] of sent.wire) if (/** @type {WireLine} */ (line)[0] !== "fold") sentIds.add(/** @type {WireLine} */ (line)[2]);
       return { ...answer, changes: sent.wire, omitted: sent.omitted, room, behind, ...(changes.length ? undefined : looksChanged(lines)) };
     }
   }
@@ -209,7 +213,7 @@ function snapshotOf(lines, folding, old, budget) {
   const wired = [];
   for (const at of chosen) {
     const line = /** @type {Line} */ (shown[at]);
-    if (line.kind !== "fold") reportedIds.add(line.id);
+    if (line.kind !== "fold") sentIds.add(line.id);
     wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id), old));
   }
   const all = places ? chosen.map((at) => /** @type {number} */ (places[at])) : chosen.length === lines.length ? null : chosen;

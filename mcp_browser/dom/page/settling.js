@@ -201,6 +201,15 @@ function allRoots() {
   return roots;
 }
 
+/** Whether the document is met here for the first time, as a frame is that has come with its page. */
+let isUnread = true;
+
+/** How long ago the document had loaded, milliseconds; 0 where it has not. */
+function loadedFor() {
+  const { loadEventEnd = 0 } = /** @type {PerformanceNavigationTiming | undefined} */ (performance.getEntriesByType("navigation")[0]) || {};
+  return loadEventEnd && performance.now() - loadEventEnd;
+}
+
 /** Whether the page has changed nothing since an input and has nothing to do, so that no frame has anything to show. @param {(Document | ShadowRoot)[]} roots */
 async function isDone(roots) {
   await pause(0);
@@ -226,7 +235,10 @@ async function settle(limit, came = false) {
     let late = came ? MOST_LATE_FRAMES : 0;
     const typed = hasTyped;
     hasTyped = false;
-    if (typed && !stirred && (await isDone(roots))) return state;
+    // What has come since it has loaded has come to the page around it.
+    const hasRested = isUnread && window !== top && loadedFor() > LONGEST_RESTLESS_OPENING && !isStirred();
+    isUnread = false;
+    if ((hasRested || (typed && !stirred)) && (await isDone(roots))) return state;
     for (;;) {
       restlessness = 0;
       const asked = now();
