@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import anyio
-from playwright.async_api import CDPSession, Dialog, FileChooser, Page, Worker
+from playwright.async_api import CDPSession, Dialog, FileChooser, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.collectors import Console
@@ -38,15 +38,15 @@ DOCUMENTS_KEPT = 20  # After so many documents a renderer collects garbage
 COLLECTING_AFTER = 0.5  # How long after the last of them has loaded, seconds
 HOLD_GRACE = 1.0  # How long an action may continue after something has begun to hold its tab, seconds
 CONTROL_SECONDS = 2.0  # Limit for answers of the browser itself, without the page
-STOPPING_SECONDS = 1.0  # How long the workers of a page that floods the console are stopped
 
 # Not flattened, so that Playwright does not get these sessions; their targets do not wait for a debugger.
-_ATTACHING: Mapping[str, Any] = {
+_ATTACHING: dict[str, Any] = {
     "autoAttach": True,
     "waitForDebuggerOnStart": False,
     "flatten": False,
     "filter": [{"type": "worker"}, {"type": "iframe"}, {"exclude": True}],
 }
+_WORKERS_ALONE = [{"type": "worker"}, {"exclude": True}]
 
 
 class TabPage:
@@ -130,7 +130,7 @@ class TabPage:
             self._cdp = cdp
             await self.refresh_title()
             self._workers = Workers(self.page, cdp)
-            await send(cdp, "Page.enable")
+            await asyncio.gather(send(cdp, "Page.enable"), self._workers.follow())
         except PlaywrightError:
             return  # The tab is gone already.
 
@@ -427,50 +427,52 @@ class ActionScope:
 
 
 class Workers:
-    """The workers of one page, those of frames in other processes included."""
+    """The workers of one page; with the first, also the frames in other processes that may have some."""
 
     def __init__(self, page: Page, cdp: CDPSession) -> None:
-        """Limit the console messages of each worker of `page` once it has started; `cdp` is its session."""
+        """`cdp` is the session of `page`; call `follow` next."""
         self._cdp = cdp
+        self._page = page
         self._numbers = itertools.count(1)
-        self._stopping = False
-        page.on("worker", lambda worker: begin(self._limit(worker)))
-        for worker in page.workers:
-            begin(self._limit(worker))
-        for name in ("attachedToTarget", "receivedMessageFromTarget"):
-            cdp.on(f"Target.{name}", partial(self._on_event, f"Target.{name}"))
+        self._workers: set[tuple[str, ...]] = set()  # By the sessions that lead to each
 
-    async def break_off(self) -> None:
-        """Stop the scripts that run in workers now or begin to soon; later events start them again."""
-        if self._stopping:
-            return
-        self._stopping = True
+    async def follow(self) -> None:
+        """Limit the console messages of each worker as soon as it starts."""
+        for name in ("attachedToTarget", "detachedFromTarget", "receivedMessageFromTarget"):
+            self._cdp.on(f"Target.{name}", partial(self._on_event, f"Target.{name}"))
+        # A session for each frame costs time that a page without workers can do without.
+        self._page.once("worker", lambda _: begin(self._follow_frames()))
+        await send(self._cdp, "Target.setAutoAttach", **_ATTACHING | {"filter": _WORKERS_ALONE})
+        if self._page.workers:
+            await self._follow_frames()
+
+    async def _follow_frames(self) -> None:
         with contextlib.suppress(PlaywrightError):
             await send(self._cdp, "Target.setAutoAttach", **_ATTACHING)
-            await asyncio.sleep(STOPPING_SECONDS)
-            await send(self._cdp, "Target.setAutoAttach", **{**_ATTACHING, "autoAttach": False})
-        self._stopping = False
 
-    async def _limit(self, worker: Worker) -> None:
-        # A worker that loops from its start gets no limits: it is stopped when it floods the console.
-        with contextlib.suppress(PlaywrightError):
-            await worker.evaluate(limits_script())
+    async def break_off(self) -> None:
+        """Stop the scripts that run in workers at this moment; later events start them again."""
+        await asyncio.gather(*(self._post(path, "Runtime.terminateExecution") for path in self._workers))
 
     def _on_event(self, method: str, event: Mapping[str, Any], path: tuple[str, ...] = ()) -> None:
         """Take in an event of the target that `path` leads to, about a target below it."""
         below = (*path, str(event.get("sessionId")))
         match method:
             case "Target.attachedToTarget":
-                begin(self._stop(event["targetInfo"]["type"], below))
+                begin(self._limit(event["targetInfo"]["type"], below))
+            case "Target.detachedFromTarget":
+                self._workers = {known for known in self._workers if known[: len(below)] != below}
             case "Target.receivedMessageFromTarget":
                 message = json.loads(event["message"])
                 self._on_event(message.get("method", ""), message.get("params", {}), below)
             case _:
                 pass
 
-    async def _stop(self, kind: str, path: tuple[str, ...]) -> None:
+    async def _limit(self, kind: str, path: tuple[str, ...]) -> None:
         if kind == "worker":
-            await self._post(path, "Runtime.terminateExecution")
+            self._workers.add(path)
+            # A worker that loops from its start gets no limits: it is stopped when it floods the console.
+            await self._post(path, "Runtime.evaluate", expression=limits_script())
         await self._post(path, "Target.setAutoAttach", **_ATTACHING)
 
     async def _post(self, path: tuple[str, ...], method: str, **parameters: Any) -> None:

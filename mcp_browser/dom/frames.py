@@ -100,6 +100,22 @@ class Reading:
 
 
 @dataclass(slots=True)
+class Early:
+    """The readings of frames of other sites that have just come, begun beside that of the page, by owner."""
+
+    meeting: asyncio.Task[None] | None = None
+    readings: dict[int, asyncio.Task[Reading | None]] = field(
+        default_factory=dict[int, asyncio.Task[Reading | None]]
+    )
+
+    def cancel(self) -> None:
+        """End those that nobody waits for; of those that have failed, asyncio is not to complain."""
+        for task in (self.meeting, *self.readings.values()):
+            if task is not None and not task.cancel() and not task.cancelled():
+                task.exception()
+
+
+@dataclass(slots=True)
 class Shown:
     """A line and where it comes from: its place among all lines, its distance from the view."""
 
@@ -336,14 +352,15 @@ class Frames:
         for owner, world in (await self.worlds.within(frame.world, unknown)).items():
             frame.children[owner] = FrameState(world=world)
 
-    async def meet_early(self, main: FrameState, answer: dict[str, Any]) -> list[FrameState]:
-        """The frames shown in the main one that were not read before, as far as they are found soon."""
+    async def meet_early(self, main: FrameState, answer: dict[str, Any]) -> dict[int, FrameState]:
+        """The new frames that are shown in the main one, by their elements, as far as they are found soon."""
         if answer["doc"] != main.document:
             main.change_document(answer["doc"])
+        before = set(main.children)
         with contextlib.suppress(TimeoutError, FrameGone, PlaywrightError):
             async with asyncio.timeout(EARLY_SECONDS):
                 await self.meet(main, answer["shown"])
-        return [child for child in main.children.values() if not child.read.number]
+        return {owner: child for owner, child in main.children.items() if owner not in before}
 
     async def child(self, frame: FrameState, owner: int) -> FrameState | None:
         """The frame that stands in an element of another; None where it cannot be found."""

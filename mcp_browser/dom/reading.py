@@ -5,7 +5,6 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from playwright.async_api import Page
@@ -14,6 +13,7 @@ from mcp_browser.dom.cdp import extra_seconds, within
 from mcp_browser.dom.frames import (
     MOST_NESTED_FRAMES,
     NOTHING,
+    Early,
     Frames,
     FrameState,
     Placing,
@@ -47,23 +47,8 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
 MEETINGS = 2  # A frame that was lost is met anew once
 MEETING_SECONDS = 1.0  # How long one is waited for that Playwright does not know yet
+LONGEST_EARLY = 200  # If the page was waited for longer, milliseconds, what was read beside it is old
 MEETING_PAUSE = 0.03  # Seconds until it is looked for again
-
-
-@dataclass(slots=True)
-class Early:
-    """The readings of frames of other sites that have just come, begun beside that of the page."""
-
-    meeting: asyncio.Task[None] | None = None
-    readings: dict[FrameState, asyncio.Task[Reading | None]] = field(
-        default_factory=dict[FrameState, asyncio.Task[Reading | None]]
-    )
-
-    def cancel(self) -> None:
-        """End those that nobody waits for; of those that have failed, asyncio is not to complain."""
-        for task in (self.meeting, *self.readings.values()):
-            if task is not None and not task.cancel() and not task.cancelled():
-                task.exception()
 
 
 class PageReader:
@@ -188,14 +173,16 @@ class PageReader:
             "searched": searched,
         }
         main = await self._frames.main()
-        early = Early()
+        early = None
+        if len(self._page.frames) > 1 and self._frames.worlds.has_new():
+            shown = await main.world.run("framesShown")
+            early = Early()
+            early.meeting = asyncio.create_task(self._read_early(main, shown, wish, settle, early))
         try:
-            if len(self._page.frames) > 1 and self._frames.worlds.has_new():
-                shown = await main.world.run("framesShown")
-                early.meeting = asyncio.create_task(self._read_early(main, shown, wish, settle, early))
             reading = await self._read(main, wish, settle, 0, early)
         finally:
-            early.cancel()
+            if early is not None:
+                early.cancel()
         self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
         return reading
 
@@ -203,8 +190,8 @@ class PageReader:
         self, main: FrameState, shown: dict[str, Any], wish: dict[str, Any], settle: float, early: Early
     ) -> None:
         """Begin to read the frames that have just come."""
-        for child in await self._frames.meet_early(main, shown):
-            early.readings[child] = asyncio.create_task(self._try_read(child, wish, settle, 1))
+        for owner, child in (await self._frames.meet_early(main, shown)).items():
+            early.readings[owner] = asyncio.create_task(self._try_read(child, wish, settle, 1))
 
     async def _read(
         self,
@@ -232,9 +219,8 @@ class PageReader:
             await early.meeting
         if answer["doc"] != frame.document:
             frame.change_document(answer["doc"])
-        for owner, child in frame.children.items():
-            if early is not None and owner in frame.read.stands and child in early.readings:
-                read[id(child)] = await early.readings[child]
+        if early is not None:
+            read |= await self._take_early(frame, early, answer)
         reading = Reading(frame, answer)
         if not frame.read.stands or deep >= MOST_NESTED_FRAMES:
             return reading
@@ -257,6 +243,21 @@ class PageReader:
             if owner in frame.read.stands and (given := read.get(id(child))) is not None:
                 reading.within[owner] = given
         return reading
+
+    async def _take_early(
+        self, frame: FrameState, early: Early, answer: dict[str, Any]
+    ) -> dict[int, Reading | None]:
+        """Await the early readings of what has a line in the answer; the other frames count as never met."""
+        read: dict[int, Reading | None] = {}
+        for owner in early.readings.keys() & frame.children.keys():
+            if owner not in frame.read.stands:
+                early.readings[owner].cancel()
+                del frame.children[owner]
+            elif answer.get("state", {}).get("waited", 0) <= LONGEST_EARLY:
+                read[id(frame.children[owner])] = await early.readings[owner]
+            else:
+                await early.readings[owner]
+        return read
 
     async def _late(
         self, frame: FrameState, read: Mapping[int, Reading | None], seen: Mapping[str, Sequence[float]]

@@ -7,7 +7,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakSet, WeakValueDictionary
 
@@ -18,6 +18,8 @@ from mcp_browser.dom.cdp import SMALL, extra_seconds, seconds, send
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
 from mcp_browser.dom.scripts import page_script
 from mcp_browser.errors import ActionError, DeadlineExceeded
+
+T = TypeVar("T")
 
 WORLD_NAME = "mcp-browser"
 API = "__mcpBrowserApi"
@@ -161,6 +163,8 @@ class World:
         """Return the CDP object id of an element that the page script knows. Raises KeyError: it is gone."""
         call = f"{API}.element({element_id})"
         found = await send(self.session, "Runtime.evaluate", contextId=self._context, expression=call)
+        if "exceptionDetails" in found:
+            raise KeyError(element_id)  # The script is not in the document: it has come meanwhile.
         return str(found["result"]["objectId"])
 
     async def frames_in(self, ids: Sequence[int]) -> dict[int, str]:
@@ -174,7 +178,9 @@ class World:
                 contextId=self._context,
                 expression=windows,
                 serializationOptions=deep,
+                objectGroup=WORLD_NAME,
             )
+            self._owner.begin(send(self.session, "Runtime.releaseObjectGroup", objectGroup=WORLD_NAME))
             given = zip(ids, answer["result"]["deepSerializedValue"]["value"], strict=True)
         except (PlaywrightError, KeyError):
             return {}  # The document is gone.
@@ -200,32 +206,34 @@ class World:
     async def _evaluate(self, call: str) -> Any:
         if self._context is None:
             await self._enter()
-        # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
-        counted: Any = None
+        context = self._context
+        question = call
         if not self._installed:
             # A document that comes back from the history has the script already.
             given = json.dumps([self._owner.channel, self._owner.learnt_before(self)])
             install = f"globalThis.{API} = {API}Install(...{given})"
             call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
-            counted = await self._send(f"(count => count > {SMALL} ? count : ({call}))({COUNT})")
-            self._installed = isinstance(counted, str)
-        elif self._was_slow or self.elements > SMALL:
-            counted = await self._send(COUNT)
-        if isinstance(counted, int):
-            self.elements, self.reading = counted, True
+            question = f"(count => count > {SMALL} ? count : ({call}))({COUNT})"
+        if self._was_slow or self.elements > SMALL:
+            # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
+            self.elements = int(await self._send(COUNT))
+            self.reading, question = True, call
         self._was_slow = True
         begun = time.monotonic()
         try:
-            answer = counted if isinstance(counted, str) else await self._send(call)
+            answer = await self._send(question)
+            if isinstance(answer, int):
+                self.elements, self.reading = answer, True
+                answer = await self._send(call)
         finally:
             self.reading = False
         self._installed = True
         self._was_slow = time.monotonic() - begun > SLOW
         given = json.loads(answer)
         match given:
-            case {"secret": True} if self._context and not self._heard:
+            case {"secret": True} if context and context == self._context and not self._heard:
                 self._heard = True
-                self._owner.sent.hear(self.session, self._context, f"{API}.run('sent',[])")
+                self._owner.sent.hear(self.session, context, f"{API}.run('sent',[])")
             case {"learnt": {"origin": str(origin), "text": str(text)}} if self.is_main:
                 self._owner.learn(origin, text)
             case _:
@@ -239,7 +247,7 @@ class World:
 
     async def _enter(self) -> None:
         if self._entering is None or self._entering.done():
-            self._entering = asyncio.create_task(self._create())
+            self._entering = self._owner.begin(self._create())
         await asyncio.shield(self._entering)
 
     async def _create(self) -> None:
@@ -258,7 +266,7 @@ class World:
         self._context = context = int(world["executionContextId"])
         if context == self._entered:
             return
-        self._entered, self._installed, self._heard = context, False, False
+        self._entered, self._installed, self._heard, self.elements = context, False, False, 0
         # What is sent after it is run after it. It is the same for each document: each of the browser's
         # processes compiles it once.
         source = f"globalThis.{API}Install = {page_script()}, 0"
@@ -299,7 +307,8 @@ class World:
 
     def _lose(self, context: int | None) -> None:
         """Take in that a context is gone, unless another was entered meanwhile."""
-        self._entered = 0
+        if self._entered == context:
+            self._entered = 0
         if self._context == context:
             self._context = None
 
@@ -361,12 +370,13 @@ class Worlds:
             if frame_id in children
         }
 
-    def begin(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Start what nobody waits for."""
+    def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Start what perhaps nobody waits for: asyncio is not to complain of its error."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        return task
 
     def has_new(self) -> bool:
         """Whether frames of other sites have come since this was asked last."""
@@ -396,9 +406,7 @@ class Worlds:
     async def _root_of(self, frame: Frame) -> tuple[str, CDPSession] | None:
         """The CDP id of a frame in a process of its own, and the session that speaks for it."""
         if frame not in self._sessions:
-            self._sessions[frame] = task = asyncio.create_task(self._open(frame))
-            # Whoever waited for it may have gone: asyncio is not to complain.
-            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            self._sessions[frame] = self.begin(self._open(frame))
         try:
             async with asyncio.timeout(ROOT_SECONDS):
                 session = await asyncio.shield(self._sessions[frame])

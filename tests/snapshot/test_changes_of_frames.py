@@ -113,3 +113,16 @@ async def test_what_a_new_frame_holds_stands_below_its_line(hand: Hand) -> None:
     lines = words_of(await hand.click(view.index("Edit"))).splitlines()
     first, *_, last = (at for at, line in enumerate(lines) if '"First"' in line or '"Last"' in line)
     assert first < next(at for at, line in enumerate(lines) if '"Inner"' in line) < last
+
+
+async def test_a_frame_of_another_site_that_a_click_shows_is_told_with_what_it_holds(hand: Hand) -> None:
+    inner = hand.elsewhere("<button>Pay now</button>")
+    frame = f"<iframe title=Sheet src='{inner}' style='visibility: hidden'></iframe>"
+    opening = "document.querySelector('iframe').style.visibility = ''"
+    # While the page is waited for, the frame is read.
+    later = "<script>setTimeout(() => document.body.append('Ready'), 150)</script>"
+    url = hand.site.page(f'<button onclick="{opening}">Buy</button>{frame}{later}')
+    opened = words_of(await hand.do("go_to_url", url=url))
+    assert "Buy" in opened
+    assert "Pay now" not in opened
+    assert "Pay now" in words_of(await hand.do("click_element", index='button "Buy"'))

@@ -201,7 +201,7 @@ function seenOfFrames(lines) {
 }
 
 /**
- * What a budget has room for, ready to be sent; these lines count as reported from then on.
+ * What a budget has room for, ready to be sent; these lines count as reported once the next reading is compared with this one.
  * @param {Line[]} lines @param {Folding | null} folding @param {Set<number> | null} old ids of the lines that were reported before
  * @param {number} budget in characters
  */

@@ -201,13 +201,12 @@ function allRoots() {
   return roots;
 }
 
-/** Whether the document is met here for the first time, as a frame is that has come with its page. */
-let isUnread = true;
-
-/** How long ago the document had loaded, milliseconds; 0 where it has not. */
-function loadedFor() {
+/** Whether this is a frame that is met for the first time, and which had loaded and got its last answer some time ago. */
+function hasRested() {
   const { loadEventEnd = 0 } = /** @type {PerformanceNavigationTiming | undefined} */ (performance.getEntriesByType("navigation")[0]) || {};
-  return loadEventEnd && performance.now() - loadEventEnd;
+  if (window === top || lastReading || inputs || !loadEventEnd) return false;
+  const answers = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource"));
+  return now() - Math.max(loadEventEnd, ...answers.map(({ responseEnd }) => responseEnd)) > LONGEST_RESTLESS_OPENING && !isStirred();
 }
 
 /** Whether the page has changed nothing since an input and has nothing to do, so that no frame has anything to show. @param {(Document | ShadowRoot)[]} roots */
@@ -235,10 +234,7 @@ async function settle(limit, came = false) {
     let late = came ? MOST_LATE_FRAMES : 0;
     const typed = hasTyped;
     hasTyped = false;
-    // What has come since it has loaded has come to the page around it.
-    const hasRested = isUnread && window !== top && loadedFor() > LONGEST_RESTLESS_OPENING && !isStirred();
-    isUnread = false;
-    if ((hasRested || (typed && !stirred)) && (await isDone(roots))) return state;
+    if ((hasRested() || (typed && !stirred)) && (await isDone(roots))) return state;
     for (;;) {
       restlessness = 0;
       const asked = now();
