@@ -78,7 +78,7 @@ async def test_a_caller_s_wait_may_be_longer_than_the_limit_of_a_call(hand: Hand
 
 async def test_an_action_that_the_time_of_its_list_ends_says_so(hand: Hand) -> None:
     await hand.open("<button>There</button>")
-    with hand.under(limits={"call_timeout": 0.5}):
+    with hand.under(limits={"call_timeout": 2}):
         clicks = [{"click_element": {"index": name}} for name in ('button "There"', 'button "Nowhere"')]
         text = await hand.do("do_actions", actions=clicks)
     assert "1. Clicked" in text

@@ -79,6 +79,7 @@ const helpers = {
     const watch = new AbortController();
     const { signal } = watch;
     const take = () => {
+      if (signal.aborted) return;
       watch.abort();
       leftWith.set(field, valueOf(field).value);
     };
