@@ -47,7 +47,7 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
 MEETINGS = 2  # A frame that was lost is met anew once
 MEETING_SECONDS = 1.0  # How long one is waited for that Playwright does not know yet
-LONGEST_EARLY = 200  # If the page was waited for longer, milliseconds, what was read beside it is old
+LONGEST_EARLY = 200  # Milliseconds: if the page took longer to rest, its new frames are read again
 MEETING_PAUSE = 0.03  # Seconds until it is looked for again
 
 
@@ -253,10 +253,10 @@ class PageReader:
             if owner not in frame.read.stands:
                 early.readings[owner].cancel()
                 del frame.children[owner]
-            elif answer.get("state", {}).get("waited", 0) <= LONGEST_EARLY:
-                read[id(frame.children[owner])] = await early.readings[owner]
-            else:
-                await early.readings[owner]
+                continue
+            given = await early.readings[owner]
+            if answer.get("state", {}).get("waited", 0) <= LONGEST_EARLY:
+                read[id(frame.children[owner])] = given
         return read
 
     async def _late(

@@ -46,16 +46,10 @@ class SentSecrets:
         self._notified: set[str] = set()
         self._pairs: deque[str] = deque(maxlen=MOST_KEPT)
         self._addresses: deque[str] = deque(maxlen=MOST_KEPT)
-        self._hearing: set[asyncio.Task[None]] = set()
         page.on("request", self._on_request)
 
-    def hear(self, cdp: CDPSession, context: int, call: str) -> None:
-        """Wait, beside all else, for what forms gather in a document; `call` asks its page script for it."""
-        task = asyncio.create_task(self._hear(cdp, context, call))
-        self._hearing.add(task)
-        task.add_done_callback(self._hearing.discard)
-
-    async def _hear(self, cdp: CDPSession, context: int, call: str) -> None:
+    async def hear(self, cdp: CDPSession, context: int, call: str) -> None:
+        """Wait for what forms gather in a document, until it goes; `call` asks its page script for it."""
         # The document goes, or its page script is none.
         with contextlib.suppress(PlaywrightError, KeyError):
             for _ in range(MOST_PAIRS):
@@ -233,7 +227,7 @@ class World:
         match given:
             case {"secret": True} if context and context == self._context and not self._heard:
                 self._heard = True
-                self._owner.sent.hear(self.session, context, f"{API}.run('sent',[])")
+                self._owner.begin(self._owner.sent.hear(self.session, context, f"{API}.run('sent',[])"))
             case {"learnt": {"origin": str(origin), "text": str(text)}} if self.is_main:
                 self._owner.learn(origin, text)
             case _:
@@ -267,11 +261,10 @@ class World:
         if context == self._entered:
             return
         self._entered, self._installed, self._heard, self.elements = context, False, False, 0
-        # What is sent after it is run after it. It is the same for each document: each of the browser's
-        # processes compiles it once.
+        # The same text for each document: each of the browser's processes compiles it once. Its answer need
+        # not be awaited, as a session runs commands in their order; `sleep` lets it be sent first.
         source = f"globalThis.{API}Install = {page_script()}, 0"
-        sent = send(self.session, "Runtime.evaluate", contextId=context, expression=source)
-        self._owner.begin(sent)
+        self._owner.begin(send(self.session, "Runtime.evaluate", contextId=context, expression=source))
         await asyncio.sleep(0)
 
     async def _send(self, expression: str) -> Any:
@@ -306,7 +299,7 @@ class World:
         return answer["result"]["value"]
 
     def _lose(self, context: int | None) -> None:
-        """Take in that a context is gone, unless another was entered meanwhile."""
+        """Forget a context that is gone, unless another was entered meanwhile."""
         if self._entered == context:
             self._entered = 0
         if self._context == context:
@@ -371,7 +364,7 @@ class Worlds:
         }
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start what perhaps nobody waits for: asyncio is not to complain of its error."""
+        """Start a task that may be left alone: asyncio does not log its error then."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -115,7 +115,7 @@ async def test_what_a_new_frame_holds_stands_below_its_line(hand: Hand) -> None:
     assert first < next(at for at, line in enumerate(lines) if '"Inner"' in line) < last
 
 
-async def test_a_frame_of_another_site_that_a_click_shows_is_told_with_what_it_holds(hand: Hand) -> None:
+async def test_a_frame_of_another_site_that_a_click_shows_is_reported_with_its_content(hand: Hand) -> None:
     inner = hand.elsewhere("<button>Pay now</button>")
     frame = f"<iframe title=Sheet src='{inner}' style='visibility: hidden'></iframe>"
     opening = "document.querySelector('iframe').style.visibility = ''"

@@ -203,8 +203,9 @@ function allRoots() {
 
 /** Whether this is a frame that is met for the first time, and which had loaded and got its last answer some time ago. */
 function hasRested() {
+  if (window === top || lastReading || inputs) return false;
   const { loadEventEnd = 0 } = /** @type {PerformanceNavigationTiming | undefined} */ (performance.getEntriesByType("navigation")[0]) || {};
-  if (window === top || lastReading || inputs || !loadEventEnd) return false;
+  if (!loadEventEnd) return false;
   const answers = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource"));
   return now() - Math.max(loadEventEnd, ...answers.map(({ responseEnd }) => responseEnd)) > LONGEST_RESTLESS_OPENING && !isStirred();
 }
