@@ -34,7 +34,7 @@ KEPT = ROOT / "docs" / "examples.json"
 PAGE = ROOT / "mcp_browser" / "assets" / "try.html"
 SITE = "http://books.example"
 
-LONGEST = 14
+LONGEST = 7
 """How many lines of a result are shown."""
 
 WIDEST = 160
@@ -46,6 +46,7 @@ _MASKS = (
     (re.compile(r"\b[\d,.]+ (bytes|ms|kB|MB)\b"), r"… \1"),
     (re.compile(r"(User-Agent: ).*"), r"\1…"),
     (re.compile(r", … ms \([^)\n]*\)"), ", … ms"),
+    (re.compile(r"\b\d+ (?=\S locator)"), "… "),
 )
 """What differs from run to run, and what stands for it."""
 

@@ -293,12 +293,11 @@ def _tool(action: RegisteredAction) -> Iterator[str]:
 
 def _arguments(schema: dict[str, Any], properties: dict[str, Any]) -> Iterator[str]:
     yield ""
-    yield "| Argument | Type | Default | Meaning |"
-    yield "|---|---|---|---|"
     for name, field in properties.items():
         shown = f"`{name}`" if name in schema.get("required", ()) else f"*`{name}`*"
-        default = f"`{field['default']}`" if field.get("default") not in (None, "", []) else ""
-        yield f"| {shown} | {_cell(_type(field))} | {default} | {_cell(field.get('description', ''))} |"
+        default = f"; default `{field['default']}`" if field.get("default") not in (None, "", []) else ""
+        meaning = " ".join(field.get("description", "").split())
+        yield f"* {shown} ({_type(field)}{default})" + (f": {meaning}" if meaning else "")
 
 
 def _example(name: str) -> Iterator[str]:

@@ -35,7 +35,8 @@ def main() -> None:
     only = [name for name in asked.only.split(",") if name]
     cases = [case for case in all_cases() if not only or case.name in only]
     ends, records = asyncio.run(_run(cases))
-    table = "\n\n".join((_table(cases, ends), *(_shown(case, records[case]) for case in cases[:2])))
+    lie = next(case for case in cases if not case.true)
+    table = "\n\n".join((_table(cases, ends), _shown(lie, records[lie])))
     sys.stdout.write(f"{table}\n")
     if not asked.no_write:
         text = PAGE.read_text("utf-8")
@@ -169,9 +170,8 @@ def _table(cases: Sequence[Case], ends: Ends) -> str:
 
 
 def _shown(case: Case, record: str) -> str:
-    """What the judge of a case has read."""
-    what = "A true run" if case.true else "A lie"
-    said = f"{what}: asked “{case.task}”, the agent claims “{case.claim}”. The judge reads:"
+    """What the judge of a lie has read."""
+    said = f"A lie: asked “{case.task}”, the agent claims “{case.claim}”. The judge reads:"
     return f"{said}\n\n```\n{record.strip()}\n```"
 
 

@@ -43,7 +43,8 @@ def write(results: Results, limits: Limits, *, note: str = "") -> None:
     agents = list(dict.fromkeys(agent for agent, _, _ in results))
     episodes = list(dict.fromkeys((task, seed) for _, task, seed in results))
     shared = [episode for episode in episodes if all((agent, *episode) in results for agent in agents)]
-    head = " | ".join(f"{agent}: solved | says so | steps | tokens asked | answered | s" for agent in agents)
+    columns = "solved | falsely claimed | steps | tokens asked | answered | s"
+    head = " | ".join(f"{agent}: {columns}" for agent in agents)
     lines = [
         "# The agent with a small model",
         "",
@@ -52,9 +53,9 @@ def write(results: Results, limits: Limits, *, note: str = "") -> None:
         f"{model.CONTEXT:,} tokens, by its OpenAI-compatible server with JSON schemas, and at most "
         f"{limits.steps} steps and {limits.seconds:.0f} s a task. A fresh browser for each task; its page is "
         "open before the first step; the same kinds of actions are offered to both; no pictures. *Solved* is "
-        "the page's own reward, *says so* whether the agent claims success. Tokens are those that the "
-        "model's server has counted, those from its cache included; an answer may have a tenth of the "
-        "window.",
+        "the page's own reward, *falsely claimed* how often the agent claims success without it. Tokens are "
+        "those that the model's server has counted, those from its cache included; an answer may have a "
+        "tenth of the window.",
         "",
         f"browser-use {model.browser_use_version()} works in its flash mode (short rules, no plan, no "
         "judge), with the schema in words. mcp-browser is asked through `run_task` over MCP; for so small a "
@@ -66,30 +67,21 @@ def write(results: Results, limits: Limits, *, note: str = "") -> None:
         "single results vary from run to run.",
         "",
         *([note, ""] if note else []),
-        f"| task | seed | {head} |",
-        "|---|---:|" + "---|---|---:|---:|---:|---:|" * len(agents),
+        f"| task | {head} |",
+        "|---|" + "---|---:|---:|---:|---:|---:|" * len(agents),
     ]
-    for task, seed in episodes:
-        cells = (_cells(results.get((agent, task, seed))) for agent in agents)
-        lines.append(f"| {task} | {seed} | " + " | ".join(cells) + " |")
-    sums = (_sums([results[agent, *episode] for episode in shared]) for agent in agents)
-    lines.append(f"| the {len(shared)} that all have tried | | " + " | ".join(sums) + " |")
+    for task in (*dict.fromkeys(task for task, _ in shared), "all"):
+        own = [episode for episode in shared if task in (episode[0], "all")]
+        sums = (_sums([results[agent, *episode] for episode in own]) for agent in agents)
+        lines.append(f"| {task} | " + " | ".join(sums) + " |")
     PAGE.write_text("\n".join(lines) + "\n")
-
-
-def _cells(result: Result | None) -> str:
-    if result is None:
-        return " | ".join("-" * 6)
-    solved, claimed = ("yes" if fact else "no" for fact in (result.solved, result.claimed))
-    counts = (f"{count:,.0f}" for count in (result.steps, result.asked, result.answered, result.seconds))
-    return " | ".join((solved, claimed, *counts))
 
 
 def _sums(own: Sequence[Result]) -> str:
     solved = sum(result.solved for result in own)
     wrong = sum(result.false_success for result in own)
     return (
-        f"{solved} of {len(own)} | {wrong} falsely | {sum(result.steps for result in own)} | "
+        f"{solved} of {len(own)} | {wrong} | {sum(result.steps for result in own)} | "
         f"{sum(result.asked for result in own):,} | {sum(result.answered for result in own):,} | "
         f"{sum(result.seconds for result in own):,.0f}"
     )

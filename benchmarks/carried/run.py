@@ -196,24 +196,24 @@ def section(alone: dict[Page, float], measured: dict[str, dict[Page, Times | str
             "with each server, in turn. *itself*: milliseconds to its load event, and until no animation "
             "that ends goes on, in a bare browser; *open*: until a tool has returned the page; *click*: "
             f"the median of {CLICKS} clicks that change a line, until a tool has returned that line, and in "
-            "brackets the first and the slowest of the others, milliseconds; *text*: characters of the last "
-            "click's result; *end*: whether the button at the end of the page was found and clicked at once. "
-            "mcp-browser waits 1 s for a long poll at the first visit, when it may still be a slow answer; "
-            "the next visits in the same tab wait for it 0.3 s.",
+            "brackets the first and the slowest of the others, milliseconds. Below: on how many pages the "
+            "button at the end was found and clicked at once. mcp-browser waits 1 s for a long poll at the "
+            "first visit, when it may still be a slow answer; the next visits in the same tab wait for it "
+            "0.3 s.",
             markdown_table(table),
             _worst(measured),
         )
     )
 
 
-_COLUMNS = ("open", "click", "text", "end")
+_COLUMNS = ("open", "click")
 
 
 def _cells(times: Times | str) -> list[str]:
     if isinstance(times, str):
-        return [times, "-", "-", "-"]
+        return [times, "-"]
     clicks = f"{times.median:,.0f} ({times.first:,.0f}; {times.slowest:,.0f})"
-    return [f"{times.opened:,.0f}", clicks, f"{times.characters:,}", times.deep]
+    return [f"{times.opened:,.0f}", clicks]
 
 
 def _worst(measured: dict[str, dict[Page, Times | str]]) -> str:

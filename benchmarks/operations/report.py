@@ -8,7 +8,7 @@ from benchmarks.operations.table import Operation
 from benchmarks.report import filled, markdown_table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "comparison.md"
-HEAD: str = "kind,operations,server,first try,any try,calls,characters,seconds,false statements"
+HEAD = ["part", "server", "first try", "any try", "calls", "characters", "seconds", "false statements"]
 _PARTS = {
     "first": "First part, whose faults were mended",
     "second": "Second part, written afterwards on other libraries, measured before anything of it was mended",
@@ -19,30 +19,27 @@ _PARTS = {
 
 
 def section(outcomes: Sequence[Outcome], asked: Sequence[Operation]) -> str:
-    """The figures of each part."""
-    parts = {part: [one for one in asked if one.part == part] for part in _PARTS}
-    return "\n\n".join(f"{_PARTS[part]}: {_table(outcomes, some)}" for part, some in parts.items() if some)
-
-
-def _table(outcomes: Sequence[Outcome], asked: Sequence[Operation]) -> str:
-    """The figures of some operations, by kind and as a whole."""
-    names = {str(one) for one in asked}
-    outcomes = [one for one in outcomes if one.operation in names]
-    kinds = list(dict.fromkeys(outcome.kind for outcome in outcomes))
-    servers = list(dict.fromkeys(outcome.server for outcome in outcomes))
-    rows: list[list[str]] = [HEAD.split(",")]
-    for kind in (*kinds, "all"):
-        for server in servers:
-            some = [one for one in outcomes if one.server == server and kind in (one.kind, "all")]
-            rows.append([kind, str(len(some)), server, *_figures(some)])
-    done = {outcome.operation for outcome in outcomes}
-    pages = {one.page.source for one in asked if str(one) in done}
-    packages = [one.page.packages[0] for one in asked if str(one) in done and one.page.packages]
-    libraries = {package.rpartition("@")[0] for package in packages}
+    """What each part has, and its figures for each server."""
+    about: list[str] = []
+    rows = [HEAD]
+    for part, description in _PARTS.items():
+        names = {str(one): one for one in asked if one.part == part}
+        some = [one for one in outcomes if one.operation in names]
+        if not some:
+            continue
+        done = [names[name] for name in dict.fromkeys(one.operation for one in some)]
+        libraries = {one.page.packages[0].rpartition("@")[0] for one in done if one.page.packages}
+        pages = len({one.page.source for one in done})
+        about.append(
+            f"* {description}: {len(done)} operations on {pages} pages of {len(libraries)} libraries."
+        )
+        for server in dict.fromkeys(one.server for one in some):
+            rows.append([part, server, *_figures([one for one in some if one.server == server])])
     return (
-        f"{len(done)} operations on {len(pages)} pages of {len(libraries)} libraries, each done by plain "
-        f"Playwright first and checked in the widget's own state. A small adapter without a model finds by "
-        f"role and text in what the tools return.\n\n{markdown_table(rows)}"
+        "Each operation is done by plain Playwright first and checked in the widget's own state. A small "
+        "adapter without a model finds by role and text in what the tools return.\n\n"
+        + "\n".join(about)
+        + f"\n\n{markdown_table(rows)}"
     )
 
 

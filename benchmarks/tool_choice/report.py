@@ -1,6 +1,5 @@
 """Reads results; writes docs/tool-choice.md."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,7 +8,6 @@ from benchmarks.tool_choice.asking import Asked, brief, digest, judged
 from benchmarks.tool_choice.instructions import INSTRUCTIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "tool-choice.md"
-LONGEST = 120  # Characters of arguments that are shown
 
 
 def read(path: Path) -> list[Asked]:
@@ -40,8 +38,9 @@ def write(results: Sequence[Asked], *, note: str = "") -> None:
         "([benchmarks](https://github.com/mcp-browser/mcp-browser/blob/main/benchmarks/README.md)). A model "
         "is given a server's list of tools, a page as that server would show it, and a short instruction; it "
         "answers with one call. *Tool*: the name is one of those that are right. *Call*: so are the "
-        "arguments, by the tool's schema and by value. "
-        f"{len(INSTRUCTIONS)} instructions, the same for both servers, of what both offer by default.",
+        "arguments, by the tool's schema and by value; the file of results has each answer and what is wrong "
+        f"with it. {len(INSTRUCTIONS)} instructions, the same for both servers, of what both offer by "
+        "default.",
         "",
         f"The lists: mcp-browser {_size(ours)}, playwright-mcp {lists.VERSION} "
         f"{_size(theirs)}, as compact JSON. The instructions were written by those who write "
@@ -85,19 +84,6 @@ def _of_model(name: str, results: Sequence[Asked], note: str) -> Iterator[str]:
         if within:
             yield _row(category, within)
     yield _row("**all**", shared)
-    wrong = [one for one in results if not one.arguments_right]
-    if wrong:
-        yield ""
-        yield "What was wrong:"
-        yield ""
-        yield "| Instruction | Server | Answer | Why |"
-        yield "|---|---|---|---|"
-        for one in wrong:
-            answer = (
-                f"`{one.tool} {json.dumps(one.arguments, ensure_ascii=False)[:LONGEST]}`" if one.tool else ""
-            )
-            cells = (one.says, one.server, answer, one.why)
-            yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 def _size(tools: lists.Listed) -> str:

@@ -39,7 +39,7 @@ def in_short(verdict: Verdict) -> str:
 
 
 def tables(verdicts: Sequence[Verdict], halves: Mapping[str, str]) -> str:
-    """A table for each half."""
+    """A table for each half; a page without a fault has no row."""
     parts: list[str] = []
     for half in ("first", "second"):
         some = [verdict for verdict in verdicts if halves[verdict.page] == half]
@@ -86,7 +86,7 @@ def write_texts(outcomes: Sequence[Texts]) -> None:
 
 
 def _table(verdicts: Sequence[Verdict]) -> str:
-    rows = [HEAD, *(_row(verdict) for verdict in verdicts)]
+    rows = [HEAD, *(_row(verdict) for verdict in verdicts if verdict.faults)]
     total = Verdict("all")
     for verdict in verdicts:
         total.operable += verdict.operable
