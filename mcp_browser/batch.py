@@ -19,7 +19,7 @@ from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.element import Element, FieldValue
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.consent import ConsentNeeded, PolicyGate, Wanted, refused
+from mcp_browser.consent import ConsentNeeded, PolicyGate, refused
 from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.dom.named import ElementName
 from mcp_browser.dom.worlds import FrameGone
@@ -123,22 +123,19 @@ class Premises:
         return arguments
 
     def note(self, observation: Observation | None) -> None:
-        """Take note of what an action has changed."""
-        if self._still and observation is not None:
-            self._changed = _changed(observation)
-
-
-def _changed(observation: Observation) -> str | None:
-    """Why the remaining actions may no longer fit; None if they do."""
-    if observation.snapshot is not None:
-        return "The page is another one now."
-    changes = observation.changes or DomChanges()
-    if changes.omitted:
-        return "The page has changed."
-    added = (change.node for change in changes.changes if change.op == "added")
-    # Rows of a table are mostly read: they are no reason to end, in short or one by one.
-    new = next((n for n in added if n.kind in ("interactive", "fold") and n.role != "rows"), None)
-    return f"New elements have come up ({new})." if new is not None else None
+        """Take note of why the remaining actions may no longer fit, by what one has changed."""
+        if not self._still or observation is None:
+            return
+        changes = observation.changes or DomChanges()
+        added = (change.node for change in changes.changes if change.op == "added")
+        # Rows of a table are mostly read: they are no reason to end, in short or one by one.
+        new = next((n for n in added if n.kind in ("interactive", "fold") and n.role != "rows"), None)
+        if observation.snapshot is not None:
+            self._changed = "The page is another one now."
+        elif changes.omitted:
+            self._changed = "The page has changed."
+        else:
+            self._changed = f"New elements have come up ({new})." if new is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +175,6 @@ class Batch:
     has_missed: bool = False
     _left: tuple[int, Element, FieldValue] | None = None  # A text field that may still have the focus
     _paused_at: tuple[int, int] | None = None
-
-    @property
-    def own_time(self) -> float:
-        """How many seconds the caller asked its actions to wait."""
-        return sum(action.time_of(params) for action, params in self.parts)
-
-    @property
-    def parts(self) -> list[tuple[RegisteredAction, BaseModel]]:
-        return [(one.action, one.action.validate(one.arguments)) for one in self.entries]
 
     @property
     def strict(self) -> bool:
@@ -390,21 +378,21 @@ async def foresee(
         ConsentNeeded: a person has to be asked, once for all.
         Refused: the policy forbids an action; the message names its position.
     """
-    wanted: list[Wanted] = []
+    wanted: list[ConsentNeeded] = []
     for entry in entries:
         gate = PolicyGate(policy, entry.action, session, granted)
         try:
             gate.begin(entry.arguments)
             gate.check(await _targets(entry, session) if entry.action.reach == "elements" else ())
         except ConsentNeeded as need:
-            wanted.append(need.wanted)
+            wanted.append(need)
         except Refused as error:
             raise _wrong(entry.position, entry.action.name, error) from error
         if entry.action.effect == "navigation":
             break  # The page will be another one
     if wanted:
         keys = frozenset[str]().union(*(one.keys for one in wanted))
-        raise ConsentNeeded(Wanted("\n".join(dict.fromkeys(one.question for one in wanted)), keys))
+        raise ConsentNeeded("\n".join(dict.fromkeys(one.question for one in wanted)), keys)
 
 
 async def _targets(entry: ListedAction, session: BrowserSession) -> list[Target]:

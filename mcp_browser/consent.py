@@ -4,7 +4,6 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from mcp_browser.actions.registry import RegisteredAction
@@ -29,14 +28,6 @@ HOW_TO_CONFIRM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A question for a person, and what a yes allows: `keys` identify rules, elements and the page."""
-
-    question: str
-    keys: frozenset[str]
-
-
 class Paused(Protocol):
     """A list of actions that waits for an answer; a no ends it."""
 
@@ -45,16 +36,17 @@ class Paused(Protocol):
 
 
 class ConsentNeeded(McpBrowserError):
-    """A person has to say yes; then the action, of which nothing was done, is repeated with the keys.
+    """A person has to say yes; then the action, of which nothing was done, is repeated with the `keys`.
 
-    A list of actions that was partly done is `paused` instead, and resumes.
+    They identify rules, elements and the page. A list that was partly done is `paused` instead, and resumes.
     """
 
     paused: Paused | None = None
 
-    def __init__(self, wanted: Wanted) -> None:
-        super().__init__(wanted.question)
-        self.wanted = wanted
+    def __init__(self, question: str, keys: frozenset[str]) -> None:
+        super().__init__(question)
+        self.question = question
+        self.keys = keys
 
 
 Ask = Callable[[str], Awaitable[bool | None]]
@@ -76,14 +68,14 @@ async def with_consent(act: Act[T], ask: Ask) -> T:
             paused = need.paused
             before, done = done, len(paused.outcomes) if paused is not None else 0
             rounds = rounds + 1 if done == before else 1
-            answer = await ask(need.wanted.question)
+            answer = await ask(need.question)
             if answer is None:
                 break
             if not answer and paused is None:
                 raise refused() from None
             if paused is not None:
                 paused.refused = not answer
-            granted |= need.wanted.keys if answer else set()
+            granted |= need.keys if answer else set()
     return await act(None, paused)
 
 
@@ -122,8 +114,7 @@ class PolicyGate:
         if self._action.reach == "elements":
             return
         origin = origin_of(self._url)
-        unknown = self._action.reach == "anything"
-        targets = [Target(origin=origin, page=origin, unknown=unknown)]
+        targets = [Target(origin=origin, page=origin, unknown=self._action.reach == "anything")]
         address = arguments.get("url")
         if isinstance(address, str) and self._action.effect == "navigation":
             try:
@@ -172,7 +163,7 @@ class PolicyGate:
                 f"A person's yes is needed for {what}: that was not done; what came before it was.{because}",
                 hint="Do the rest in a call of its own, for which the person is asked.",
             )
-        raise ConsentNeeded(Wanted(f"Allow {what}?{because}{self._details()}", frozenset(asked)))
+        raise ConsentNeeded(f"Allow {what}?{because}{self._details()}", frozenset(asked))
 
     def passed(self) -> None:
         """Input was sent."""

@@ -107,21 +107,13 @@ class Controller:
     ) -> ActionResult:
         """Carry out `look` as the action of that name, with its policy, time limit and audit log.
 
-        Args:
-            name: an action of the package, offered or not, that only reads.
-            arguments: those of the action.
-            look: what is done instead of it.
-            session: where it is done.
-
-        Raises:
-            ActionError: it failed; the message says why and what to try.
+        The action only reads, and is one of the package, offered or not. Raises ActionError as `execute`.
         """
-        action = default_registry()[name]
-        return await self._look(Execution(action, arguments, session, self.rules, look=look))
+        looking = pipeline(GUARDS, partial(looked, look=look), self.rules)
+        return await looking(Execution(default_registry()[name], arguments, session, self.rules))
 
     def _follow(self, settings: Settings) -> None:
         self.rules = Rules(settings, exports=EXPORT_SCRIPT in self.registry)
         self._carry_out = pipeline(STEPS, carried_out, self.rules)
-        self._look = pipeline(GUARDS, looked, self.rules)
         part = pipeline(PART_STEPS, carried_out, self.rules)
         self._carry_out_list = pipeline(LIST_STEPS, partial(listed, carry_out=part), self.rules)
