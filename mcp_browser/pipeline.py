@@ -39,7 +39,7 @@ REPORT_SECONDS = 10.0  # How much longer than its actions a list may take, secon
 
 
 class Rules:
-    """The settings of calls, with their policy and audit log."""
+    """The settings of calls, with their policy, their audit log and their pipelines."""
 
     def __init__(self, settings: Settings, *, exports: bool) -> None:
         """Follow the settings; `exports`: record actions as code. Raises SettingsError."""
@@ -47,6 +47,13 @@ class Rules:
         self.audit = audit_log_of(settings)
         self.policy = load_policy(settings.tools.policy) if settings.tools.policy is not None else None
         self.records = exports or settings.tools.codegen != "none"
+        self.carry_out = pipeline(STEPS, carried_out, self)
+        part = pipeline(PART_STEPS, carried_out, self)
+        self.carry_out_list = pipeline(LIST_STEPS, partial(listed, carry_out=part), self)
+
+    def looking(self, look: Look) -> "Next":
+        """The pipeline of a look."""
+        return pipeline(GUARDS, partial(looked, look=look), self)
 
     @cached_property
     def paths(self) -> ServerPaths:
@@ -216,13 +223,13 @@ async def named(call: Execution, next: Next) -> ActionResult:
     """Replace names of elements by indexes, as soon as the elements are there."""
     may_name = any(isinstance(value, str | list) for value in call.arguments.values())
     if may_name and (call.batch is None or call.prepare is not None):
-        limit, usual = call.action.time_of(call.params), call.rules.settings.limits.action_timeout
+        within, limit = call.within, call.action.time_of(call.params)
         # What only reads and has a timeout of its own, such as wait_for, waits for a name no longer.
         if call.action.own_time is None or call.action.effect != "read":
-            limit = max(limit, usual)
-        within = call.within
+            limit = max(limit, call.rules.settings.limits.action_timeout)
+        if within is not None and within.has_missed:
+            limit = ONE_MORE_NAME
         try:
-            limit = ONE_MORE_NAME if within is not None and within.has_missed else limit
             given = await with_indexes(call.session, call.arguments, call.params, limit=limit)
         except NotFound:
             if within is not None:
@@ -314,19 +321,20 @@ async def observed(call: Execution, next: Next) -> ActionResult:
                 observation = observation.without_page()
             result = result.model_copy(update={"observation": observation})
     except ActionError as error:
-        error.notices = _happened_since(call, error)
+        happened, now = [*error.notices], session.tab_in_use
+        if now is not None and now is call.scope.tab and now.url != call.scope.url:
+            happened.append(f"The page is {cut_address(now.url)} now.")
+        if now is not None and now.dialog is not None and not isinstance(error, DialogOpen):
+            happened.append(f"{now.dialog}; answer it with handle_dialog.")
+        error.notices = (*happened, *session.take_notices())
         raise
-    incoming = session.incoming
+    incoming, files = session.incoming, session.artifacts
     news = incoming.ended or incoming.brought
     if news and (ended := incoming.take_ended(acted=call.action.effect != "read")):
-        files = session.artifacts
         came = {info.uri for info in ended if info.size is not None}
         came -= {attachment.uri for attachment in result.attachments}
-        attachments = [
-            Attachment.of_file(artifact, local=not files.remote)
-            for artifact in files.files()
-            if artifact.uri in came
-        ]
+        new = (artifact for artifact in files.files() if artifact.uri in came)
+        attachments = (Attachment.of_file(artifact, local=not files.remote) for artifact in new)
         result = result.model_copy(update={"attachments": (*result.attachments, *attachments)})
     return result
 
@@ -341,11 +349,10 @@ async def settled(call: Execution, next: Next) -> ActionResult:
 
 async def carried_out(call: Execution) -> ActionResult:
     """The last step: the action itself."""
-    in_list = call.within is not None and call.within.strict
-    gives_files = not in_list or call.rules.settings.tools.do_actions_all
-    ctx = ActionContext(call.session, call.rules.settings, gives_files)
-    if call.within is not None:
-        ctx = replace(ctx, typed=call.within.typed)
+    ctx, within = ActionContext(call.session, call.rules.settings), call.within
+    if within is not None:
+        gives_files = not within.strict or ctx.settings.tools.do_actions_all
+        ctx = replace(ctx, gives_files=gives_files, typed=within.typed)
     return await call.scope.run(call.action.run(ctx, call.params), doing=call.action.name)
 
 
@@ -417,14 +424,3 @@ def pipeline(steps: tuple[Step, ...], end: Next, rules: Rules) -> Next:
 def _origin(session: BrowserSession) -> str | None:
     tab = session.tab_in_use
     return origin_of(tab.url) if tab is not None else None
-
-
-def _happened_since(call: Execution, error: ActionError) -> tuple[str, ...]:
-    """The effects of a failed action: another page, a dialog, and other notices."""
-    happened, session = [*error.notices], call.session
-    now = session.tab_in_use
-    if now is not None and now is call.scope.tab and now.url != call.scope.url:
-        happened.append(f"The page is {cut_address(now.url)} now.")
-    if now is not None and now.dialog is not None and not isinstance(error, DialogOpen):
-        happened.append(f"{now.dialog}; answer it with handle_dialog.")
-    return (*happened, *session.take_notices())
