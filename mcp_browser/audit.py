@@ -5,7 +5,6 @@ by the tool itself or by the agent behind it. Of arguments that are typed, or th
 its `repr` (scripts, bodies, tasks), only the length is written: they may hold passwords.
 """
 
-import contextlib
 import functools
 import hashlib
 import json
@@ -13,8 +12,7 @@ import logging
 import logging.handlers
 import os
 import sys
-import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,9 +24,8 @@ from pydantic import BaseModel
 
 from mcp_browser.actions.registry import is_typed_in
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.consent import ConsentNeeded, PolicyGate
+from mcp_browser.consent import ConsentNeeded
 from mcp_browser.errors import ActionError, Refused, SettingsError
-from mcp_browser.hosts import origin_of
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
@@ -68,50 +65,13 @@ class AuditLog:
         except OSError as error:
             raise SettingsError(f"audit-log: {path} cannot be written: {error.strerror}") from None
 
-    @contextlib.contextmanager
-    def of_action(
-        self,
-        name: str,
-        model: type[BaseModel],
-        arguments: Mapping[str, Any],
-        session: BrowserSession,
-        gate: Callable[[], PolicyGate | None],
-    ) -> Generator[None]:
-        """Log the action that runs in this context; `gate` returns what has guarded it, if a policy does."""
-        started = time.monotonic()
-        origin, outcome = _origin(session), "ok"
-        try:
-            yield
-        except BaseException as error:
-            outcome = _outcome(error)
-            raise
-        finally:
-            passed = gate()
-            consented = passed is not None and passed.was_opened
-            self.write(
-                "action",
-                action=name,
-                session=name_of(session),
-                arguments=redacted(arguments, model, session.hidden),
-                origin=origin,
-                origin_after=_origin(session),
-                outcome=outcome,
-                consent="yes" if consented else "asked" if outcome == "consent_needed" else None,
-                seconds=round(time.monotonic() - started, 3),
-            )
-
     def write(self, event: Event, **facts: Any) -> None:
-        """Add a line."""
-        caller = CALLER.get()
-        who = {} if caller is None else {"principal": caller.principal, "client": caller.client}
-        line: dict[str, Any] = {
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "event": event,
-            **who,
-            "tool": caller.tool if caller is not None else None,
-            **facts,
-        }
-        text = json.dumps({name: value for name, value in line.items() if value is not None}, default=str)
+        """Add a line of the facts that are not None."""
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event}
+        if (caller := CALLER.get()) is not None:
+            line |= {"principal": caller.principal, "client": caller.client, "tool": caller.tool}
+        line |= {name: value for name, value in facts.items() if value is not None}
+        text = json.dumps(line, default=str)
         self._handler.emit(logging.makeLogRecord({"msg": text}))
 
 
@@ -190,18 +150,16 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     return next((found for part in get_args(annotation) if (found := _model_in(part)) is not None), None)
 
 
-def _origin(session: BrowserSession) -> str | None:
-    tab = session.tab_in_use
-    return origin_of(tab.url) if tab is not None else None
-
-
-def _outcome(error: BaseException) -> str:
+def outcome_of(error: BaseException) -> str:
+    """How an action has ended that raised this."""
     match error:
         case Refused():
             return "refused"
         case ActionError():
             return f"error: {type(error).__name__}"
+        case ConsentNeeded():
+            return "consent_needed"
         case Exception():
-            return "consent_needed" if isinstance(error, ConsentNeeded) else "internal_error"
+            return "internal_error"
         case _:
             return "cancelled"

@@ -19,7 +19,7 @@ from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.element import Element, FieldValue
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.consent import ConsentNeeded, PolicyGate, Wanted, refused
+from mcp_browser.consent import ConsentNeeded, PolicyGate, refused
 from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.dom.named import ElementName
 from mcp_browser.dom.worlds import FrameGone
@@ -78,8 +78,7 @@ class Premises:
     async def check(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Raise PremiseGone unless the page is as it was shown; call it while the session is held.
 
-        Returns:
-            The arguments; an index that is gone is replaced by that of the element redrawn in its place.
+        Return the arguments; an index that is gone is replaced by that of the element redrawn in its place.
         """
         session, learned = self._session, dict[tuple[int, int], DomNode]()
         if self._handed_back is None:
@@ -100,10 +99,8 @@ class Premises:
                 tab = await session.switch_tab(self._home.id)
                 session.notice(f"Tab {tab.id} is the current one again: the list of actions went on there.")
             if self._documents.get(tab.id) != tab.activity.document_number:
-                raise PremiseGone(
-                    f"The page is another one now ({cut_address(tab.url)}).",
-                    hint="Take indexes from what it shows.",
-                )
+                other = f"The page is another one now ({cut_address(tab.url)})."
+                raise PremiseGone(other, hint="Take indexes from what it shows.")
             shown = self._shown.get((tab.id, value)) if isinstance(value, int) else None
             if shown is None:
                 continue
@@ -123,22 +120,19 @@ class Premises:
         return arguments
 
     def note(self, observation: Observation | None) -> None:
-        """Take note of what an action has changed."""
-        if self._still and observation is not None:
-            self._changed = _changed(observation)
-
-
-def _changed(observation: Observation) -> str | None:
-    """Why the remaining actions may no longer fit; None if they do."""
-    if observation.snapshot is not None:
-        return "The page is another one now."
-    changes = observation.changes or DomChanges()
-    if changes.omitted:
-        return "The page has changed."
-    added = (change.node for change in changes.changes if change.op == "added")
-    # Rows of a table are mostly read: they are no reason to end, in short or one by one.
-    new = next((n for n in added if n.kind in ("interactive", "fold") and n.role != "rows"), None)
-    return f"New elements have come up ({new})." if new is not None else None
+        """Take note of why the remaining actions may no longer fit, by what one has changed."""
+        if not self._still or observation is None:
+            return
+        changes = observation.changes or DomChanges()
+        added = (change.node for change in changes.changes if change.op == "added")
+        # Rows of a table are mostly read: they are no reason to end, in short or one by one.
+        new = next((n for n in added if n.kind in ("interactive", "fold") and n.role != "rows"), None)
+        if observation.snapshot is not None:
+            self._changed = "The page is another one now."
+        elif changes.omitted:
+            self._changed = "The page has changed."
+        else:
+            self._changed = f"New elements have come up ({new})." if new is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +174,6 @@ class Batch:
     _paused_at: tuple[int, int] | None = None
 
     @property
-    def own_time(self) -> float:
-        """How many seconds the caller asked its actions to wait."""
-        return sum(action.time_of(params) for action, params in self.parts)
-
-    @property
-    def parts(self) -> list[tuple[RegisteredAction, BaseModel]]:
-        return [(one.action, one.action.validate(one.arguments)) for one in self.entries]
-
-    @property
     def strict(self) -> bool:
         """Whether a caller wrote the list, so that all mistakes are reported before it starts."""
         return self.whole.expansion is not None and not self.whole.expansion.lenient
@@ -200,17 +185,23 @@ class Batch:
     async def begin(self, session: BrowserSession) -> None:
         """Record how the page is shown, and check a strict list; call it while the session is held.
 
-        Raises:
-            ActionError: an action cannot be done; the message names its position. Nothing was done.
+        Raises ActionError: an action cannot be done; the message names its position. Nothing was done.
         """
         self.premises = Premises(session, [entry.arguments for entry in self.entries])
         for entry in self.entries if self.strict else ():
+            action, address = entry.action, entry.arguments.get("url")
             try:
-                await _check_first(entry, session)
+                tab = session.current_tab
+                if action.effect == "navigation":
+                    if isinstance(address, str):
+                        check_url(session.restored(address), session.settings, base=tab.url)
+                    break  # The page will be another one
+                if not action.offered_on(tab.page):
+                    raise action.not_offered(tab.page)
+                for index in _indexes(entry):
+                    await tab.ask(tab.dom.describe(index))
             except ActionError as error:
-                raise _wrong(entry.position, entry.action.name, error) from error
-            if entry.action.effect == "navigation":
-                break  # The page will be another one
+                raise _wrong(entry.position, action.name, error) from error
 
     async def run(self, do: Do, session: BrowserSession) -> None:
         """Run what is left, until an action fails or the page is not as it was shown.
@@ -220,7 +211,13 @@ class Batch:
             BrowserUnavailable, DialogOpen, Refused: the first action failed (the latter two: not `strict`).
         """
         if self._paused_at is not None:
-            self._go_on(session)
+            entry = self.entries[len(self.outcomes)]
+            if self.refused:
+                self._failed(entry, refused())
+            elif self._paused_at != _place(session):
+                gone = "The page is another one now than when the person was asked."
+                self._failed(entry, PremiseGone(gone, hint="Do the rest in a call of its own."))
+            self._paused_at, self.refused = None, False
         while self.ended_by is None and len(self.outcomes) < len(self.entries):
             entry = self.entries[len(self.outcomes)]
             session.doing = f"action {entry.position} of {self.entries[-1].position}, {entry.action.name}"
@@ -252,10 +249,8 @@ class Batch:
 
         What the field holds later counts only if the next action types, too: a click may send and clear it.
         """
-        with (
-            contextlib.suppress(ActionError, FrameGone, PlaywrightError),
-            anyio.move_on_after(LEFT_SECONDS),
-        ):
+        usual = ActionError, FrameGone, PlaywrightError
+        with contextlib.suppress(*usual), anyio.move_on_after(LEFT_SECONDS):
             moved = entry.action.reach == "elements" and self.outcomes[-1].outcome == "done"
             if moved and self._left is not None and not self._left[1].tab.held:
                 (at, element, was), self._left = self._left, None
@@ -296,28 +291,14 @@ class Batch:
             observation=results[-1].observation if results and not failed else None,
         )
 
-    def _go_on(self, session: BrowserSession) -> None:
-        """Resume after a pause; fail the next action if the person refused or the document is another one."""
-        paused_at, self._paused_at = self._paused_at, None
-        entry = self.entries[len(self.outcomes)]
-        if self.refused:
-            self.refused = False
-            self._failed(entry, refused())
-        elif paused_at != _place(session):
-            gone = "The page is another one now than when the person was asked."
-            self._failed(entry, PremiseGone(gone, hint="Do the rest in a call of its own."))
-
     def _failed(self, entry: ListedAction, error: ActionError) -> None:
         self._add(entry, error, " ".join(" ".join((str(error), *error.notices)).split()))
 
     def _add(self, entry: ListedAction, error: ActionError | str | None, text: str) -> None:
-        outcome = Outcome(
-            position=entry.position,
-            action=entry.action.name,
-            outcome="failed" if error else "done",
-            text=text,
+        how = "failed" if error else "done"
+        self.outcomes.append(
+            Outcome(position=entry.position, action=entry.action.name, outcome=how, text=text)
         )
-        self.outcomes.append(outcome)
         here = len(self.outcomes)
         more = entry.lenient and here < len(self.entries) and self.entries[here].position == entry.position
         # Lenient actions of one position are all tried.
@@ -341,10 +322,8 @@ def entries_of(
             if inner.expansion is not None and not inner.expansion.lenient:
                 raise InvalidArguments("A list has no list in it.")
             if inner.alone and not alone:
-                raise Refused(
-                    "It may not be one of a list: it runs code, gives away files or is destructive.",
-                    hint="Call it by itself.",
-                )
+                why = "It may not be one of a list: it runs code, gives away files or is destructive."
+                raise Refused(why, hint="Call it by itself.")
             read = inner.validate(arguments)
             # An optional index that is 0 or empty is none.
             arguments = {
@@ -362,10 +341,8 @@ def entries_of(
 def _of_same(action: RegisteredAction, params: BaseModel, position: int = 1) -> list[ListedAction]:
     """The parts of an action that runs several times, once for each part."""
     assert action.expansion is not None
-    return [
-        ListedAction(position, action, part[action.name], lenient=True)
-        for part in action.expansion.into(params)
-    ]
+    parts = action.expansion.into(params)
+    return [ListedAction(position, action, part[action.name], lenient=True) for part in parts]
 
 
 def only(action: ActionModel | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
@@ -376,9 +353,8 @@ def only(action: ActionModel | Mapping[str, Any]) -> tuple[str, Mapping[str, Any
         case [(str(name), {**arguments})]:
             return name, cast("Mapping[str, Any]", arguments)
         case _:
-            raise InvalidArguments(
-                "An action is one name with its arguments.", hint='Such as {"click_element": {"index": 3}}.'
-            )
+            example = 'Such as {"click_element": {"index": 3}}.'
+            raise InvalidArguments("An action is one name with its arguments.", hint=example)
 
 
 async def foresee(
@@ -386,52 +362,33 @@ async def foresee(
 ) -> None:
     """Check the known targets of a list against the policy, before anything is done.
 
-    Raises:
-        ConsentNeeded: a person has to be asked, once for all.
-        Refused: the policy forbids an action; the message names its position.
+    Raises ConsentNeeded, once for all, or Refused, whose message names the action's position.
     """
-    wanted: list[Wanted] = []
+    questions: dict[str, None] = {}
+    keys: set[str] = set()
+    tab = session.current_tab
     for entry in entries:
-        gate = PolicyGate(policy, entry.action, session, granted)
+        gate, targets = PolicyGate(policy, entry.action, session, granted), list[Target]()
+        for index in _indexes(entry) if entry.action.reach == "elements" else ():
+            with contextlib.suppress(NotFound, StaleElement, FrameGone):
+                ref, enter = tab.dom.resolve(index), entry.arguments.get("submit") is True
+                targets += await tab.ask(tab.dom.targets.of(ref, enter=enter))
         try:
             gate.begin(entry.arguments)
-            gate.check(await _targets(entry, session) if entry.action.reach == "elements" else ())
+            gate.check(targets)
         except ConsentNeeded as need:
-            wanted.append(need.wanted)
+            questions[need.question] = None
+            keys |= need.keys
         except Refused as error:
             raise _wrong(entry.position, entry.action.name, error) from error
         if entry.action.effect == "navigation":
             break  # The page will be another one
-    if wanted:
-        keys = frozenset[str]().union(*(one.keys for one in wanted))
-        raise ConsentNeeded(Wanted("\n".join(dict.fromkeys(one.question for one in wanted)), keys))
+    if questions:
+        raise ConsentNeeded("\n".join(questions), frozenset(keys))
 
 
-async def _targets(entry: ListedAction, session: BrowserSession) -> list[Target]:
-    """The elements that an action names by index."""
-    tab = session.current_tab
-    found: list[Target] = []
-    for _, index in element_arguments(entry.arguments):
-        if isinstance(index, int):
-            with contextlib.suppress(NotFound, StaleElement, FrameGone):
-                ref, enter = tab.dom.resolve(index), entry.arguments.get("submit") is True
-                found += await tab.ask(tab.dom.targets.of(ref, enter=enter))
-    return found
-
-
-async def _check_first(entry: ListedAction, session: BrowserSession) -> None:
-    """Raise what is known to be wrong with an action on the page as it is now."""
-    tab = session.current_tab
-    address = entry.arguments.get("url")
-    if entry.action.effect == "navigation":
-        if isinstance(address, str):
-            check_url(session.restored(address), session.settings, base=tab.url)
-        return
-    if not entry.action.offered_on(tab.page):
-        raise entry.action.not_offered(tab.page)
-    for _, index in element_arguments(entry.arguments):
-        if isinstance(index, int):
-            await tab.ask(tab.dom.describe(index))
+def _indexes(entry: ListedAction) -> list[int]:
+    return [value for _, value in element_arguments(entry.arguments) if isinstance(value, int)]
 
 
 def _wrong(position: int, name: str, error: ActionError) -> ActionError:

@@ -1,7 +1,6 @@
 """Carries out actions through the pipeline."""
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from mcp_browser.actions.catalog import default_registry
@@ -13,20 +12,7 @@ from mcp_browser.batch import Batch, Premises, entries_of, only
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import Paused
 from mcp_browser.errors import ActionError
-from mcp_browser.pipeline import (
-    GUARDS,
-    LIST_STEPS,
-    PART_STEPS,
-    STEPS,
-    Execution,
-    Look,
-    Prepare,
-    Rules,
-    carried_out,
-    listed,
-    looked,
-    pipeline,
-)
+from mcp_browser.pipeline import Execution, Look, Prepare, Rules
 from mcp_browser.settings import Settings
 
 
@@ -36,14 +22,12 @@ class Controller:
     def __init__(self, registry: Registry | None = None, settings: Settings | None = None) -> None:
         """Carry out the actions of `registry`, by default all of the package.
 
-        Without `settings`, those of each session apply in it, including its policy and its audit log.
-
-        Raises:
-            SettingsError: the policy cannot be read, or the audit log cannot be written.
+        Without `settings`, those of each session apply in it, including its policy and its audit log. Raises
+        SettingsError: the policy cannot be read, or the audit log cannot be written.
         """
         self.registry = default_registry() if registry is None else registry
         self._follows_sessions = settings is None
-        self._follow(settings or Settings())
+        self.rules = Rules(settings or Settings(), exports=EXPORT_SCRIPT in self.registry)
 
     @property
     def settings(self) -> Settings:
@@ -93,35 +77,21 @@ class Controller:
         """
         action = self.registry[name]
         if self._follows_sessions and self.rules.settings is not session.settings:
-            self._follow(session.settings)
+            self.rules = Rules(session.settings, exports=EXPORT_SCRIPT in self.registry)
         call = Execution(action, arguments, session, self.rules, prepare, granted, premises=premises)
         if action.expansion is not None:
             alone = self.settings.tools.do_actions_all
             entries = entries_of(action, action.validate(arguments), self.registry, alone=alone)
             call.batch = paused if isinstance(paused, Batch) else Batch(whole=action, entries=entries)
-            return await self._carry_out_list(call)
-        return await self._carry_out(call)
+            return await self.rules.carry_out_list(call)
+        return await self.rules.carry_out(call)
 
     async def look(
         self, name: str, arguments: Mapping[str, Any], look: Look, session: BrowserSession
     ) -> ActionResult:
         """Carry out `look` as the action of that name, with its policy, time limit and audit log.
 
-        Args:
-            name: an action of the package, offered or not, that only reads.
-            arguments: those of the action.
-            look: what is done instead of it.
-            session: where it is done.
-
-        Raises:
-            ActionError: it failed; the message says why and what to try.
+        The action only reads, and is one of the package, offered or not. Raises ActionError as `execute`.
         """
-        action = default_registry()[name]
-        return await self._look(Execution(action, arguments, session, self.rules, look=look))
-
-    def _follow(self, settings: Settings) -> None:
-        self.rules = Rules(settings, exports=EXPORT_SCRIPT in self.registry)
-        self._carry_out = pipeline(STEPS, carried_out, self.rules)
-        self._look = pipeline(GUARDS, looked, self.rules)
-        part = pipeline(PART_STEPS, carried_out, self.rules)
-        self._carry_out_list = pipeline(LIST_STEPS, partial(listed, carry_out=part), self.rules)
+        call = Execution(default_registry()[name], arguments, session, self.rules)
+        return await self.rules.looking(look)(call)

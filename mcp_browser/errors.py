@@ -17,10 +17,8 @@ class SettingsError(McpBrowserError):
 class ModelError(McpBrowserError):
     """A chat model has not answered, or not usably.
 
-    Args:
-        message: what happened, with the model's name.
-        hint: what to do about it; shown after the message.
-        retry_after: when to try again, in seconds; None if unknown.
+    `message` says what happened, with the model's name, `hint` what to do about it. `retry_after` is when to
+    try again, in seconds; None if unknown.
     """
 
     def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
@@ -60,11 +58,8 @@ class NoModel(ModelError):
 class ActionError(McpBrowserError):
     """An action could not be carried out, for a reason that the caller can act upon.
 
-    Args:
-        message: what happened, with the element or URL concerned.
-        hint: what to try next; shown after the message.
-
-    `notices` are sentences about what else happened in the session; the controller adds them.
+    `message` says what happened, with the element or URL concerned, `hint` what to try next. `notices` are
+    sentences about what else happened in the session; the controller adds them.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:

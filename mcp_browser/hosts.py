@@ -88,8 +88,7 @@ class HostPattern:
     def parse(cls, text: str, *, any_scheme: bool = False) -> "HostPattern":
         """Parse a pattern; `any_scheme` also allows `*`, and schemes without hosts, which match nothing.
 
-        Raises:
-            ValueError: it is not a pattern; the message completes `must be …`.
+        Raises ValueError: it is not a pattern; the message completes `must be …`.
         """
         scheme, separator, rest = text.strip().lower().rpartition("://")
         network, port, name = _network(rest), None, None
@@ -106,31 +105,27 @@ class HostPattern:
         return cls(text, _SCHEMES.get(scheme, scheme or None), name, network, port)
 
     def matches(self, to: Origin, addresses: Iterable[IpAddress] = (), *, strict: bool = False) -> bool:
-        """Whether it matches this origin.
+        """Whether it matches this origin, whose host has these known `addresses`, and is not looked up.
 
-        Args:
-            to: the origin. Its host is not looked up.
-            addresses: known addresses of the host.
-            strict: a missing scheme is https, a missing port the scheme's default. Without a scheme, any page
-                of this machine matches.
+        `strict`: a missing scheme is https, a missing port the scheme's default. Without a scheme, any page
+        of this machine matches.
         """
         loose = not strict or (self.scheme is None and to.host in THIS_MACHINE)
         scheme = self.scheme or ("*" if loose else "https")
         port = self.port or ("*" if loose else str(PORTS[to.scheme]))
         if scheme not in ("*", to.scheme) or not fnmatch.fnmatchcase(str(to.port), port):
             return False
-        if self.network is not None:
-            written = address_in(to.host)
-            return any(map(self._holds, (*addresses, *((written,) if written is not None else ()))))
-        name = self.name or ""
-        return fnmatch.fnmatchcase(to.host, name) or name == f"*.{to.host}"
-
-    def _holds(self, address: IpAddress) -> bool:
-        """Whether an address, or the IPv4 address in it, is in the network."""
-        inner = _carried(address) if isinstance(address, ipaddress.IPv6Address) else None
-        return self.network is not None and any(
-            one.version == self.network.version and one in self.network for one in (address, inner) if one
-        )
+        if self.network is None:
+            name = self.name or ""
+            return fnmatch.fnmatchcase(to.host, name) or name == f"*.{to.host}"
+        for address in (*addresses, address_in(to.host)):
+            # An IPv6 address may carry one of IPv4.
+            inner = _carried(address) if isinstance(address, ipaddress.IPv6Address) else None
+            if any(
+                one.version == self.network.version and one in self.network for one in (address, inner) if one
+            ):
+                return True
+        return False
 
 
 def is_on(url: str, patterns: Iterable[str]) -> bool:
@@ -193,7 +188,7 @@ def kind_of(address: IpAddress) -> str:
     inner = _carried(address) if isinstance(address, ipaddress.IPv6Address) else None
     if inner is not None and (kind := kind_of(inner)):
         return kind
-    for is_so, kind in (
+    kinds = (
         (address.is_unspecified, "an address of this machine"),
         (address.is_loopback, "a loopback address"),
         (address.is_link_local, "a link-local address"),
@@ -202,10 +197,8 @@ def kind_of(address: IpAddress) -> str:
         (address.is_private or getattr(address, "is_site_local", False), "a private address"),
         (address.is_reserved and inner is None, "a reserved address"),
         (not address.is_global and inner is None, "not a public address"),
-    ):
-        if is_so:
-            return kind
-    return ""
+    )
+    return next((kind for is_so, kind in kinds if is_so), "")
 
 
 def _carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:

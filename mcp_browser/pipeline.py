@@ -16,7 +16,7 @@ from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
 from mcp_browser.actions.session_script import SessionScript, lines_of
-from mcp_browser.audit import audit_log_of, redacted
+from mcp_browser.audit import audit_log_of, name_of, outcome_of, redacted
 from mcp_browser.batch import Batch, ListedAction, Premises, foresee
 from mcp_browser.browser.files.filenames import ServerPaths
 from mcp_browser.browser.page import ActionScope
@@ -25,6 +25,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import PolicyGate
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
+from mcp_browser.hosts import origin_of
 from mcp_browser.policy import load_policy
 from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.settings import Settings
@@ -38,7 +39,7 @@ REPORT_SECONDS = 10.0  # How much longer than its actions a list may take, secon
 
 
 class Rules:
-    """The settings of calls, with their policy and audit log."""
+    """The settings of calls, with their policy, their audit log and their pipelines."""
 
     def __init__(self, settings: Settings, *, exports: bool) -> None:
         """Follow the settings; `exports`: record actions as code. Raises SettingsError."""
@@ -46,6 +47,13 @@ class Rules:
         self.audit = audit_log_of(settings)
         self.policy = load_policy(settings.tools.policy) if settings.tools.policy is not None else None
         self.records = exports or settings.tools.codegen != "none"
+        self.carry_out = pipeline(STEPS, carried_out, self)
+        part = pipeline(PART_STEPS, carried_out, self)
+        self.carry_out_list = pipeline(LIST_STEPS, partial(listed, carry_out=part), self)
+
+    def looking(self, look: Look) -> "Next":
+        """The pipeline of a look."""
+        return pipeline(GUARDS, partial(looked, look=look), self)
 
     @cached_property
     def paths(self) -> ServerPaths:
@@ -57,8 +65,8 @@ class Execution:
     """The state of an action during the steps.
 
     The result of `prepare` replaces `arguments` for the action itself. `granted` are the keys of a person's
-    yes, None if nobody can be asked. `look` is carried out instead of the action. `premises` are those under
-    which it was chosen. `batch` is its list, `within` the list that it is part of (or the last one of).
+    yes, None if nobody can be asked. `premises` are those under which it was chosen. `batch` is its list,
+    `within` the list that it is part of (or the last one of).
     """
 
     action: RegisteredAction
@@ -67,7 +75,6 @@ class Execution:
     rules: Rules
     prepare: Prepare | None = None
     granted: Collection[str] | None = None
-    look: Look | None = None
     premises: Premises | None = None
     batch: Batch | None = None
     within: Batch | None = None
@@ -76,6 +83,13 @@ class Execution:
     scope: ActionScope = field(init=False)  # The state of the session when the action began
     gate: PolicyGate | None = field(init=False, default=None)
     has_begun: bool = False  # Whether there is a scope: the session is locked
+
+    @property
+    def parts(self) -> list[tuple[RegisteredAction, BaseModel]]:
+        """The action, or those of its list, with their parameters."""
+        if self.batch is None:
+            return [(self.action, self.params)]
+        return [(one.action, one.action.validate(one.arguments)) for one in self.batch.entries]
 
 
 Next = Callable[[Execution], Awaitable[ActionResult]]
@@ -122,22 +136,35 @@ async def private(call: Execution, next: Next) -> ActionResult:
 
 async def audited(call: Execution, next: Next) -> ActionResult:
     """Write the action and its outcome to the audit log."""
-    audit = call.rules.audit
-    assert audit is not None
-    model = call.action.param_model
-    with audit.of_action(call.action.name, model, call.arguments, call.session, lambda: call.gate):
+    log, action, session = call.rules.audit, call.action, call.session
+    assert log is not None
+    started, origin, outcome = time.monotonic(), _origin(session), "ok"
+    try:
         return await next(call)
+    except BaseException as error:
+        outcome = outcome_of(error)
+        raise
+    finally:
+        consented = call.gate is not None and call.gate.was_opened
+        log.write(
+            "action",
+            action=action.name,
+            session=name_of(session),
+            arguments=redacted(call.arguments, action.param_model, session.hidden),
+            origin=origin,
+            origin_after=_origin(session),
+            outcome=outcome,
+            consent="yes" if consented else "asked" if outcome == "consent_needed" else None,
+            seconds=round(time.monotonic() - started, 3),
+        )
 
 
 async def timed(call: Execution, next: Next) -> ActionResult:
     """End the call after `limits.call_timeout` plus the time that its caller asked it to wait."""
     action, session = call.action, call.session
     call.params = action.validate(call.arguments)
-    limit = call.rules.settings.limits.call_timeout
-    if call.batch is None and action.own_time is not None:
-        limit += action.own_time(call.params)
+    limit = call.rules.settings.limits.call_timeout + sum(one.time_of(given) for one, given in call.parts)
     if call.batch is not None:
-        limit += call.batch.own_time
         call.batch.deadline = time.monotonic() + limit
         limit += REPORT_SECONDS
     over = f"within {limit:g} s"
@@ -196,13 +223,13 @@ async def named(call: Execution, next: Next) -> ActionResult:
     """Replace names of elements by indexes, as soon as the elements are there."""
     may_name = any(isinstance(value, str | list) for value in call.arguments.values())
     if may_name and (call.batch is None or call.prepare is not None):
-        limit, usual = call.action.time_of(call.params), call.rules.settings.limits.action_timeout
+        within, limit = call.within, call.action.time_of(call.params)
         # What only reads and has a timeout of its own, such as wait_for, waits for a name no longer.
         if call.action.own_time is None or call.action.effect != "read":
-            limit = max(limit, usual)
-        within = call.within
+            limit = max(limit, call.rules.settings.limits.action_timeout)
+        if within is not None and within.has_missed:
+            limit = ONE_MORE_NAME
         try:
-            limit = ONE_MORE_NAME if within is not None and within.has_missed else limit
             given = await with_indexes(call.session, call.arguments, call.params, limit=limit)
         except NotFound:
             if within is not None:
@@ -263,8 +290,7 @@ async def pictured(call: Execution, next: Next) -> ActionResult:
     """Add a picture of the view if the action or the settings want one."""
     result = await next(call)
     setting = call.rules.settings.screenshots.screenshots
-    parts = [(call.action, call.params)] if call.batch is None else call.batch.parts
-    wanted = any(action.pictured(params) for action, params in parts)
+    wanted = any(action.pictured(params) for action, params in call.parts)
     if not wanted and setting != "always":
         return result
     ctx = ActionContext(call.session, call.rules.settings)
@@ -295,19 +321,20 @@ async def observed(call: Execution, next: Next) -> ActionResult:
                 observation = observation.without_page()
             result = result.model_copy(update={"observation": observation})
     except ActionError as error:
-        error.notices = _happened_since(call, error)
+        happened, now = [*error.notices], session.tab_in_use
+        if now is not None and now is call.scope.tab and now.url != call.scope.url:
+            happened.append(f"The page is {cut_address(now.url)} now.")
+        if now is not None and now.dialog is not None and not isinstance(error, DialogOpen):
+            happened.append(f"{now.dialog}; answer it with handle_dialog.")
+        error.notices = (*happened, *session.take_notices())
         raise
-    incoming = session.incoming
+    incoming, files = session.incoming, session.artifacts
     news = incoming.ended or incoming.brought
     if news and (ended := incoming.take_ended(acted=call.action.effect != "read")):
-        files = session.artifacts
         came = {info.uri for info in ended if info.size is not None}
         came -= {attachment.uri for attachment in result.attachments}
-        attachments = [
-            Attachment.of_file(artifact, local=not files.remote)
-            for artifact in files.files()
-            if artifact.uri in came
-        ]
+        new = (artifact for artifact in files.files() if artifact.uri in came)
+        attachments = (Attachment.of_file(artifact, local=not files.remote) for artifact in new)
         result = result.model_copy(update={"attachments": (*result.attachments, *attachments)})
     return result
 
@@ -322,19 +349,17 @@ async def settled(call: Execution, next: Next) -> ActionResult:
 
 async def carried_out(call: Execution) -> ActionResult:
     """The last step: the action itself."""
-    in_list = call.within is not None and call.within.strict
-    gives_files = not in_list or call.rules.settings.tools.do_actions_all
-    ctx = ActionContext(call.session, call.rules.settings, gives_files)
-    if call.within is not None:
-        ctx = replace(ctx, typed=call.within.typed)
+    ctx, within = ActionContext(call.session, call.rules.settings), call.within
+    if within is not None:
+        gives_files = not within.strict or ctx.settings.tools.do_actions_all
+        ctx = replace(ctx, gives_files=gives_files, typed=within.typed)
     return await call.scope.run(call.action.run(ctx, call.params), doing=call.action.name)
 
 
-async def looked(call: Execution) -> ActionResult:
+async def looked(call: Execution, look: Look) -> ActionResult:
     """The last step of a look: read something instead of the action."""
-    assert call.look is not None
     await call.session.refuse_blocked()
-    work = call.look(ActionContext(call.session, call.rules.settings))
+    work = look(ActionContext(call.session, call.rules.settings))
     result = await call.scope.run(work, doing="reading the page")
     await call.session.refuse_blocked()
     return result
@@ -396,12 +421,6 @@ def pipeline(steps: tuple[Step, ...], end: Next, rules: Rules) -> Next:
     return end
 
 
-def _happened_since(call: Execution, error: ActionError) -> tuple[str, ...]:
-    """The effects of a failed action: another page, a dialog, and other notices."""
-    happened, session = [*error.notices], call.session
-    now = session.tab_in_use
-    if now is not None and now is call.scope.tab and now.url != call.scope.url:
-        happened.append(f"The page is {cut_address(now.url)} now.")
-    if now is not None and now.dialog is not None and not isinstance(error, DialogOpen):
-        happened.append(f"{now.dialog}; answer it with handle_dialog.")
-    return (*happened, *session.take_notices())
+def _origin(session: BrowserSession) -> str | None:
+    tab = session.tab_in_use
+    return origin_of(tab.url) if tab is not None else None

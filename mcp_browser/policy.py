@@ -21,7 +21,7 @@ import unicodedata
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from mcp_browser.errors import SettingsError
 from mcp_browser.hosts import HostPattern, Origin
@@ -35,7 +35,7 @@ _UNSEEN = frozenset({"Cf", "Cc", "Mn", "Co", "Cn"})
 _WORDS = ("null", "file://", "*")  # Origins without a host, and any origin
 
 
-class Target(BaseModel):
+class Target(BaseModel, frozen=True):
     """A target of an action.
 
     `text` is an element's visible text, if its name differs; `origin` is that of its frame, `page` that of
@@ -43,8 +43,6 @@ class Target(BaseModel):
     for the page as a whole. The content of an `unknown` target is not known. `shown` is the role and name
     for people: those of the control that contains it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     role: str | None = None
     name: str = ""
@@ -55,15 +53,9 @@ class Target(BaseModel):
     creators: tuple[str, ...] = ()
     unknown: bool = False
 
-    @property
-    def origins(self) -> tuple[str, ...]:
-        return (self.origin, *self.creators, self.page)
 
-
-class Rule(BaseModel):
+class Rule(BaseModel, frozen=True, extra="forbid"):
     """One rule; the module's docstring shows it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     actions: tuple[str, ...] = Field((), description="globs of actions' names")
     origins: tuple[str, ...] = Field((), description="globs of origins: https://*.example.com, null")
@@ -89,12 +81,6 @@ class Rule(BaseModel):
     def is_about_elements(self) -> bool:
         return bool(self.roles or self.names)
 
-    def is_about(self, action: str, *, changes: bool) -> bool:
-        """Whether it is about this action; one that changes nothing has to be named."""
-        if not self.actions:
-            return changes
-        return any(fnmatch.fnmatchcase(action, pattern) for pattern in self.actions)
-
     def fits(self, target: Target) -> bool:
         """Whether it is about this target, whatever the action.
 
@@ -102,7 +88,7 @@ class Rule(BaseModel):
         the origin of the element's own frame only.
         """
         allows = self.decision == "allow"
-        origins = (target.origin,) if allows else target.origins
+        origins = (target.origin,) if allows else (target.origin, *target.creators, target.page)
         if self.origins and not any(_fits(pattern, origin) for pattern in self.origins for origin in origins):
             return False
         if not self.is_about_elements:
@@ -117,17 +103,19 @@ class Rule(BaseModel):
         return not self.names or any(_names(pattern, said) for pattern in self.names for said in says)
 
 
-class Policy(BaseModel):
+class Policy(BaseModel, frozen=True, extra="forbid"):
     """The rules of a policy file, in their order."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     rule: tuple[Rule, ...] = Field(min_length=1)
 
     def decide(self, action: str, target: Target, *, changes: bool = True) -> tuple[int, Rule] | None:
-        """The first rule that fits, with its number from 1; None if none does."""
+        """The first rule that fits, with its number from 1; None if none does.
+
+        An action that changes nothing has to be named.
+        """
         for number, rule in enumerate(self.rule, 1):
-            if rule.is_about(action, changes=changes) and rule.fits(target):
+            named = any(fnmatch.fnmatchcase(action, pattern) for pattern in rule.actions)
+            if (named if rule.actions else changes) and rule.fits(target):
                 return number, rule
         return None
 
@@ -136,10 +124,8 @@ class Policy(BaseModel):
         for number, rule in enumerate(self.rule, 1):
             for pattern in rule.actions:
                 if not fnmatch.filter(known, pattern):
-                    raise SettingsError(
-                        f"policy: rule {number}: there is no action {pattern!r}; there are: "
-                        f"{', '.join(known)}"
-                    )
+                    there = f"there is no action {pattern!r}; there are: {', '.join(known)}"
+                    raise SettingsError(f"policy: rule {number}: {there}")
 
 
 @functools.cache
@@ -150,7 +136,10 @@ def load_policy(path: Path) -> Policy:
     except OSError as error:
         raise SettingsError(f"policy: {path} cannot be read: {error.strerror}") from None
     except ValidationError as error:
-        raise SettingsError(f"policy: {path}: {_explain(error)}") from None
+        problem = error.errors(include_url=False, include_context=False)[0]
+        steps = [str(step + 1) if isinstance(step, int) else step for step in problem["loc"]]
+        explained = f"{' '.join(steps)}: {problem['msg']}".replace("Value error, ", "")
+        raise SettingsError(f"policy: {path}: {explained}") from None
     except ValueError as error:
         raise SettingsError(f"policy: {path} is no TOML: {' '.join(str(error).split())}") from None
 
@@ -172,12 +161,8 @@ def _fits(pattern: str, origin: str) -> bool:
 def plain(text: str) -> str:
     """A text as people read it: casefolded, without accents and invisible characters."""
     whole = unicodedata.normalize("NFKD", text[:2_000])
-    seen = "".join(
-        " " if character.isspace() else character
-        for character in whole
-        if character.isspace() or unicodedata.category(character) not in _UNSEEN
-    )
-    return " ".join(seen.split()).casefold()
+    seen = (c for c in whole if c.isspace() or unicodedata.category(c) not in _UNSEEN)
+    return " ".join("".join(seen).split()).casefold()
 
 
 def _names(pattern: str, name: str) -> bool:
@@ -185,9 +170,3 @@ def _names(pattern: str, name: str) -> bool:
     if "*" in wanted or "?" in wanted:
         return fnmatch.fnmatchcase(name, wanted.replace("[", "[[]"))
     return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", name) is not None
-
-
-def _explain(error: ValidationError) -> str:
-    problem = error.errors(include_url=False, include_context=False)[0]
-    steps = [str(step + 1) if isinstance(step, int) else step for step in problem["loc"]]
-    return f"{' '.join(steps)}: {problem['msg']}".replace("Value error, ", "")

@@ -21,7 +21,7 @@ the page matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: a line of what has gon
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import groupby
 from types import MappingProxyType
@@ -53,7 +53,6 @@ LEAST_SCREENS = 0.05  # Less than this is printed as 0.0
 _FRAME = re.compile(r"<(?=\s*+(?:/\s*+)?page\b)", re.IGNORECASE)
 
 Bounded = Callable[[str], str]  # Cuts a text to the length of a piece
-
 NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -99,19 +98,15 @@ def render_result(
     No piece of the text is longer than one and a half snapshot budgets; pictures are as they came. `secrets`
     are values that must not be read, by the names that stand for them.
     """
-    text = _text_of(result, settings or Settings(), secrets)
-    parts: list[ResultPart] = [TextPart(text=hide(text or "Done.", secrets))]
-    parts += [
-        ImagePart(data=picture.data, mime_type=picture.mime_type)
-        for picture in result.attachments
-        if picture.kind == "image" and picture.data is not None
-    ]
-    parts += [
-        LinkPart(uri=file.uri, name=file.name, mime_type=file.mime_type, size=file.size)
-        for file in result.attachments
-        if file.uri is not None
-    ]
-    return parts
+    text = TextPart(text=hide(_text_of(result, settings or Settings(), secrets) or "Done.", secrets))
+    pictures: list[ResultPart] = []
+    links: list[ResultPart] = []
+    for one in result.attachments:
+        if one.kind == "image" and one.data is not None:
+            pictures.append(ImagePart(data=one.data, mime_type=one.mime_type))
+        if one.uri is not None:
+            links.append(LinkPart(uri=one.uri, name=one.name, mime_type=one.mime_type, size=one.size))
+    return [text, *pictures, *links]
 
 
 def _text_of(result: ActionResult, settings: Settings, secrets: Mapping[str, str]) -> str:
@@ -120,13 +115,9 @@ def _text_of(result: ActionResult, settings: Settings, secrets: Mapping[str, str
     def bounded(text: str) -> str:
         return cut(hide(text, secrets), limit) if len(text) > limit else text
 
-    pieces: list[str] = []
-    if result.error:
-        pieces.append(bounded(_escaped(result.error)))
-    if result.extracted_content:
-        pieces.append(bounded(_escaped(result.extracted_content)))
-    elif _is_data(result):
-        pieces.append(bounded(_escaped(json.dumps(result.data, ensure_ascii=False))))
+    data = json.dumps(result.data, ensure_ascii=False) if _is_data(result) else ""
+    said = (result.error, result.extracted_content or data)
+    pieces = [bounded(_escaped(text)) for text in said if text]
     if result.code:
         code = (one_line(line, LONGEST_NOTICE) for line in result.code)
         pieces.append(_escaped("\n".join(("Code:", *code))))
@@ -137,10 +128,10 @@ def _text_of(result: ActionResult, settings: Settings, secrets: Mapping[str, str
         pieces.append(frame(bounded(content), url=observation.url if observation else ""))
     pieces += _page(observation, bounded, beside=content is not None)
     pieces += _beside(observation)
-    said = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
+    named = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
     for attachment in result.attachments:
         place = attachment.path or attachment.uri
-        if place and place not in said:
+        if place and place not in named:
             pieces.append(f"File: {_escaped(place)} ({attachment.mime_type})")
     return "\n".join(pieces)
 
@@ -158,9 +149,10 @@ def structured(
         outcomes = [one.model_dump(exclude_defaults=True) for one in result.outcomes]
         data = {"outcomes": outcomes, "page": _text_of(page, settings or Settings(), secrets)}
         return hide_in(data, secrets)
-    if not result.data or result.error or result.attachments:
+    is_all = result.data_is_whole or _is_data(result)
+    if not result.data or not is_all or result.error or result.attachments:
         return None
-    if not (result.data_is_whole or _is_data(result)) or any(_page(result.observation, str, beside=True)):
+    if any(_page(result.observation, str, beside=True)):
         return None
     notes = list(_beside(result.observation))
     more = ({"notes": notes} if notes else {}) | ({"code": list(result.code)} if result.code else {})
@@ -179,12 +171,10 @@ def render_error(error: ActionError, *, secrets: Mapping[str, str] = NO_SECRETS)
 
 def frame(content: str, *, url: str, title: str | None = None, status: int | None = None) -> str:
     """Text from a page, marked as such."""
-    attributes = [f'url="{_attribute(url, LONGEST_URL)}"']
-    if title:
-        attributes.append(f'title="{_attribute(title, LONGEST_TITLE)}"')
-    if status is not None and status != HTTPStatus.OK:
-        attributes.append(f"status={status}")
-    return f"<page {' '.join(attributes)} untrusted>\n{_escaped(content)}\n</page>"
+    named = f' title="{_attribute(title, LONGEST_TITLE)}"' if title else ""
+    failed = f" status={status}" if status not in (None, HTTPStatus.OK) else ""
+    head = f'<page url="{_attribute(url, LONGEST_URL)}"{named}{failed} untrusted>'
+    return f"{head}\n{_escaped(content)}\n</page>"
 
 
 def _escaped(text: str) -> str:
@@ -199,23 +189,17 @@ def _page(observation: Observation | None, bounded: Bounded, *, beside: bool) ->
     lines: list[str] = []
     title: str | None = None
     status: int | None = None
-    if len(observation.tabs) > 1:
-        for tab in observation.tabs:
-            mark = (" (current)" if tab.current else "") + (" (the user's)" if tab.lent else "")
-            lines.append(
-                f'Tab {tab.id}{mark}: "{_attribute(tab.title, 60)}" {_attribute(tab.url, LONGEST_URL)}'
-            )
-    match observation.snapshot, observation.changes:
-        case DomSnapshot() as snapshot, _:
-            title, status = snapshot.title, snapshot.status
-            lines.append(bounded(render_snapshot(snapshot)))
-        case None, DomChanges() as changes if changes != DomChanges():
-            title = changes.title
-            lines.append(bounded(render_changes(changes)))
-        case None, DomChanges() if not beside:
-            yield NO_CHANGE
-        case _:
-            pass
+    for tab in observation.tabs if len(observation.tabs) > 1 else ():
+        mark = (" (current)" if tab.current else "") + (" (the user's)" if tab.lent else "")
+        lines.append(f'Tab {tab.id}{mark}: "{_attribute(tab.title, 60)}" {_attribute(tab.url, LONGEST_URL)}')
+    if (snapshot := observation.snapshot) is not None:
+        title, status = snapshot.title, snapshot.status
+        lines.append(bounded(render_snapshot(snapshot)))
+    elif (changes := observation.changes) is not None and changes != DomChanges():
+        title = changes.title
+        lines.append(bounded(render_changes(changes)))
+    elif changes is not None and not beside:
+        yield NO_CHANGE
     if lines:
         yield frame("\n".join(lines), url=observation.url, title=title, status=status)
 
@@ -248,10 +232,9 @@ def render_snapshot(snapshot: DomSnapshot) -> str:
     """The lines of a snapshot, and before and after them what was left out."""
     lines: list[str] = []
     scroll = snapshot.scroll
-    above = max(0.0, scroll.y / max(1, scroll.viewport_height))
-    below = max(
-        0.0, (scroll.page_height - scroll.y - scroll.viewport_height) / max(1, scroll.viewport_height)
-    )
+    height = max(1, scroll.viewport_height)
+    above = max(0.0, scroll.y / height)
+    below = max(0.0, (scroll.page_height - scroll.y - scroll.viewport_height) / height)
     gaps = _gap_lines(snapshot)
     for number, node in enumerate(snapshot.nodes):
         lines += gaps.get(number, ())
@@ -262,9 +245,7 @@ def render_snapshot(snapshot: DomSnapshot) -> str:
         folds = {node.role for node in snapshot.nodes if node.kind == "fold"}
         scope = "; all is listed, long lists in short" if folds else "; everything is listed"
         lines.append(f"({at}{below:.1f} screens below the view{scope if 'behind' not in folds else ''})")
-    if not lines:
-        lines.append("(The page shows nothing.)")
-    return "\n".join(lines)
+    return "\n".join(lines) or "(The page shows nothing.)"
 
 
 def render_changes(changes: DomChanges) -> str:
@@ -274,16 +255,13 @@ def render_changes(changes: DomChanges) -> str:
     base = min((change.node.depth for change in came), default=0)
     for change in changes.changes:
         node = change.node
-        match change.op:
-            case "removed":
-                lines.append(f"- {_gone(node)}")
-            case "added":
-                lines.append(f"+ {render_node(node.model_copy(update={'depth': node.depth - base}))}")
-            # One that only stands in something else reads as before.
-            case "changed" if str(node) != str(change.before):
-                lines += [f"~ {line}" for line in _changed(change.node, change.before)]
-            case _:
-                pass
+        if change.op == "removed":
+            lines.append(f"- {_gone(node)}")
+        elif change.op == "added":
+            lines.append(f"+ {render_node(node.model_copy(update={'depth': node.depth - base}))}")
+        # One that only stands in something else reads as before.
+        elif change.op == "changed" and str(node) != str(change.before):
+            lines += [f"~ {line}" for line in _changed(node, change.before)]
     if changes.behind:
         lines.append(f"= behind it: {counted(changes.behind, 'element')}")
     lines += _beside_lines(changes)
@@ -294,19 +272,11 @@ def render_changes(changes: DomChanges) -> str:
 
 def _beside_lines(changes: DomChanges) -> Iterator[str]:
     """What happened to the page without changing what it says."""
-    redrawn = [
-        pair
-        for change in changes.changes
-        if change.op == "replaced" and change.before is not None
-        for pair in _renumbered(change.node, change.before)
-    ]
-    if redrawn:
-        yield f"= drawn anew, same otherwise: {', '.join(_redrawn(redrawn))}"
-    left = [
-        change.node.model_copy(update={"states": ()}) for change in changes.changes if change.op == "unlisted"
-    ]
-    if left:
-        yield f"= still there, without a line of its own: {', '.join(map(str, left))}"
+    if redrawn := list(_redrawn(changes)):
+        yield f"= drawn anew, same otherwise: {', '.join(redrawn)}"
+    unlisted = (change.node for change in changes.changes if change.op == "unlisted")
+    if left := [str(node.model_copy(update={"states": ()})) for node in unlisted]:
+        yield f"= still there, without a line of its own: {', '.join(left)}"
     if moved := [change for change in changes.changes if change.op == "moved"]:
         lines = list(_moved(moved))
         rest = f", and {len(lines) - MOST_MOVED} more: look with get_state" * (len(lines) > MOST_MOVED)
@@ -332,7 +302,6 @@ def _moved(moved: Sequence[DomChange]) -> Iterator[str]:
 
 
 def _short(node: DomNode) -> str:
-    """A line without its states, and cut."""
     return cut(str(node.model_copy(update={"states": (), "depth": 0})), SHOWN_MOVED)
 
 
@@ -372,32 +341,30 @@ def _gone(node: DomNode) -> str:
     return f"{node.model_copy(update={'index': None, 'is_new': False})} (was [{node.index}])"
 
 
-def _redrawn(pairs: Iterable[tuple[int, DomNode]]) -> Iterator[str]:
-    """Old index and new; where many follow one another in both, the first and the last of them."""
-    for _, run in groupby(
-        enumerate(pairs), lambda one: (one[1][0] - one[0], (one[1][1].index or 0) - one[0])
-    ):
-        pairs_in_run = [pair for _, pair in run]
-        if len(pairs_in_run) >= LEAST_RUN:
-            (first, begin), (last, end) = pairs_in_run[0], pairs_in_run[-1]
-            yield f"[{first}]…[{last}]→[{begin.index}]…[{end.index}]"
+def _redrawn(changes: DomChanges) -> Iterator[str]:
+    """Old index and new of lines, and of what stands in them; of many in a row, the first and the last."""
+    pairs: list[tuple[int, int, DomNode]] = []
+    for change in changes.changes:
+        if change.op == "replaced" and (before := change.before) is not None:
+            node = change.node
+            for one, old in ((node, before), *zip(node.parts, before.parts, strict=False)):
+                if one.index is not None and old.index is not None and one.index != old.index:
+                    pairs.append((old.index, one.index, one))
+    for _, numbered in groupby(enumerate(pairs), lambda one: (one[1][0] - one[0], one[1][1] - one[0])):
+        run = [pair for _, pair in numbered]
+        if len(run) >= LEAST_RUN:
+            yield f"[{run[0][0]}]…[{run[-1][0]}]→[{run[0][1]}]…[{run[-1][1]}]"
         else:
-            yield from (f'[{old}]→[{node.index}] {node.role} "{node.name}"' for old, node in pairs_in_run)
-
-
-def _renumbered(node: DomNode, before: DomNode) -> Iterator[tuple[int, DomNode]]:
-    """What of a line has another index now: itself, and what stands in it."""
-    for one, old in ((node, before), *zip(node.parts, before.parts, strict=False)):
-        if one.index is not None and old.index is not None and one.index != old.index:
-            yield old.index, one.model_copy(update={"name": ""}) if one.parts else one
+            yield from (
+                f'[{old}]→[{new}] {one.role} "{"" if one.parts else one.name}"' for old, new, one in run
+            )
 
 
 def _changed(node: DomNode, before: DomNode | None) -> list[str]:
     """A line that is different now; of a row in which only controls are, one for each of these."""
-    if before is None or node.kind != before.kind or node.role != "row" or node.states != before.states:
-        return [_changed_line(node, before)]
-    now, then = node.name.split(" | "), before.name.split(" | ")
-    if len(now) != len(then):
+    now, then = node.name.split(" | "), before.name.split(" | ") if before is not None else []
+    is_row = before is not None and node.kind == before.kind and node.role == "row"
+    if before is None or not is_row or node.states != before.states or len(now) != len(then):
         return [_changed_line(node, before)]
     differing = [(new, old) for new, old in zip(now, then, strict=True) if new != old]
     parts = {part.inline: part for part in node.parts}
@@ -415,13 +382,10 @@ def _changed_line(node: DomNode, before: DomNode | None) -> str:
     # An unchanged list of options was shown before.
     same = [state for state in node.states if state.startswith("options=") and state in before.states]
     now = str(node.model_copy(update={"states": tuple(state for state in node.states if state not in same)}))
-    was: list[str] = []
-    if before.role != node.role:
-        was.append(before.role or "text")
+    was = [before.role or "text"] if before.role != node.role else []
     if before.name != node.name:
         was.append(f'"{before.name}"')
-    lost = [state for state in before.states if state not in node.states]
-    if lost:
+    if lost := [state for state in before.states if state not in node.states]:
         was.append(" ".join(lost))
     elif len(node.states) > len(before.states) and not was:
         return now

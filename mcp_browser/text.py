@@ -6,6 +6,7 @@ sentences by `quoted`, as lines of its own by `plain_lines`. The frame around it
 
 import re
 from collections.abc import Callable
+from json import dumps
 from typing import Any, cast
 
 CHARACTERS_A_TOKEN = 4  # How budgets in tokens are counted in characters
@@ -52,12 +53,7 @@ def clean_text(text: str) -> str:
 
 def escape_unseen(json: str) -> str:
     """The same JSON, in which what nobody sees is written as escapes."""
-    return _UNSEEN.sub(lambda found: _escapes(found[0]), json)
-
-
-def _escapes(character: str) -> str:
-    units = character.encode("utf-16-be")
-    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+    return _UNSEEN.sub(lambda found: dumps(found[0])[1:-1], json)
 
 
 def in_texts(value: Any, change: Callable[[str], str]) -> Any:

@@ -77,11 +77,10 @@ def hide(text: str, secrets: Mapping[str, str], *, mark: str = NAMED) -> str:
     code; in composed and decomposed Unicode; with other spaces; if longer, in base64 and hexadecimal digits;
     and if an ellipsis cuts it.
     """
-    cut = "…" in text
     present = [
         (form, name)
         for name, value in secrets.items()
-        for verbatim, forms in (*_forms(value), *(_cut_forms(value) if cut else ()))
+        for verbatim, forms in _forms(value, cut="…" in text)
         if verbatim in text
         for form in forms
     ]
@@ -139,19 +138,6 @@ def spellings(value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(unicodedata.normalize(form, value) for form in ("NFC", "NFD")), value)))
 
 
-def in_base64(value: str) -> Iterator[str]:
-    """Yield the parts of a value in base64 that do not depend on the text around it, in both alphabets.
-
-    Yields nothing for a short one, which base64 could contain by chance.
-    """
-    data = value.encode(errors="surrogatepass")
-    if len(data) >= SHORTEST_ENCODED:
-        for before in range(3):
-            whole = b64encode(bytes(before) + data).decode()
-            part = whole[-(-8 * before // 6) : 8 * (before + len(data)) // 6]
-            yield from (part, part.replace("+", "-").replace("/", "_"))
-
-
 class _Form(NamedTuple):
     """A text to look for: all of it, or at least `least` characters of its start or end at an ellipsis."""
 
@@ -164,20 +150,16 @@ _Forms = tuple[tuple[str, tuple[_Form, ...]], ...]  # Forms by a part that no en
 
 
 @functools.lru_cache(maxsize=4096)
-def _forms(value: str) -> _Forms:
-    return _by_verbatim((text, _Form(text)) for text in (*_written(value), *_encoded(value)))
-
-
-@functools.lru_cache(maxsize=4096)
-def _cut_forms(value: str) -> _Forms:
-    texts = [(text, SHORTEST_PART) for text in _written(value)]
+def _forms(value: str, *, cut: bool) -> _Forms:
+    """Return the forms of a value, with `cut` also those of its start and its end."""
+    composed, *others = spellings(value.strip())
+    written = filter(None, (composed, *others[-1:], SURROGATES.sub("\ufffd", value.strip())))
+    texts = [(text, SHORTEST_PART) for text in written]
     texts += [(text, SHORTEST_ENCODED_PART) for text in _encoded(value)]
-    parts = [(text, least) for text, least in texts if len(text) > least]
-    starts = [(text[:least], _Form(text, "end", least)) for text, least in parts]
-    return _by_verbatim([*starts, *((text[-least:], _Form(text, "start", least)) for text, least in parts)])
-
-
-def _by_verbatim(forms: Iterable[tuple[str, _Form]]) -> _Forms:
+    forms = [(text, _Form(text)) for text, _ in texts]
+    for text, least in texts if cut else ():
+        if len(text) > least:
+            forms += [(text[:least], _Form(text, "end", least)), (text[-least:], _Form(text, "start", least))]
     found: dict[str, dict[_Form, None]] = {}
     for text, form in forms:
         verbatim = max(_VERBATIM.findall(text), key=len, default="")
@@ -185,16 +167,20 @@ def _by_verbatim(forms: Iterable[tuple[str, _Form]]) -> _Forms:
     return tuple((verbatim, tuple(forms)) for verbatim, forms in found.items())
 
 
-def _written(value: str) -> list[str]:
-    composed, *others = spellings(value.strip())
-    return [*filter(None, (composed, *others[-1:], SURROGATES.sub("\ufffd", value.strip())))]
-
-
 def _encoded(value: str) -> Iterator[str]:
+    """Yield a value in hexadecimal digits, and what base64, in both alphabets, has of it in every text.
+
+    Yields nothing for a short one, which these could contain by chance.
+    """
     for each in spellings(value.strip()):
         data = each.encode(errors="surrogatepass")
-        if len(data) >= SHORTEST_ENCODED:
-            yield from (*in_base64(each), data.hex(), data.hex().upper())
+        if len(data) < SHORTEST_ENCODED:
+            continue
+        for before in range(3):
+            whole = b64encode(bytes(before) + data).decode()
+            part = whole[-(-8 * before // 6) : 8 * (before + len(data)) // 6]
+            yield from (part, part.replace("+", "-").replace("/", "_"))
+        yield from (data.hex(), data.hex().upper())
 
 
 @functools.lru_cache(maxsize=256)
@@ -203,21 +189,18 @@ def _compiled(forms: tuple[_Form, ...]) -> tuple[re.Pattern[str], list[int]]:
     ways: list[str] = []
     numbers: list[int] = []
     for number, form in enumerate(forms):
-        patterns = _cut_pattern(form) if form.cut else _whole_patterns(form.text)
+        patterns = _patterns(form)
         ways += [f"{pattern}()" for pattern in patterns]
         numbers += [number] * len(patterns)
     return re.compile("|".join(ways)), numbers
 
 
-def _whole_patterns(text: str) -> list[str]:
-    first, *rest = _RUNS.findall(text)
-    after = "".join(map(_run, rest))
-    starts = _starts(first) if len(after) < LONGEST_REPEATED else [_run(first)]
-    return [f"{start}{after}" for start in starts]
-
-
-def _cut_pattern(form: _Form) -> list[str]:
+def _patterns(form: _Form) -> list[str]:
     runs = _RUNS.findall(form.text)
+    if not form.cut:
+        after = "".join(map(_run, runs[1:]))
+        starts = _starts(runs[0]) if len(after) < LONGEST_REPEATED else [_run(runs[0])]
+        return [f"{start}{after}" for start in starts]
     units = [unit for run in runs for unit in (run if _VERBATIM.match(run) else [_run(run)])]
     least, more = form.least, ""
     if form.cut == "end":
@@ -230,12 +213,15 @@ def _cut_pattern(form: _Form) -> list[str]:
     return [rf"(?<=…)(?:[\w#;]{{0,16}};|[0-9A-Fa-fu]{{0,5}}){more}{''.join(units[-least:])}"]
 
 
+@functools.lru_cache(maxsize=4096)
 def _run(run: str) -> str:
     """Return a pattern of all ways to write letters, spaces, backslashes or another character."""
     if _VERBATIM.match(run):
         return run
     if run.isspace():
-        return _spaces()
+        percent, escaped = f"{_PERCENT}(?:2[bB]|0[9dD])", f"{_BACKSLASH}{{1,64}}{_ONCE}[nrtfv]"
+        ways = (r"\s", r"\+", percent, escaped, *map(_character, _SPACES))
+        return f"{_any_of(ways)}{{1,100}}"
     if run[0] == "\\":
         return _any_of(f"{_any_of(_ways(run[0]))}{{{times * len(run)}}}" for times in (16, 8, 4, 2, 1))
     # Texts for models lack invisible characters.
@@ -250,13 +236,6 @@ def _starts(run: str) -> list[str]:
     escaped = f"{_BACKSLASH}{{0,63}}{_ONCE}{_any_of(ways)}"
     literal = (way for way in ways if not way.startswith("("))
     return [rf"\\{escaped}", f"{_PERCENT}5[cC]{escaped}", f"&{entity}", f"{_PERCENT}26{entity}", *literal]
-
-
-@functools.cache
-def _spaces() -> str:
-    percent, escaped = f"{_PERCENT}(?:2[bB]|0[9dD])", f"{_BACKSLASH}{{1,64}}{_ONCE}[nrtfv]"
-    ways = (r"\s", r"\+", percent, escaped, *map(_character, _SPACES))
-    return f"{_any_of(ways)}{{1,100}}"
 
 
 def _character(character: str) -> str:
@@ -328,9 +307,8 @@ def is_plainly_secret(name: str) -> bool:
 @functools.lru_cache(maxsize=1024)
 def names_secret(name: str, words: frozenset[str]) -> bool:
     """Whether a name is plainly a secret's, or contains one of these words."""
-    return _plain(name) not in _NO_SECRETS and (
-        is_plainly_secret(name) or not words.isdisjoint(words_of(name))
-    )
+    is_one = is_plainly_secret(name) or not words.isdisjoint(words_of(name))
+    return is_one and _plain(name) not in _NO_SECRETS
 
 
 def redact_addresses(
@@ -390,9 +368,8 @@ class SessionAddresses:
     def keep(self, address: str, shown: str | None = None) -> None:
         """Keep the original of an address that is shown redacted, as `shown` or as in texts."""
         redacted, origin = shown or redact_addresses(address), _origin(address)
-        if redacted == address or len(address) > LONGEST_KEPT:
-            return
-        if origin is None or origin != _origin(redacted):
+        is_changed = redacted != address and origin is not None and origin == _origin(redacted)
+        if not is_changed or len(address) > LONGEST_KEPT:
             return
         known = self._originals.pop(redacted, address)
         self._originals[redacted] = address if known == address else None

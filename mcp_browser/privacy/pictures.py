@@ -56,26 +56,16 @@ def paint_over(image: "Image.Image", shot: Shot) -> None:
     from PIL import ImageDraw  # noqa: PLC0415
 
     draw = ImageDraw.Draw(image)
-    full_page = shot.full_page
     for cover, box in [(each, box) for each in shot.covers for box in each.boxes]:
-        left, top, width, _ = shot.clip or ((0.0, 0.0, *cover.page) if full_page else cover.view)
+        left, top, width, _ = shot.clip or ((0.0, 0.0, *cover.page) if shot.full_page else cover.view)
         scale = image.width / width
-        for x, y in _places(cover, box, full_page=full_page):
-            corners = (
-                (x - left - SLACK) * scale,
-                (y - top - SLACK) * scale,
-                (x - left + box.width + SLACK) * scale,
-                (y - top + box.height + SLACK) * scale,
-            )
-            if corners[2] >= 0 and corners[3] >= 0 and corners[0] < image.width and corners[1] < image.height:
-                draw.rectangle(corners, fill=PAINT)
-
-
-def _places(cover: Covers, box: Cover, *, full_page: bool) -> list[tuple[float, float]]:
-    if not full_page:
-        return [(box.x, box.y)]
-    places = [(box.x + cover.scroll[0], box.y + cover.scroll[1])]
-    if box.pinned:
-        # A pinned element may be drawn at the top of the page, or at its bottom.
-        places += [(box.x, box.y), (box.x, box.y + max(0.0, cover.page[1] - cover.view[3]))]
-    return places
+        places = [(box.x, box.y)]
+        if shot.full_page:
+            # A pinned element may be drawn at the top of the page, or at its bottom.
+            pinned = [*places, (box.x, box.y + max(0.0, cover.page[1] - cover.view[3]))]
+            places = [(box.x + cover.scroll[0], box.y + cover.scroll[1]), *(pinned if box.pinned else ())]
+        for x, y in places:
+            x0, y0 = (x - left - SLACK) * scale, (y - top - SLACK) * scale
+            x1, y1 = (x - left + box.width + SLACK) * scale, (y - top + box.height + SLACK) * scale
+            if x1 >= 0 and y1 >= 0 and x0 < image.width and y0 < image.height:
+                draw.rectangle((x0, y0, x1, y1), fill=PAINT)

@@ -114,7 +114,7 @@ class Redactor:
             if redacted is not None:
                 return self._forget(redacted)
         if kind == "application/x-www-form-urlencoded":
-            return self._forget(self._formed(self._query(text)))
+            return self._forget(self._formed(_QUERY_PAIR.sub(self._query_pair, text)))
         if kind.startswith("multipart/") or "\nContent-Disposition:" in text[:500]:
             text = _PART.sub(self._named, text)
         if kind in ("text/html", "application/xhtml+xml") or "xml" in kind:
@@ -152,8 +152,9 @@ class Redactor:
         lower = name.lower()
         if lower in _COOKIE_HEADERS:
             return self.cookies(value)
-        if lower in ("authorization", "proxy-authorization", "www-authenticate"):
-            return self._credentials(value) if lower != "www-authenticate" else self.text(value)
+        if lower in ("authorization", "proxy-authorization"):
+            scheme, space, rest = value.partition(" ")
+            return f"{scheme} {self._take(rest)}" if space else self._take(value)
         if is_secret_name(name) and not lower.startswith(("access-control-", "sec-", "content-security")):
             return self._take(value)
         if lower in ("location", "referer", "content-location", "refresh", "link", "origin", ":path"):
@@ -161,10 +162,6 @@ class Redactor:
         if lower.startswith(("content-security-policy", "sec-", "etag", "if-", "accept", "user-agent")):
             return self._forget(self._formed(value))
         return self.text(value)
-
-    def _credentials(self, value: str) -> str:
-        scheme, space, rest = value.partition(" ")
-        return f"{scheme} {self._take(rest)}" if space else self._take(value)
 
     def _cookie_line(self, line: str) -> str:
         pairs: list[str] = []
@@ -174,22 +171,16 @@ class Redactor:
             pairs.append(pair if is_attribute or not equals else f"{name}={self._take(value)}")
         return ";".join(pairs)
 
-    def _query(self, query: str) -> str:
-        def redact(found: re.Match[str]) -> str:
-            secret = is_secret_name(unquote(found[1]))
-            return f"{found[1]}={self._take(found[2])}" if secret else found[0]
-
-        return _QUERY_PAIR.sub(redact, query)
+    def _query_pair(self, found: re.Match[str]) -> str:
+        secret = is_secret_name(unquote(found[1]))
+        return f"{found[1]}={self._take(found[2])}" if secret else found[0]
 
     def _json(self, text: str) -> str | None:
         """JSON without its secrets, or None if it is not JSON; unchanged if there are none."""
         try:
             value = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-        try:
             clean = self._tree(value, secret=False)
-        except RecursionError:
+        except (ValueError, RecursionError):
             return None
         return text if clean == value else json.dumps(clean, ensure_ascii=False)
 
@@ -222,8 +213,8 @@ class Redactor:
     def _input(self, found: re.Match[str]) -> str:
         element = found[0]
         marks = {key.lower(): value for key, value in _ATTRIBUTE.findall(element)}
-        names = [value for key, value in marks.items() if key != "type"]
-        if marks.get("type", "").lower() == "password" or any(is_secret_name(name) for name in names):
+        is_password = marks.pop("type", "").lower() == "password"
+        if is_password or any(map(is_secret_name, marks.values())):
             return _VALUE.sub(lambda value: f'{value[1]}"{self._take(value[2])}"', element)
         return element
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -80,27 +80,27 @@ class Offers:
     ) -> None:
         """Make the offers of all variants of the settings, so that what cannot be offered is reported now.
 
-        Raises:
-            SettingsError: actions that the settings name cannot be offered.
-            ValueError: two tools have one name, or an action has an argument `session` of its own.
+        Raises SettingsError: actions that the settings name cannot be offered; ValueError: two tools have one
+        name, or an action has an argument `session` of its own.
         """
         self.resources = resources
         self._make = make
         self._settings_of = settings_of or SettingsOf(Settings())
-        self._made: dict[int, Offer] = {}
-        default = self._of(self._settings_of.default)
-        tools = [default.tools, *(make(one).tools for one in self._settings_of.default.variants[1:])]
+        default = self._settings_of.default
+        self._made = {id(default): make(default)}
+        offers = [self._made[id(default)], *map(make, default.variants[1:])]
+        tools = [one.tools for one in offers]
         self.all_names = frozenset[str]().union(*(one.names for one in tools))
         self.has_apps = any(one.has_apps for one in tools)
-        self._differ = bool(self._settings_of.default.principals)
-        self.cached_for: Literal["public", "private"] = (
-            "private" if self._differ or self.has_apps else "public"
-        )
+        self.differ = bool(default.principals)  # By caller
 
     def __call__(self, principal: Principal) -> Offer:
         """Return the offer of a caller."""
-        settings = self._settings_of(principal) if self._differ else self._settings_of.default
-        return self._made.get(id(settings)) or self._of(settings)
+        settings = self._settings_of(principal) if self.differ else self._settings_of.default
+        if id(settings) not in self._made:
+            # `SettingsOf` keeps the settings, so that their identity stays theirs.
+            self._made[id(settings)] = self._make(settings)
+        return self._made[id(settings)]
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
         """The schema of a tool's arguments, the same for every caller; None if no caller has the tool."""
@@ -116,11 +116,6 @@ class Offers:
         for offer in self._made.values():
             for end in offer.ends:
                 await end()
-
-    def _of(self, settings: Settings) -> Offer:
-        # `SettingsOf` keeps the settings, so that their identity stays theirs.
-        offer = self._made[id(settings)] = self._make(settings)
-        return offer
 
 
 class BrowserServer(Server[Any]):
@@ -162,12 +157,13 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
 
     has_lists = DO_ACTIONS in offers.all_names
     parts = (part for part in INSTRUCTIONS.split("\n\n") if has_lists or DO_ACTIONS not in part)
+    cached_for = "private" if offers.differ or offers.has_apps else "public"
     prompts = Prompts(lambda caller: offers(caller).tools.names, has_sessions=sessions.has_handles).handlers
     server = BrowserServer(
         Resources(offers.resources),
         instructions="\n\n".join(parts),
         on_list_tools=list_tools,
-        cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope=offers.cached_for)},
+        cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope=cached_for)},
         get_tool_input_schema=offers.schema_of,
         **(prompts if NEEDED in offers.all_names else {}),
     )

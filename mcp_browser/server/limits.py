@@ -4,6 +4,7 @@ import base64
 import json
 import mimetypes
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,14 @@ async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> type
     Texts are cut, and say by how much. Pictures are made smaller; those without room are kept in `artifacts`,
     and replaced by their address. Of structured content the longest entries are left out, and named.
     """
-    result = _cleaned(result)
+    cleaned = [
+        block.model_copy(update={"text": clean_text(block.text)})
+        if isinstance(block, types.TextContent)
+        else block
+        for block in result.content
+    ]
+    structured = in_texts(result.structured_content, clean_text)
+    result = result.model_copy(update={"content": cleaned, "structured_content": structured})
     if _length(result) <= LONGEST_RESULT:
         return result
     data = _short_data(result.structured_content)
@@ -45,30 +53,16 @@ async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> type
     return short.model_copy(update={"content": [*texts, left_out]})
 
 
-def _cleaned(result: types.CallToolResult) -> types.CallToolResult:
-    content = [
-        block.model_copy(update={"text": clean_text(block.text)})
-        if isinstance(block, types.TextContent)
-        else block
-        for block in result.content
-    ]
-    data = in_texts(result.structured_content, clean_text)
-    return result.model_copy(update={"content": content, "structured_content": data})
-
-
 def _short_data(data: dict[str, Any] | None) -> dict[str, Any] | None:
     """Structured content, without its longest entries where it is too long."""
     if data is None:
         return None
     lengths = {name: _json_length(value) for name, value in data.items()}
     left_out: list[str] = []
-    while lengths and sum(lengths.values()) > LONGEST_DATA:
-        longest = max(lengths, key=lambda name: lengths[name])
-        left_out.append(longest)
-        del lengths[longest]
-    if not left_out:
-        return data
-    return {name: data[name] for name in lengths} | {"left_out": left_out}
+    while sum(lengths.values()) > LONGEST_DATA:
+        left_out.append(max(lengths, key=lengths.__getitem__))
+        del lengths[left_out[-1]]
+    return {name: data[name] for name in lengths} | ({"left_out": left_out} if left_out else {})
 
 
 def _short_texts(content: Sequence[types.ContentBlock]) -> list[types.ContentBlock]:
@@ -85,19 +79,15 @@ def _short_texts(content: Sequence[types.ContentBlock]) -> list[types.ContentBlo
 
 
 def _short_text(block: types.TextContent, room: int) -> types.TextContent:
-    length = _length(block)
-    if length <= room:
-        return block
-    text = block.text
-    kept = len(text)
+    length, text, kept = _length(block), block.text, len(block.text)
     while length > room and kept:
         # A character takes between one and twelve in JSON.
         kept = min(kept - 1, int(kept * room / length * 0.95))
         shorter = cut(text, kept)
         if shorter.rfind("<page ", 0, kept) > shorter.rfind("</page>", 0, kept):
             shorter += "\n</page>"
-        length = _length(block.model_copy(update={"text": shorter}))
         block = block.model_copy(update={"text": shorter})
+        length = _length(block)
     return block
 
 
@@ -108,15 +98,14 @@ async def _small_pictures(
     pictures = sum(isinstance(block, types.ImageContent) for block in content)
     fitted: list[types.ContentBlock] = []
     for block in content:
-        if not isinstance(block, types.ImageContent):
+        if isinstance(block, types.ImageContent):
+            # Each gets an equal share of the room, but enough to show something.
+            share = max(room // pictures, min(room, SMALLEST_PICTURE * 4 // 3 + MARGIN // 10))
+            pictures -= 1
+            fitted.append(await _small_picture(block, share, artifacts))
+            room = max(0, room - _length(fitted[-1]))
+        else:
             fitted.append(block)
-            continue
-        # Each gets an equal share of the room, but enough to show something.
-        share = max(room // pictures, min(room, SMALLEST_PICTURE * 4 // 3 + MARGIN // 10))
-        pictures -= 1
-        smaller = await _small_picture(block, share, artifacts)
-        room = max(0, room - _length(smaller))
-        fitted.append(smaller)
     return fitted
 
 
@@ -128,14 +117,9 @@ async def _small_picture(
     raw = base64.b64decode(block.data)
     bytes_left = (room - MARGIN // 10) * 3 // 4
     if bytes_left >= SMALLEST_PICTURE // 2:
-        try:
-            small = await anyio.to_thread.run_sync(
-                partial(make_picture, raw, format="jpeg", quality=75, max_side=2000, max_bytes=bytes_left)
-            )
-        except (OSError, ValueError):
-            # It is none that can be made smaller.
-            pass
-        else:
+        smaller = partial(make_picture, raw, format="jpeg", quality=75, max_side=2000, max_bytes=bytes_left)
+        with suppress(OSError, ValueError):  # It may be none that can be made smaller.
+            small = await anyio.to_thread.run_sync(smaller)
             data = base64.b64encode(small.data).decode()
             return block.model_copy(update={"data": data, "mime_type": small.mime_type})
     if artifacts is None:

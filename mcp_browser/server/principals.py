@@ -73,5 +73,4 @@ def caller_key(scope: Mapping[str, Any]) -> str:
 
 def principal_of_request(request: "ServerRequestContext[Any, Any]") -> Principal:
     """The sender of the HTTP request; `ANONYMOUS` without one."""
-    scope = getattr(request.request, "scope", None)
-    return ANONYMOUS if scope is None else principal_of(scope)
+    return principal_of(getattr(request.request, "scope", {}))

@@ -7,8 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from importlib import import_module
 from types import ModuleType
@@ -42,46 +41,31 @@ def exporter_name() -> str | None:
     return name or "otlp"
 
 
-class Traces:
-    """The spans of this process on their way to an exporter."""
-
-    def __init__(self) -> None:
-        self._provider: TracerProvider | None = None
-
-    def start(self) -> None:
-        """Send spans from now on where the environment says, if it does; raises SettingsError."""
-        name = exporter_name()
-        if name is None:
-            return
-        try:
-            from opentelemetry import trace  # noqa: PLC0415 - only where it is asked for
-            from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-            from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
-            from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
-
-            exporter = _exporter(name)
-        except ImportError as error:
-            raise SettingsError(
-                f"traces are asked for by OTEL_… variables, and {error.name} is missing: "
-                "pip install 'mcp-browser-server[traces]'"
-            ) from None
-        named = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or "mcp-browser"}
-        self._provider = TracerProvider(resource=Resource.create({**named, "service.version": __version__}))
-        self._provider.add_span_processor(BatchSpanProcessor(exporter))
-        trace.set_tracer_provider(self._provider)
-
-    def finish(self) -> None:
-        """Send the remaining spans; wait for the receiver for a short time only."""
-        if self._provider is None:
-            return
-        sender = threading.Thread(target=self._provider.shutdown, daemon=True)
-        sender.start()
-        sender.join(FLUSH_SECONDS)
-        if sender.is_alive():
-            logger.warning("The last spans could not be sent within %g s.", FLUSH_SECONDS)
+_exporting: list["TracerProvider"] = []  # The spans of this process on their way to an exporter
 
 
-TRACES = Traces()
+def _start_traces() -> None:
+    """Send spans from now on where the environment says, if it does; raises SettingsError."""
+    name = exporter_name()
+    if name is None:
+        return
+    try:
+        from opentelemetry import trace  # noqa: PLC0415 - only where it is asked for
+        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+
+        exporter = _exporter(name)
+    except ImportError as error:
+        raise SettingsError(
+            f"traces are asked for by OTEL_… variables, and {error.name} is missing: "
+            "pip install 'mcp-browser-server[traces]'"
+        ) from None
+    named = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or "mcp-browser"}
+    provider = TracerProvider(resource=Resource.create({**named, "service.version": __version__}))
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    _exporting.append(provider)
 
 
 def _exporter(name: str) -> "SpanExporter":
@@ -152,11 +136,8 @@ STOP_SIGNALS = [signal.SIGTERM, signal.SIGINT] + ([signal.SIGHUP] if sys.platfor
 def run_stdio(settings: Settings, wire: StdioWire | None) -> NoReturn:
     """Serve over stdio until the input ends or a signal comes; then close the browser and end the process.
 
-    The exit code is 0 at the end of input and 128 + N after signal N.
-
-    Raises:
-        ExceptionGroup: the server could not be started.
-        SettingsError: a file that the settings name cannot be used, or traces cannot be sent.
+    The exit code is 0 at the end of input and 128 + N after signal N. Raises ExceptionGroup: the server could
+    not be started; SettingsError: a file of the settings cannot be used, or traces cannot be sent.
     """
     try:
         run_local(settings, lambda transports: partial(transports.serve_stdio, wire=wire))
@@ -169,19 +150,14 @@ def run_stdio(settings: Settings, wire: StdioWire | None) -> NoReturn:
 
 def run_local(settings: Settings, serving: Serving, cleared: Callable[[], None] = lambda: None) -> NoReturn:
     """Serve one client until it has gone or a signal comes; `cleared` removes files."""
-    _check_files(settings)
-    TRACES.start()
-    anyio.run(_serve_until_stopped, settings, serving, cleared)
-    _end(0)
+    _run(settings, _serve_until_stopped, serving, cleared)
 
 
 def run_http(settings: Settings) -> NoReturn:
     """Serve over HTTP until a signal comes; then let running calls end, close everything, end the process.
 
-    The exit code is 0 after SIGTERM, 128 + N after another signal N; a second signal ends it at once.
-
-    Raises:
-        SettingsError: the server cannot listen, or cannot be started as the settings want it.
+    The exit code is 0 after SIGTERM, 128 + N after another signal N; a second signal ends it at once. Raises
+    SettingsError: the server cannot listen, or cannot be started as the settings want it.
     """
     # Imported late: they import starlette and uvicorn, which stdio does not need.
     from mcp_browser.server.http.auth.middleware import check_exposure  # noqa: PLC0415
@@ -189,14 +165,11 @@ def run_http(settings: Settings) -> NoReturn:
 
     quiet_logs()
     check_exposure(settings.access, settings.server.host)
-    _check_files(settings)
-    TRACES.start()
-    anyio.run(_serve_http_until_stopped, settings)
-    _end(0)
+    _run(settings, _serve_http_until_stopped)
 
 
-def _check_files(settings: Settings) -> None:
-    """Read the files that contexts begin with, and check that recording works; raises SettingsError."""
+def _run(settings: Settings, serve: Callable[..., Awaitable[None]], *arguments: Any) -> NoReturn:
+    """Check the files that contexts begin with, and that recording works; serve, then end the process."""
     if settings.browser.prepares_pages or settings.browser.storage_state is not None:
         # Imported late: it imports Playwright's classes.
         from mcp_browser.browser.site_data import check  # noqa: PLC0415
@@ -206,16 +179,21 @@ def _check_files(settings: Settings) -> None:
         from mcp_browser.browser import recording  # noqa: PLC0415
 
         recording.check(settings)
+    _start_traces()
+    anyio.run(serve, settings, *arguments)
+    _end(0)
 
 
 async def check_device(manager: BrowserManager) -> None:
     """Find the device that the settings name, which only Playwright's driver knows; raises SettingsError."""
-    if manager.settings.browser.device is not None:
-        with suppress(BrowserUnavailable):  # The first call says why.
-            try:
-                await manager.pool.use_device()
-            except NotFound as error:
-                raise SettingsError(f"device: {error}") from None
+    if manager.settings.browser.device is None:
+        return
+    try:
+        await manager.pool.use_device()
+    except BrowserUnavailable:
+        pass  # The first call says why.
+    except NotFound as error:
+        raise SettingsError(f"device: {error}") from None
 
 
 async def _serve_http_until_stopped(settings: Settings) -> None:
@@ -230,34 +208,45 @@ async def _serve_http_until_stopped(settings: Settings) -> None:
         raise
     gc.freeze()
     gc.enable()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_stop_on_signal, server.stop, manager)
-        await server.serve()
 
-
-async def _stop_on_signal(stop: Callable[[], Awaitable[None]], manager: BrowserManager) -> None:
-    if sys.platform == "win32":
-        return  # Its event loops take no signals: what `begin` has set up ends the process.
-
-    async def stop_and_end(number: int) -> None:
-        await stop()
+    async def stop(number: int) -> None:
+        await server.stop()
         await _close(manager)
         _end(0 if number == signal.SIGTERM else 128 + number)
 
     async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_stop_on_signal, stop)
+        await server.serve()
+
+
+Stop = Callable[[int], Coroutine[Any, Any, None]]  # Ends the process after this signal
+
+
+async def _stop_on_signal(stop: Stop, *, is_patient: bool = False) -> None:
+    """End the process from here: a thread that waits for input cannot be cancelled and would hold it.
+
+    A second signal ends it at once, unless `is_patient`.
+    """
+    if sys.platform == "win32":
+        return  # Its event loops take no signals: what `begin` has set up ends the process.
+    async with anyio.create_task_group() as tasks:
         with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
-            stopping = False
+            tasks.start_soon(stop, await anext(signals))
             async for number in signals:
-                if stopping:
+                if not is_patient:
                     _end(128 + number)
-                stopping = True
-                tasks.start_soon(stop_and_end, number)
 
 
 async def _serve_until_stopped(settings: Settings, serving: Serving, cleared: Callable[[], None]) -> None:
     manager = BrowserManager(settings)
+
+    async def stop(number: int) -> None:
+        cleared()
+        await _close(manager)
+        _end(128 + number)
+
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_end_on_signal, manager, cleared)
+        tasks.start_soon(partial(_stop_on_signal, stop, is_patient=True))
         await manager.warm()
         # The protocol's modules take as long to import as a browser takes to start: do both at once.
         transports = await anyio.to_thread.run_sync(import_with_sdk, "mcp_browser.server.transports")
@@ -271,17 +260,6 @@ async def _serve_until_stopped(settings: Settings, serving: Serving, cleared: Ca
         tasks.cancel_scope.cancel()
 
 
-async def _end_on_signal(manager: BrowserManager, cleared: Callable[[], None]) -> None:
-    """End the process from here: a thread that waits for input cannot be cancelled and would hold it."""
-    if sys.platform == "win32":
-        return
-    with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
-        async for number in signals:
-            cleared()
-            await _close(manager)
-            _end(128 + number)
-
-
 async def _close(manager: BrowserManager) -> None:
     with anyio.move_on_after(CLOSING_SECONDS, shield=True) as closing:
         await manager.close()
@@ -290,6 +268,12 @@ async def _close(manager: BrowserManager) -> None:
 
 
 def _end(code: int) -> NoReturn:
-    TRACES.finish()
+    """Send the remaining spans, waiting for the receiver for a short time only; end the process."""
+    for provider in _exporting:
+        sender = threading.Thread(target=provider.shutdown, daemon=True)
+        sender.start()
+        sender.join(FLUSH_SECONDS)
+        if sender.is_alive():
+            logger.warning("The last spans could not be sent within %g s.", FLUSH_SECONDS)
     sys.stderr.flush()
     os._exit(code)

@@ -54,16 +54,12 @@ class KnownAnswers:
         folder = Path(user_cache_dir("mcp-browser")) / "answers"
         self._path = folder / f"{_digest(settings.model_dump_json())}.json"
         self._made_by = _installation()
-        self._answers: dict[str, str] = {}
+        self.texts: dict[str, str] = {}  # Of each answer, after its id
         self._keeping = threading.Lock()
         with suppress(OSError, ValueError, TypeError, KeyError):
             kept = json.loads(self._path.read_bytes())
             if kept["made_by"] == self._made_by:
-                self._answers = {str(key): str(answer) for key, answer in kept["answers"].items()}
-
-    def __getitem__(self, key: str) -> str | None:
-        """The answer's text after its id, None where it is not known."""
-        return self._answers.get(key)
+                self.texts = {str(key): str(answer) for key, answer in kept["answers"].items()}
 
     def keep(self, key: str, answer: str) -> None:
         """Keep an answer for later starts, unless plugins offer tools, which may change at any time."""
@@ -73,8 +69,8 @@ class KnownAnswers:
             return
         # Without a cache folder each start is as slow as the first.
         with self._keeping, suppress(OSError):
-            self._answers[key] = answer
-            newest = dict(list(self._answers.items())[-_MOST_ANSWERS:])
+            self.texts[key] = answer
+            newest = dict(list(self.texts.items())[-_MOST_ANSWERS:])
             folder = self._path.parent
             folder.mkdir(parents=True, exist_ok=True)
             written = folder / f"{os.getpid()}.new"
@@ -145,26 +141,20 @@ class StdioWire:
     # -- reading
 
     def _read(self) -> None:
-        """Read to the end, in a thread."""
         decoder = io.IncrementalNewlineDecoder(
             codecs.getincrementaldecoder("utf-8")("replace"), translate=True
         )
         begun: list[str] = []
-        while chunk := self._chunk():
-            first, *others = decoder.decode(chunk).split("\n")
-            begun.append(first)
-            for other in others:
-                self._pass_on(self._noted("".join(begun) + "\n"))
-                begun = [other]
+        with suppress(OSError):
+            while chunk := os.read(self._input, _CHUNK):
+                first, *others = decoder.decode(chunk).split("\n")
+                begun.append(first)
+                for other in others:
+                    self._pass_on(self._noted("".join(begun) + "\n"))
+                    begun = [other]
         if rest := "".join(begun) + decoder.decode(b"", final=True):
             self._pass_on(self._noted(rest))
         self._pass_on(None)
-
-    def _chunk(self) -> bytes:
-        try:
-            return os.read(self._input, _CHUNK)
-        except OSError:
-            return b""
 
     def _pass_on(self, line: str | None) -> None:
         if line == "":
@@ -191,7 +181,7 @@ class StdioWire:
             return line
         self._ids.add(number)
         key, method = self._transcript.hexdigest(), message["method"]
-        answer = self._known[key] if self._answering else None
+        answer = self._known.texts.get(key) if self._answering else None
         if answer is None:
             # A later answer does not overtake an earlier one.
             self._answering = False
@@ -204,7 +194,6 @@ class StdioWire:
         return json.dumps({**message, "id": _REPLAYED}) if needed else ""
 
     def _keep(self, text: str) -> None:
-        """Keep the answer if it is one that may be repeated."""
         head = next((head for head in self._expected if text.startswith(head)), None)
         if head is None or self._known is None:
             return
@@ -242,10 +231,10 @@ def _repeatable(line: str) -> dict[str, Any] | None:
             return None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    if message["method"].startswith("notifications/"):
-        return None if "id" in message else cast("dict[str, Any]", message)
     number = message.get("id")
     is_plain = (isinstance(number, str) and number.isalnum() and number.isascii()) or type(number) is int
+    if message["method"].startswith("notifications/"):
+        is_plain = "id" not in message
     return cast("dict[str, Any]", message) if is_plain else None
 
 

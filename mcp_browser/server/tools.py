@@ -250,8 +250,8 @@ class Tools:
                 self._paused[name] = need.paused, call.lease
                 while len(self._paused) > MOST_PAUSED:
                     del self._paused[next(iter(self._paused))]
-            state = json.dumps([name, *granted, *need.wanted.keys])
-            asked: dict[str, Any] = {elicitation.CONSENT: elicitation.consent_form(need.wanted.question)}
+            state = json.dumps([name, *granted, *need.keys])
+            asked: dict[str, Any] = {elicitation.CONSENT: elicitation.consent_form(need.question)}
             required = types.InputRequiredResult(input_requests=asked, request_state=state)
             raise elicitation.NeedInput(required, has_begun=need.paused is not None) from None
 

@@ -33,9 +33,13 @@ async def serve_stdio(settings: Settings, manager: BrowserManager, wire: StdioWi
     taken over input and output, replaces the SDK's files.
     """
     async with _serving(settings, manager) as (server, _, _):
-        file = cast("anyio.AsyncFile[str] | None", wire)
-        async with stdio_server(file, file) as (requests, answers):
-            await server.run(requests, answers, server.create_initialization_options())
+        await _run(server, wire)
+
+
+async def _run(server: BrowserServer, file: "StdioWire | _Line | None") -> None:
+    lines = cast("anyio.AsyncFile[str] | None", file)
+    async with stdio_server(lines, lines) as (requests, answers):
+        await server.run(requests, answers, server.create_initialization_options())
 
 
 async def serve_lines(  # noqa: PLR0913 - options, by keyword
@@ -58,9 +62,7 @@ async def serve_lines(  # noqa: PLR0913 - options, by keyword
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with suppress(OSError):
                 if await admit(reader, writer):
-                    file = cast("anyio.AsyncFile[str]", _Line(reader, writer))
-                    async with stdio_server(file, file) as (requests, answers):
-                        await server.run(requests, answers, server.create_initialization_options())
+                    await _run(server, _Line(reader, writer))
                 writer.close()
 
         start = asyncio.start_server if listener.family == socket.AF_INET else asyncio.start_unix_server

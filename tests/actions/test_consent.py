@@ -48,8 +48,8 @@ class Asked(Hand):
         self.granted = self.granted or set()
         with pytest.raises(ConsentNeeded) as caught:
             await self.do(action, **arguments)
-        self.granted |= caught.value.wanted.keys
-        return caught.value.wanted.question
+        self.granted |= caught.value.keys
+        return caught.value.question
 
 
 Make = Callable[[str], Asked]

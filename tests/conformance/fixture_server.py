@@ -8,7 +8,7 @@ import functools
 import json
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast, get_type_hints
 
 import mcp_types as types
@@ -49,17 +49,31 @@ class Headers(BaseModel):
     verbose: bool = Field(default=False, json_schema_extra={"x-mcp-header": "Verbose"})
 
 
+TOOLS: list[ServerTool[Any]] = []
+
+
+def tool(handler: Handler, prefix: str = "") -> Handler:
+    """Offer a handler as a tool of the suite's; its second argument has the type of the parameters."""
+    _, model, *_ = get_type_hints(handler).values()
+    handler.__name__ = handler.__doc__ = f"{prefix}{handler.__name__}"
+    TOOLS.append(ServerTool(handler, param_model=model, in_session=False))
+    return handler
+
+
+tested = functools.partial(tool, prefix="test_")
+
+
 def text(said: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=said)])
 
 
+@tested
 async def simple_text(_call: Call, _params: Nothing) -> Answer:
-    """Answer a text."""
     return text("This is a simple text response for testing.")
 
 
+@tested
 async def logging_tool(call: Call, _params: Nothing) -> Answer:
-    """Log three messages."""
     for said in ("Tool execution started", "Tool processing data", "Tool execution completed"):
         await call.request.session.send_log_message(  # pyright: ignore[reportDeprecated] - what is asked for
             "info", said, related_request_id=call.request.request_id
@@ -68,29 +82,29 @@ async def logging_tool(call: Call, _params: Nothing) -> Answer:
     return text("Logged.")
 
 
+@tested
 async def error_handling(_call: Call, _params: Nothing) -> Answer:
-    """Fail."""
     raise NotActionable("This tool intentionally returns an error for testing")
 
 
+@tested
 async def tool_with_progress(call: Call, _params: Nothing) -> Answer:
-    """Tell its progress."""
     for done in (0, 50, 100):
         await call.request.session.report_progress(done, 100)
         await asyncio.sleep(0.05)
     return text("Done.")
 
 
+@tested
 async def reconnection(call: Call, _params: Nothing) -> Answer:
-    """Close the stream in the middle of the call."""
     if call.request.close_sse_stream is not None:
         await call.request.close_sse_stream()
     await asyncio.sleep(0.1)
     return text("Reconnection test completed.")
 
 
+@tested
 async def custom_headers(_call: Call, params: Headers) -> Answer:
-    """Take arguments that travel as headers."""
     return text(params.model_dump_json())
 
 
@@ -106,9 +120,8 @@ def form(message: str, **properties: str) -> types.ElicitRequest:
 
 def sample(said: str, most: int) -> types.CreateMessageRequest:
     message = types.SamplingMessage(role="user", content=types.TextContent(text=said))
-    return types.CreateMessageRequest(
-        params=types.CreateMessageRequestParams(messages=[message], max_tokens=most)
-    )
+    params = types.CreateMessageRequestParams(messages=[message], max_tokens=most)
+    return types.CreateMessageRequest(params=params)
 
 
 def answered(responses: Mapping[str, Any] | None, key: str) -> dict[str, Any] | None:
@@ -118,8 +131,8 @@ def answered(responses: Mapping[str, Any] | None, key: str) -> dict[str, Any] | 
     return found.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def ask(requests: dict[str, Any], state: str | None = None) -> NeedInput:
-    return NeedInput(types.InputRequiredResult(input_requests=requests, request_state=state))
+def ask(requests: Mapping[str, Any], state: str | None = None) -> NeedInput:
+    return NeedInput(types.InputRequiredResult(input_requests=dict(requests), request_state=state))
 
 
 NAME = {"user_name": form("What is your name?", name="string")}
@@ -130,59 +143,48 @@ def name_given(call: Call) -> str:
     said = answered(call.params.input_responses, "user_name")
     name = cast("dict[str, Any]", (said or {}).get("content") or {}).get("name")
     if not isinstance(name, str):
-        raise ask(dict(NAME))
+        raise ask(NAME)
     return name
 
 
+@tested
 async def input_required_result_elicitation(call: Call, _params: Nothing) -> Answer:
-    """Ask for a name."""
     return text(f"Hello, {name_given(call)}!")
 
 
-async def input_required_result_sampling(call: Call, _params: Nothing) -> Answer:
-    """Ask the client's model."""
-    said = answered(call.params.input_responses, "capital_question")
-    if said is None:
-        raise ask({"capital_question": sample("What is the capital of France?", 100)})
-    return text(json.dumps(said.get("content")))
+def asks(name: str, key: str, request: Any, *, state: str | None = None, part: str = "") -> None:
+    """A tool that asks for one thing: its result is a part of the answer, or that the `state` was kept."""
+
+    async def handler(call: Call, _params: Nothing) -> Answer:
+        said = answered(call.params.input_responses, key)
+        if said is None or call.params.request_state != state:
+            raise ask({key: request}, state)
+        return text("state-ok" if state else json.dumps(said.get(part)))
+
+    handler.__name__ = f"input_required_result_{name}"
+    tested(handler)
 
 
-async def input_required_result_list_roots(call: Call, _params: Nothing) -> Answer:
-    """Ask for roots."""
-    said = answered(call.params.input_responses, "client_roots")
-    if said is None:
-        raise ask({"client_roots": types.ListRootsRequest()})
-    return text(json.dumps(said.get("roots")))
+asks("sampling", "capital_question", sample("What is the capital of France?", 100), part="content")
+asks("list_roots", "client_roots", types.ListRootsRequest(), part="roots")
+asks("request_state", "confirm", form("Please confirm", ok="boolean"), state="waiting")
+asks("tampered_state", "confirm", form("Please confirm", ok="boolean"), state="sealed")
 
 
-async def input_required_result_request_state(call: Call, _params: Nothing) -> Answer:
-    """Keep a state between rounds."""
-    if call.params.request_state == "waiting" and answered(call.params.input_responses, "confirm"):
-        return text("state-ok")
-    raise ask({"confirm": form("Please confirm", ok="boolean")}, "waiting")
+GREETING = {"greeting": sample("Generate a greeting", 50)}
+ROOTS = {"client_roots": types.ListRootsRequest()}
 
 
-async def input_required_result_tampered_state(call: Call, _params: Nothing) -> Answer:
-    """Keep a state that nobody else can make."""
-    if call.params.request_state == "sealed" and answered(call.params.input_responses, "confirm"):
-        return text("state-ok")
-    raise ask({"confirm": form("Please confirm", ok="boolean")}, "sealed")
-
-
+@tested
 async def input_required_result_multiple_inputs(call: Call, _params: Nothing) -> Answer:
-    """Ask for three things at once."""
-    wanted: dict[str, Any] = {
-        **NAME,
-        "greeting": sample("Generate a greeting", 50),
-        "client_roots": types.ListRootsRequest(),
-    }
+    wanted = {**NAME, **GREETING, **ROOTS}
     if any(answered(call.params.input_responses, key) is None for key in wanted):
         raise ask(wanted, "three")
     return text("All three were given.")
 
 
+@tested
 async def input_required_result_multi_round(call: Call, _params: Nothing) -> Answer:
-    """Ask twice."""
     state, given = call.params.request_state, call.params.input_responses
     if state == "round-2" and answered(given, "step2"):
         return text("Both rounds are done.")
@@ -191,8 +193,8 @@ async def input_required_result_multi_round(call: Call, _params: Nothing) -> Ans
     raise ask({"step1": form("Step 1: What is your name?", name="string")}, "round-1")
 
 
+@tested
 async def input_required_result_capabilities(call: Call, _params: Nothing) -> Answer:
-    """Ask only what the client can answer."""
     can = call.request.session.client_capabilities or types.ClientCapabilities()
     wanted: dict[str, Any] = {}
     if can.elicitation is not None:
@@ -206,25 +208,22 @@ async def input_required_result_capabilities(call: Call, _params: Nothing) -> An
     return text("Nothing more can be asked.")
 
 
+@tested
 async def missing_capability(call: Call, _params: Nothing) -> Answer:
-    """Need the client's model."""
     can = call.request.session.client_capabilities or types.ClientCapabilities()
     if can.sampling is None:
         wanted = types.ClientCapabilities(sampling=types.SamplingCapability())
         data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=wanted)
-        raise MCPError(
-            types.MISSING_REQUIRED_CLIENT_CAPABILITY,
-            "This tool needs sampling.",
-            data.model_dump(by_alias=True, exclude_none=True),
-        )
+        lacking = data.model_dump(by_alias=True, exclude_none=True)
+        raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, "This tool needs sampling.", lacking)
     return text("The client can sample.")
 
 
+@tested
 async def streaming_elicitation(call: Call, _params: Nothing) -> Answer:
-    """Ask, after some progress."""
     await call.request.session.report_progress(1, 2)
     if answered(call.params.input_responses, "user_name") is None:
-        raise ask(dict(NAME))
+        raise ask(NAME)
     return text("Asked.")
 
 
@@ -270,33 +269,29 @@ def job(work: Callable[[Job, Any], Awaitable[types.CallToolResult]]) -> Handler:
     return handler
 
 
-class Name(BaseModel):
-    name: str
+class Given(BaseModel):
+    """What any of the jobs takes."""
 
-
-class Effort(BaseModel):
+    name: str = ""
     seconds: float = 0
     label: str = ""
-
-
-class File(BaseModel):
     filename: str = ""
 
 
-async def greet(_call: Call, params: Name) -> Answer:
-    """Greet at once."""
+@tool
+async def greet(_call: Call, params: Given) -> Answer:
     return text(f"Hello, {params.name}!")
 
 
+@tool
 @job
-async def slow_compute(_job: Job, params: Effort) -> types.CallToolResult:
-    """Take some time."""
+async def slow_compute(_job: Job, params: Given) -> types.CallToolResult:
     await asyncio.sleep(params.seconds)
     return text(f"Computed {params.label}.")
 
 
+@tool
 async def failing_job(call: Call, params: Nothing) -> Answer:
-    """Fail as a tool does, to clients only that can be answered with a handle."""
     require_tasks(call.request)
     return await _fail_later(call, params)
 
@@ -307,29 +302,29 @@ async def _fail_later(_job: Job, _params: Nothing) -> types.CallToolResult:
     raise NotActionable("The job has failed.")
 
 
+@tool
 @job
 async def protocol_error_job(_job: Job, _params: Nothing) -> types.CallToolResult:
-    """Fail as the protocol does."""
     await asyncio.sleep(0)
     raise MCPError(types.INTERNAL_ERROR, "The job has broken.")
 
 
+@tool
 @job
-async def confirm_delete(job: Job, params: File) -> types.CallToolResult:
-    """Ask once."""
+async def confirm_delete(job: Job, params: Given) -> types.CallToolResult:
     said = await job.ask(f"Delete {params.filename}?", confirm="boolean")
     return text("Deleted." if said else "Kept.")
 
 
+@tool
 @job
 async def multi_input(job: Job, _params: Nothing) -> types.CallToolResult:
-    """Ask two things at once."""
     await asyncio.gather(job.ask("Your name?", name="string"), job.ask("Your city?", name="string"))
     return text("Both are known.")
 
 
+@tested
 async def tool_with_task(call: Call, _params: Nothing) -> Answer:
-    """Ask first, then take some time."""
     return await _done_for(call, name_given(call))
 
 
@@ -337,28 +332,6 @@ async def tool_with_task(call: Call, _params: Nothing) -> Answer:
 async def _done_for(_job: Job, name: str) -> types.CallToolResult:
     await asyncio.sleep(0)
     return text(f"Done for {name}.")
-
-
-JOB_HANDLERS = (greet, slow_compute, failing_job, protocol_error_job, confirm_delete, multi_input)
-HANDLERS: Sequence[Handler] = (
-    *(simple_text, error_handling, tool_with_progress, reconnection, custom_headers, logging_tool),
-    *(input_required_result_elicitation, input_required_result_sampling, input_required_result_list_roots),
-    *(input_required_result_request_state, input_required_result_tampered_state),
-    *(input_required_result_multiple_inputs, input_required_result_multi_round),
-    *(input_required_result_capabilities, missing_capability, streaming_elicitation, tool_with_task),
-)
-
-
-def fixture_tools() -> list[ServerTool[Any]]:
-    """The suite's tools; the model of their parameters is the type of the handler's second one."""
-
-    def tool(handler: Handler, prefix: str = "") -> ServerTool[Any]:
-        _, model, *_ = get_type_hints(handler).values()
-        named = cast("Any", handler)
-        named.__name__ = f"{prefix}{named.__name__}"
-        return ServerTool(handler, param_model=model, in_session=False)
-
-    return [*(tool(handler, "test_") for handler in HANDLERS), *map(tool, JOB_HANDLERS)]
 
 
 STATIC = "This is the content of the static text resource."
@@ -375,11 +348,7 @@ FIXED: dict[str, Contents] = {
 class FixtureResources(ResourceProvider):
     """The suite's resources."""
 
-    templates = (
-        types.ResourceTemplate(
-            name="template", uri_template="test://template/{id}/data", description="A template."
-        ),
-    )
+    templates = (types.ResourceTemplate(name="template", uri_template="test://template/{id}/data"),)
 
     def listed(self, caller: Context) -> list[types.Resource]:
         return [
@@ -395,10 +364,6 @@ class FixtureResources(ResourceProvider):
         return FIXED.get(uri)
 
 
-def refused(_reason: str) -> None:
-    """Nobody counts."""
-
-
 async def main() -> None:
     settings = Settings(server=ServerSettings(http=True, sse=True, port=0))
     manager = BrowserManager(settings, remote=True)
@@ -406,7 +371,7 @@ async def main() -> None:
     server = server_of(
         Controller(registry_of(settings), settings),
         sessions,
-        (*session_tools(sessions), *fixture_tools()),
+        (*session_tools(sessions), *TOOLS),
         resources=[FixtureResources()],
         find_call=find_job,
     )
@@ -415,7 +380,7 @@ async def main() -> None:
         server=server,
         sessions=sessions,
         manager=manager,
-        middleware=middleware_stack(SettingsOf(settings), refused),
+        middleware=middleware_stack(SettingsOf(settings), lambda _reason: None),
     )
     listener = listen(settings.server)
     sys.stdout.write(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp\n")

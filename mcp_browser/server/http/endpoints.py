@@ -81,12 +81,6 @@ class SessionEvents:
         stream = self.streams.get(int(number))
         return (stream, int(position)) if stream is not None and int(position) <= stream.last else None
 
-    def drop(self, stream: _Stream) -> None:
-        """Forget a stream of which nothing is left."""
-        del self.streams[stream.number]
-        for key in [key for key, latest in self.latest.items() if latest is stream]:
-            del self.latest[key]
-
 
 _CURRENT: ContextVar[SessionEvents] = ContextVar("mcp_browser.session_events")
 
@@ -184,7 +178,6 @@ class ResumableEvents(EventStore):
                 await stream.changed.wait()
 
     def _keep(self, events: SessionEvents, stream: _Stream, message: JSONRPCMessage) -> None:
-        """Keep the last event of a stream."""
         owner = events.owner
         ages = self._ages.setdefault(owner, deque())
         size = len(message.model_dump_json(by_alias=True, exclude_unset=True)) + EVENT_BYTES
@@ -201,7 +194,8 @@ class ResumableEvents(EventStore):
         _, _, size = stream.events.popleft()
         self._count(events, -size)
         if stream.answered and not stream.events:
-            events.drop(stream)
+            del events.streams[stream.number]
+            events.latest = {key: latest for key, latest in events.latest.items() if latest is not stream}
 
     def _count(self, events: SessionEvents, size: int) -> None:
         self.size += size
@@ -293,13 +287,11 @@ class ServerSentEvents:
             if found := _SSE_SESSION.search(scope.get("query_string", b"")):
                 scope[CONNECTION] = f"sse {found[1].decode()}"
             await self._transport.handle_post_message(scope, receive, send)
-        elif scope["method"] in {"GET", "HEAD"}:
-            await self._stream(scope, receive, send)
-        else:
+            return
+        if scope["method"] not in {"GET", "HEAD"}:
             refused = PlainTextResponse("Method Not Allowed", 405, headers={"Allow": "GET"})
             await refused(scope, receive, send)
-
-    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+            return
         connection: str | None = None
 
         async def answer(message: Message) -> None:

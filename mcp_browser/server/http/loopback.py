@@ -33,7 +33,6 @@ class ServerWithoutSignals(uvicorn.Server):
 
 @asynccontextmanager
 async def _served(app: Starlette, **options: Any) -> AsyncGenerator[str]:
-    """Serve an app within the block; gives its address."""
     quiet_logs()
     listener = socket.create_server((LOOPBACK, 0))
     server = ServerWithoutSignals(uvicorn.Config(app, timeout_graceful_shutdown=1, lifespan="off", **options))

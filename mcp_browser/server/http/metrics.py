@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import anyio.to_thread
 import psutil
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -27,23 +27,20 @@ class Metrics(Collector):
         self, *, sessions: Callable[[], int], connections: Callable[[], int], restarts: Callable[[], int]
     ) -> None:
         """Ask for open sessions and connections, and restarts of browsers, only when somebody looks."""
-        self._sessions = sessions
-        self._connections = connections
         self._restarts = restarts
         self._memory: dict[str, int] = {}
         self._measured_at = float("-inf")
         self._registry = registry = CollectorRegistry()
         self._calls = Counter("mcp_browser_calls", "Tool calls.", ["tool", "outcome"], registry=registry)
+        took = "How long tool calls took."
         self._seconds = Histogram(
-            "mcp_browser_call_seconds",
-            "How long tool calls took.",
-            ["tool"],
-            buckets=CALL_SECONDS,
-            registry=registry,
+            "mcp_browser_call_seconds", took, ["tool"], buckets=CALL_SECONDS, registry=registry
         )
-        self._refusals = Counter(
-            "mcp_browser_refused", "Requests and connections not served.", ["reason"], registry=registry
-        )
+        refused = "Requests and connections not served."
+        self._refusals = Counter("mcp_browser_refused", refused, ["reason"], registry=registry)
+        Gauge("mcp_browser_sessions", "Open browser sessions.", registry=registry).set_function(sessions)
+        open_connections = Gauge("mcp_browser_connections", "Open HTTP connections.", registry=registry)
+        open_connections.set_function(connections)
         registry.register(self)
         ProcessCollector(registry=registry)
 
@@ -65,10 +62,6 @@ class Metrics(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """The numbers that are asked for."""
-        yield GaugeMetricFamily("mcp_browser_sessions", "Open browser sessions.", value=self._sessions())
-        yield GaugeMetricFamily(
-            "mcp_browser_connections", "Open HTTP connections.", value=self._connections()
-        )
         yield CounterMetricFamily("mcp_browser_restarts", "Browsers started again.", value=self._restarts())
         memory = GaugeMetricFamily(
             "mcp_browser_memory_bytes",
@@ -86,10 +79,10 @@ class Metrics(Collector):
 def process_memory() -> dict[str, int]:
     """Bytes held by this process (`server`) and by all that it has started (`children`)."""
     server = psutil.Process()
-    children: list[psutil.Process] = []
+    held = {"server": _held(server), "children": 0}
     with suppress(psutil.Error):
-        children = server.children(recursive=True)
-    return {"server": _held(server), "children": sum(map(_held, children))}
+        held["children"] = sum(map(_held, server.children(recursive=True)))
+    return held
 
 
 def _held(process: psutil.Process) -> int:

@@ -19,9 +19,7 @@ def _without_content(record: logging.LogRecord) -> bool:
 class _WithoutFloods(logging.Filter):
     """Logs once a minute, in one line, that no more files can be opened; asyncio logs each attempt."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._logged_at = -FLOOD_SECONDS
+    _logged_at = -FLOOD_SECONDS
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not record.getMessage().startswith("socket.accept() out of system resource"):

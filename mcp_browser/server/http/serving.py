@@ -100,9 +100,6 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
         max_request_body_size=longest_body,
     )
 
-    async def healthz(_request: Request) -> JSONResponse:
-        return JSONResponse({"status": "ok"})
-
     async def readyz(_request: Request) -> JSONResponse:
         if sessions.stopping:
             return JSONResponse({"status": "stopping"}, 503)
@@ -115,7 +112,7 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
         return JSONResponse({"status": "ready"})
 
     found: list[BaseRoute] = [
-        Route(f"{prefix}/healthz", healthz, methods=["GET"]),
+        Route(f"{prefix}/healthz", JSONResponse({"status": "ok"}), methods=["GET"]),
         Route(f"{prefix}/readyz", readyz, methods=["GET"]),
         files_route(SessionFiles(manager, sessions), sessions.may_read, prefix=prefix),
         *routes,
@@ -143,7 +140,7 @@ class HttpServer:
         access = settings.access
         metrics = Metrics(
             sessions=lambda: len(self.sessions),
-            connections=lambda: len(connections),
+            connections=lambda: len(connections.open),
             restarts=lambda: manager.pool.restarts,
         )
         connections = Connections(access, metrics.refused)
@@ -252,9 +249,8 @@ def base_address(settings: ServerSettings, listener: socket.socket) -> str:
 
 def where_it_listens(all_settings: Settings, listener: socket.socket) -> str:
     """Lines for the terminal: the server's addresses, and the entry for a client's configuration."""
-    settings = all_settings.server
+    settings, access = all_settings.server, all_settings.access
     base = base_address(settings, listener)
-    access = all_settings.access
     asks = access.tokens is not None or access.token is not None
     headers = {"headers": {"Authorization": "Bearer YOUR_TOKEN"}} if asks else {}
     urls: list[str] = []

@@ -3,7 +3,7 @@ import socket
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import httpx2
 import pytest
@@ -20,7 +20,7 @@ class Served:
 
     port: int
     client: httpx2.AsyncClient
-    refused: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str]
 
     @property
     def url(self) -> str:
@@ -89,3 +89,10 @@ def serve() -> Serve:
             yield Served(port, client, refused)
 
     return serving
+
+
+@pytest.fixture
+async def served(serve: Serve) -> AsyncGenerator[Served]:
+    """The small app with the usual settings."""
+    async with serve() as served:
+        yield served

@@ -121,18 +121,17 @@ async def test_many_connections_at_once_leave_the_server_well(serve: Serve) -> N
         assert await served.status() == 200
 
 
-async def test_heads_that_are_too_long_are_refused(serve: Serve) -> None:
-    async with serve() as served:
-        long_header = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 40_000 + b"\r\n\r\n"
-        many_headers = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n" + b"X: 1234567\r\n" * 8_000 + b"\r\n"
-        long_target = b"GET /" + b"x" * 40_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        for request in (long_header, many_headers, long_target):
-            assert (await served.raw(request)).startswith(b"HTTP/1.1 431 ")
-        assert served.refused == {"request": 3}
+async def test_heads_that_are_too_long_are_refused(served: Served) -> None:
+    long_header = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 40_000 + b"\r\n\r\n"
+    many_headers = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n" + b"X: 1234567\r\n" * 8_000 + b"\r\n"
+    long_target = b"GET /" + b"x" * 40_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for request in (long_header, many_headers, long_target):
+        assert (await served.raw(request)).startswith(b"HTTP/1.1 431 ")
+    assert served.refused == {"request": 3}
 
 
 async def test_what_is_not_http_is_refused_without_a_word_about_the_server(
-    serve: Serve, caplog: pytest.LogCaptureFixture
+    served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     hostile = [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 40 + b"\r\n\r\n",
@@ -142,22 +141,20 @@ async def test_what_is_not_http_is_refused_without_a_word_about_the_server(
         b"\r\n\r\n\x00\r\n\r\n",
         b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
     ]
-    async with serve() as served:
-        for request in hostile:
-            answer = await served.raw(request)
-            assert not any(word in answer.lower() for word in (b"uvicorn", b"h11", b"traceback"))
-            assert not answer or answer.split(b" ", 2)[1] in {b"400", b"421", b"505"}, request
-        assert await served.status() == 200
+    for request in hostile:
+        answer = await served.raw(request)
+        assert not any(word in answer.lower() for word in (b"uvicorn", b"h11", b"traceback"))
+        assert not answer or answer.split(b" ", 2)[1] in {b"400", b"421", b"505"}, request
+    assert await served.status() == 200
     assert "Traceback" not in caplog.text
 
 
 async def test_an_error_of_the_servers_own_is_told_without_its_trace(
-    serve: Serve, caplog: pytest.LogCaptureFixture
+    served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with serve() as served:
-        answer = await served.client.get("/break")
-        assert (answer.status_code, answer.text) == (500, "Internal Server Error")
-        assert "server" not in answer.headers
+    answer = await served.client.get("/break")
+    assert (answer.status_code, answer.text) == (500, "Internal Server Error")
+    assert "server" not in answer.headers
     assert "a secret of the server's" in caplog.text
 
 

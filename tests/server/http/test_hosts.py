@@ -7,28 +7,19 @@ from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.middleware import check_exposure
 from mcp_browser.server.http.middleware.hosts import KnownNames, split_host
 from mcp_browser.settings import AccessSettings
-from tests.server.http.conftest import Serve
+from tests.server.http.conftest import Serve, Served
+
+HOSTS = {
+    **{"localhost": ("localhost", None), "LOCALHOST.:80": ("localhost", 80), "[::1]:8931": ("::1", 8931)},
+    **{"[0:0:0:0:0:0:0:1]": ("::1", None), "127.0.0.1:0": ("127.0.0.1", 0)},
+}
+NO_HOSTS = """localhost: localhost:8931x localhost:123456 ::1 [::1 [localhost] user@localhost
+    localhost#evil.example localhost/ löcalhost"""
 
 
-@pytest.mark.parametrize(
-    ("value", "split"),
-    [
-        ("localhost", ("localhost", None)),
-        ("LOCALHOST.:80", ("localhost", 80)),
-        ("[::1]:8931", ("::1", 8931)),
-        ("[0:0:0:0:0:0:0:1]", ("::1", None)),
-        ("127.0.0.1:0", ("127.0.0.1", 0)),
-    ],
-)
-def test_a_host_header_is_a_name_or_number_and_a_port(value: str, split: tuple[str, int | None]) -> None:
-    assert split_host(value) == split
-
-
-def test_what_else_a_host_header_holds_is_no_name() -> None:
-    none = """localhost: localhost:8931x localhost:123456 ::1 [::1 [localhost] user@localhost
-        localhost#evil.example localhost/ löcalhost"""
-    for value in ("", "localhost evil.example", *none.split()):
-        assert split_host(value) is None, value
+@pytest.mark.parametrize("value", [*HOSTS, "", "localhost evil.example", *NO_HOSTS.split()])
+def test_a_host_header_is_a_name_or_number_and_a_port(value: str) -> None:
+    assert split_host(value) == HOSTS.get(value)
 
 
 def test_a_name_may_be_allowed_at_one_port_only() -> None:
@@ -46,28 +37,25 @@ def test_the_number_that_a_connection_arrived_at_is_known() -> None:
     assert not known("192.168.1.6:8931", "192.168.1.5")
 
 
-async def test_this_machines_names_are_let_in(serve: Serve) -> None:
-    async with serve() as served:
-        port = served.port
-        for host in ("localhost", f"LocalHost:{port}", f"localhost.:{port}", f"127.0.0.1:{port}", "[::1]:1"):
-            assert await served.status(Host=host) == 200, host
+async def test_this_machines_names_are_let_in(served: Served) -> None:
+    port = served.port
+    for host in ("localhost", f"LocalHost:{port}", f"localhost.:{port}", f"127.0.0.1:{port}", "[::1]:1"):
+        assert await served.status(Host=host) == 200, host
 
 
-async def test_a_name_that_anybody_can_point_here_is_refused(serve: Serve) -> None:
+async def test_a_name_that_anybody_can_point_here_is_refused(served: Served) -> None:
     names = "evil.example localhost.evil.example 127.0.0.1.nip.io 127.1 0x7f.1 2130706433 0.0.0.0"
-    async with serve() as served:
-        for host, path in itertools.product(names.split(), ("/mcp", "/sse", "/healthz")):
-            answer = await served.client.get(path, headers={"Host": host})
-            assert answer.status_code == 421, host
-            assert "--allowed-hosts" in answer.text
-            assert host not in answer.text
-        assert served.refused == {"host": 21}
+    for host, path in itertools.product(names.split(), ("/mcp", "/sse", "/healthz")):
+        answer = await served.client.get(path, headers={"Host": host})
+        assert answer.status_code == 421, host
+        assert "--allowed-hosts" in answer.text
+        assert host not in answer.text
+    assert served.refused == {"host": 21}
 
 
-async def test_a_request_without_a_host_is_refused(serve: Serve) -> None:
-    async with serve() as served:
-        assert b" 421 " in (await served.raw(b"GET /mcp HTTP/1.0\r\n\r\n")).partition(b"\r\n")[0]
-        assert b" 400 " in (await served.raw(b"GET /mcp HTTP/1.1\r\n\r\n")).partition(b"\r\n")[0]
+async def test_a_request_without_a_host_is_refused(served: Served) -> None:
+    assert b" 421 " in (await served.raw(b"GET /mcp HTTP/1.0\r\n\r\n")).partition(b"\r\n")[0]
+    assert b" 400 " in (await served.raw(b"GET /mcp HTTP/1.1\r\n\r\n")).partition(b"\r\n")[0]
 
 
 async def test_a_page_from_elsewhere_is_refused(serve: Serve) -> None:
@@ -83,12 +71,11 @@ async def test_a_page_from_elsewhere_is_refused(serve: Serve) -> None:
         assert served.refused == {"origin": 4 * len(origins)}
 
 
-async def test_a_page_of_this_machine_is_let_in_but_may_not_read_across_origins(serve: Serve) -> None:
-    async with serve() as served:
-        for origin in ("http://localhost:6274", "http://127.0.0.1:1", "http://[::1]:3000"):
-            answer = await served.client.post("/mcp", headers={"Origin": origin})
-            assert answer.status_code == 200, origin
-            assert "access-control-allow-origin" not in answer.headers
+async def test_a_page_of_this_machine_is_let_in_but_may_not_read_across_origins(served: Served) -> None:
+    for origin in ("http://localhost:6274", "http://127.0.0.1:1", "http://[::1]:3000"):
+        answer = await served.client.post("/mcp", headers={"Origin": origin})
+        assert answer.status_code == 200, origin
+        assert "access-control-allow-origin" not in answer.headers
 
 
 async def test_a_named_origin_may_ask_before_and_read_after(serve: Serve) -> None:
@@ -142,17 +129,16 @@ async def test_a_page_of_the_same_name_by_another_scheme_or_port_is_refused(
             assert status == 200 or "--public-url" in answer.text
 
 
-async def test_a_token_in_the_address_is_refused_with_a_hint(serve: Serve) -> None:
-    async with serve() as served:
-        for query in ("token=abc", "x=1&access_token=abc", "ACCESS_TOKEN=abc", "api%5Fkey=", "a=1&" * 100):
-            answer = await served.client.get(f"/mcp?{query}")
-            assert answer.status_code == 400, query
-            assert "Authorization: Bearer" in answer.text
-            assert "abc" not in answer.text
-        assert await served.status("/mcp?session_id=5") == 200
+async def test_a_token_in_the_address_is_refused_with_a_hint(served: Served) -> None:
+    for query in ("token=abc", "x=1&access_token=abc", "ACCESS_TOKEN=abc", "api%5Fkey=", "a=1&" * 100):
+        answer = await served.client.get(f"/mcp?{query}")
+        assert answer.status_code == 400, query
+        assert "Authorization: Bearer" in answer.text
+        assert "abc" not in answer.text
+    assert await served.status("/mcp?session_id=5") == 200
 
 
-async def test_headers_that_two_servers_could_read_differently_are_refused(serve: Serve) -> None:
+async def test_headers_that_two_servers_could_read_differently_are_refused(served: Served) -> None:
     hostile = [
         "Host: localhost\r\n",
         "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n",
@@ -167,12 +153,11 @@ async def test_headers_that_two_servers_could_read_differently_are_refused(serve
         "Content-Length: +5\r\n",
         "Bad\x00Name: 1\r\n",
     ]
-    async with serve() as served:
-        for headers in hostile:
-            request = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n0\r\n\r\n"
-            answer = await served.raw(f"{request}GET /mcp HTTP/1.1\r\n\r\n".encode("latin-1"))
-            assert answer.split(b" ", 2)[1] in {b"400", b"421", b"501"}, headers
-            assert answer.count(b"HTTP/1.1 ") == 1, "what follows must not be taken for another request"
+    for headers in hostile:
+        request = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n0\r\n\r\n"
+        answer = await served.raw(f"{request}GET /mcp HTTP/1.1\r\n\r\n".encode("latin-1"))
+        assert answer.split(b" ", 2)[1] in {b"400", b"421", b"501"}, headers
+        assert answer.count(b"HTTP/1.1 ") == 1, "what follows must not be taken for another request"
 
 
 REFUSED = {
@@ -194,9 +179,8 @@ def test_settings_that_would_let_in_anybody_are_refused(option: str) -> None:
 FORWARDED = {"X-Forwarded-For": "203.0.113.9", **HTTPS}
 
 
-async def test_nobody_is_believed_without_being_named(serve: Serve) -> None:
-    async with serve() as served:
-        answer = (await served.client.get("/mcp", headers=FORWARDED)).json()
+async def test_nobody_is_believed_without_being_named(served: Served) -> None:
+    answer = (await served.client.get("/mcp", headers=FORWARDED)).json()
     assert (answer["client"], answer["scheme"]) == ("127.0.0.1", "http")
 
 

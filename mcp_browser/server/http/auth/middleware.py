@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp.shared.auth import ProtectedResourceMetadata
 from starlette.authentication import AuthCredentials
 from starlette.datastructures import Headers
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.errors import SettingsError
@@ -35,43 +34,31 @@ def public_base(scope: Scope, settings: AccessSettings) -> str:
     return f"{scope['scheme']}://{host}"
 
 
-class ResourceMetadata:
+def resource_metadata(app: ASGIApp, settings: AccessSettings, endpoints: list[str]) -> ASGIApp:
     """ASGI middleware that serves the metadata of each endpoint, and of all of them together."""
 
-    def __init__(self, app: ASGIApp, *, settings: AccessSettings, endpoints: list[str]) -> None:
-        self._app = app
-        self._settings = settings
-        self._endpoints = endpoints
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer requests for metadata; pass all others on."""
-        if scope["type"] == "http" and f"{scope['path']}/".startswith(f"{RESOURCE_WELL_KNOWN}/"):
-            await self._answer(scope)(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-    def _answer(self, scope: Scope) -> Response:
+    def answer(scope: Scope) -> Response:
         if scope["method"] not in {"GET", "HEAD"}:
             return refusal(405, "The metadata can only be read.", headers={"Allow": "GET, HEAD"})
-        parts = urlsplit(public_base(scope, self._settings))
+        parts = urlsplit(public_base(scope, settings))
         path = scope["path"].removeprefix(RESOURCE_WELL_KNOWN).rstrip("/")
-        described = {"", parts.path, *(parts.path + endpoint for endpoint in self._endpoints)}
-        if path not in described or self._settings.oauth_issuer is None:
+        described = {"", parts.path, *(parts.path + endpoint for endpoint in endpoints)}
+        if path not in described or settings.oauth_issuer is None:
             return refusal(404, "There is no such resource.")
-        # As text, since addresses are compared by their letters: an `AnyHttpUrl` would add a slash.
-        metadata = ProtectedResourceMetadata.model_validate(
-            {
-                "resource": f"{parts.scheme}://{parts.netloc}{path or parts.path}",
-                "authorization_servers": [self._settings.oauth_issuer],
-                "scopes_supported": list(self._settings.oauth_scopes) or None,
-                "resource_name": "mcp-browser",
-            }
-        )
-        return Response(
-            metadata.model_dump_json(exclude_none=True),
-            media_type="application/json",
-            headers={"Cache-Control": "public, max-age=3600"},
-        )
+        metadata = {
+            "resource": f"{parts.scheme}://{parts.netloc}{path or parts.path}",
+            "authorization_servers": [settings.oauth_issuer],
+            **({"scopes_supported": settings.oauth_scopes} if settings.oauth_scopes else {}),
+            "bearer_methods_supported": ["header"],
+            "resource_name": "mcp-browser",
+        }
+        return JSONResponse(metadata, headers={"Cache-Control": "public, max-age=3600"})
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        is_for_it = scope["type"] == "http" and f"{scope['path']}/".startswith(f"{RESOURCE_WELL_KNOWN}/")
+        await (answer(scope) if is_for_it else app)(scope, receive, send)
+
+    return serve
 
 
 def asks_who_calls(settings: AccessSettings) -> bool:
@@ -108,6 +95,7 @@ def is_loopback(host: str) -> bool:
 WRONG_TOKENS_A_SECOND = 1.0
 WRONG_TOKENS_AT_ONCE = 60.0  # How many tokens that do not count an address may try
 _RETRY_SECONDS = 10
+_NO_ISSUER = "The authorization server does not answer, so the token cannot be checked; try again later."
 
 STILL_ADMITTED = "mcp_browser.still_admitted"
 """The key in a request's scope of an async function: does the token still count?"""
@@ -146,11 +134,8 @@ class Authentication:
             await self._app(scope, receive, send)
             return
         refused = await self._admit(scope)
-        if refused is None:
-            scope[STILL_ADMITTED] = partial(self._still_admits, scope)
-            await self._app(scope, receive, send)
-        else:
-            await refused(scope, receive, send)
+        scope[STILL_ADMITTED] = partial(self._still_admits, scope)
+        await (refused or self._app)(scope, receive, send)
 
     async def _still_admits(self, scope: Scope) -> bool:
         """Whether the token of an open request still counts; True while that cannot be checked."""
@@ -175,11 +160,7 @@ class Authentication:
             return self._refused(scope, str(wrong), error="invalid_token")
         except IssuerUnreachable:
             self._on_refusal("issuer_unreachable")
-            return refusal(
-                503,
-                "The authorization server does not answer, so the token cannot be checked; try again later.",
-                headers={"Retry-After": str(_RETRY_SECONDS)},
-            )
+            return refusal(503, _NO_ISSUER, headers={"Retry-After": str(_RETRY_SECONDS)})
         missing = set(self._settings.oauth_scopes).difference(access.scopes)
         if missing and principal.known_by == "oauth":
             message = f"The token lacks the scope {' '.join(sorted(missing))}."

@@ -42,8 +42,7 @@ class TokenRefused(Exception):
     """A token does not count. The message may be sent to the client."""
 
 
-SigningKey = tuple[Any, tuple[str, ...]]
-"""A public key, and the signatures that it may be used for."""
+SigningKey = tuple[Any, tuple[str, ...]]  # A public key, and the signatures that it may be used for
 
 
 class AccessTokens:
@@ -59,14 +58,13 @@ class AccessTokens:
 
     async def check(self, token: str) -> AccessToken:
         """What a token of this issuer for this server allows; raises TokenRefused, IssuerUnreachable."""
-        if len(token) > _LONGEST_TOKEN or token.count(".") != 2:  # noqa: PLR2004 - header, claims, signature
-            raise TokenRefused("The token is not known here.")
         try:
+            if len(token) > _LONGEST_TOKEN or token.count(".") != 2:  # noqa: PLR2004 - header, claims, signature
+                raise ValueError
             header = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, ValueError, RecursionError):
             raise TokenRefused("The token is not known here.") from None
-        algorithm = header.get("alg")
-        if algorithm not in ALGORITHMS:
+        if header.get("alg") not in ALGORITHMS:
             raise TokenRefused("The token's signature is not of a kind that is taken here.")
         if str(header.get("typ") or "").lower() not in _TOKEN_TYPES:
             raise TokenRefused("The token is not an access token.")
@@ -107,17 +105,17 @@ class AccessTokens:
     async def _key(self, kid: str | None) -> SigningKey | None:
         """The key of an identifier; None if the server has none such.
 
-        A known key is returned at once; an old one is fetched again in the background.
-
-        Raises:
-            IssuerUnreachable: there are no keys yet, or they are too old to be used.
+        A known key is returned at once; an old one is fetched again in the background. Raises
+        IssuerUnreachable: there are no keys yet, or they are too old to be used.
         """
-        age, known = time.monotonic() - self._fetched_at, self._find(kid)
+        now, known = time.monotonic(), self._find(kid)
+        age = now - self._fetched_at
         if age > KEYS_FRESH_SECONDS or known is None:
-            fetching = self._fetch()
-            if fetching is not None and (age > KEYS_USABLE_SECONDS or known is None):
+            if self._fetching is None and now - self._tried_at >= FETCH_PAUSE_SECONDS:
+                self._fetching = asyncio.create_task(self._fetch())
+            if self._fetching is not None and (age > KEYS_USABLE_SECONDS or known is None):
                 # A request that is given up leaves the fetch to the others.
-                await asyncio.shield(fetching)
+                await asyncio.shield(self._fetching)
         if time.monotonic() - self._fetched_at > KEYS_USABLE_SECONDS:
             raise IssuerUnreachable
         return self._find(kid)
@@ -127,13 +125,7 @@ class AccessTokens:
             return next(iter(self._keys.values()))
         return self._keys.get(kid)
 
-    def _fetch(self) -> asyncio.Task[None] | None:
-        """The fetch under way, or a new one; None where the last one ended a moment ago."""
-        if self._fetching is None and time.monotonic() - self._tried_at >= FETCH_PAUSE_SECONDS:
-            self._fetching = asyncio.create_task(self._fetch_once())
-        return self._fetching
-
-    async def _fetch_once(self) -> None:
+    async def _fetch(self) -> None:
         try:
             async with (
                 asyncio.timeout(_FETCH_SECONDS),
@@ -180,7 +172,7 @@ async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):
-        raise ValueError(f"{address} is not JSON") from None
+        document = None
     if not isinstance(document, dict):
         raise ValueError(f"{address} is not a JSON object")
     return cast("dict[str, Any]", document)
@@ -189,11 +181,9 @@ async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
 def _keys_of(document: Mapping[str, Any]) -> dict[str | None, SigningKey]:
     """The public keys for signatures in a JWKS, without entries that are not understood."""
     found: dict[str | None, SigningKey] = {}
-    listed: object = document.get("keys")
-    for entry in cast("list[object]", listed) if isinstance(listed, list) else ():
-        if not isinstance(entry, dict):
-            continue
-        data = cast("dict[str, Any]", entry)
+    listed = document.get("keys")
+    entries = cast("list[object]", listed) if isinstance(listed, list) else []
+    for data in (cast("dict[str, Any]", entry) for entry in entries if isinstance(entry, dict)):
         if data.get("use", "sig") != "sig" or data.get("kty") not in {"RSA", "EC", "OKP"} or "d" in data:
             continue
         try:

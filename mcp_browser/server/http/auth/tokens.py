@@ -32,8 +32,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 
 
-NamedToken = tuple[str, bytes]
-"""What is kept of a bearer token: its name, and its SHA-256."""
+NamedToken = tuple[str, bytes]  # What is kept of a bearer token: its name, and its SHA-256
 
 
 class TokenSource:
@@ -51,9 +50,8 @@ class TokenSource:
             self._stamp, self._looked_at = _stamp(path), time.monotonic()
             self._in_file = read_tokens(path)
             if not self._in_file:
-                raise SettingsError(
-                    f"{path} holds no token; `mcp-browser token NAME --tokens {path}` adds one."
-                )
+                adding = f"`mcp-browser token NAME --tokens {path}` adds one"
+                raise SettingsError(f"{path} holds no token; {adding}.")
 
     def name_of(self, token: str) -> str | None:
         """The name of a token; None where it does not count."""
@@ -87,20 +85,16 @@ class TokenSource:
 def read_tokens(path: Path) -> tuple[NamedToken, ...]:
     """The tokens in a file: lines `name: token`, or in a .toml file `name = "token"`.
 
-    A name may have several tokens, so that a new one can take over from the old one.
-
-    Raises:
-        SettingsError: the file cannot be read, holds something else, or others may read the tokens in it.
+    A name may have several tokens, so that a new one can take over from the old one. Raises SettingsError:
+    the file cannot be read, holds something else, or others may read the tokens in it.
     """
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             content = file.read(_LONGEST_FILE + 1)
         text = content.decode("utf-8")
-    except OSError as error:
-        raise SettingsError(f"cannot read the tokens in {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise SettingsError(f"cannot read the tokens in {path}: it is not UTF-8 text.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"cannot read the tokens in {path}: {_reason(error)}.") from None
     if len(content) > _LONGEST_FILE:
         raise SettingsError(f"cannot read the tokens in {path}: it is longer than 1 MB.")
     pairs = list(_toml(text, path) if path.suffix.lower() == ".toml" else _lines(text, path))
@@ -132,23 +126,24 @@ def add_token(path: Path, name: str) -> str:
             separator = "\n" if before and not before.endswith("\n") else ""
             file.write(f"{separator}{name}: sha256:{digest.hex()}\n")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SettingsError(f"cannot write the token to {path}: {reason}.") from None
+        raise SettingsError(f"cannot write the token to {path}: {_reason(error)}.") from None
     return token
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str | None:
+    return error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
 
 
 def _from_variable(value: str) -> tuple[NamedToken, ...]:
     """`token`, or `name:token,name:token`."""
-    found: list[NamedToken] = []
     parts = [part.strip() for part in value.split(",") if part.strip()]
-    for number, part in enumerate(parts, start=1):
-        name, colon, token = part.partition(":")
-        if not colon:
-            name, token = DEFAULT_NAME, part
-        found.append(_named(name.strip(), token.strip(), f"MCP_BROWSER_TOKEN, token {number}"))
-    if not found:
+    if not parts:
         raise SettingsError("MCP_BROWSER_TOKEN holds no token.")
-    return tuple(found)
+    pairs = (part.split(":", 1) if ":" in part else (DEFAULT_NAME, part) for part in parts)
+    return tuple(
+        _named(name.strip(), token.strip(), f"MCP_BROWSER_TOKEN, token {number}")
+        for number, (name, token) in enumerate(pairs, start=1)
+    )
 
 
 def _lines(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
@@ -169,8 +164,7 @@ def _toml(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"cannot read the tokens in {path}: {error}.") from None
     for name, value in content.items():
-        several = cast("list[object]", value) if isinstance(value, list) else [value]
-        for token in several:
+        for token in cast("list[object]", value) if isinstance(value, list) else [value]:
             if not isinstance(token, str):
                 raise SettingsError(f"{path}, {name} must be a token, or a list of tokens.")
             yield name, token, name

@@ -31,10 +31,7 @@ class Connections:
         self._most = settings.max_connections
         self.seconds = settings.client_timeout  # For a head to come, or an answer to be taken
         self.on_refusal = on_refusal
-        self._open: dict[GuardedProtocol, str] = {}  # With the address of the client
-
-    def __len__(self) -> int:
-        return len(self._open)
+        self.open: dict[GuardedProtocol, str] = {}  # With the address of the client
 
     def protocol(self) -> type["GuardedProtocol"]:
         """The protocol class that `uvicorn.Config(http=…)` takes."""
@@ -51,22 +48,18 @@ class Connections:
 
     def admit(self, new: "GuardedProtocol", address: str) -> bool:
         """Whether there is room for one more; an idle one of the address that has most makes room."""
-        while len(self._open) >= self._most:
+        while len(self.open) >= self._most:
             self.on_refusal("connections")
-            idle = [protocol for protocol in self._open if protocol.idle]
+            idle = [protocol for protocol in self.open if protocol.idle]
             if not idle:
                 return False
             # The oldest of the greediest: the sort is stable, and they are in the order in which they came.
-            by_address = Counter(self._open.values())
-            closed = max(idle, key=lambda protocol: by_address[self._open[protocol]])
-            self.forget(closed)
+            by_address = Counter(self.open.values())
+            closed = max(idle, key=lambda protocol: by_address[self.open[protocol]])
+            del self.open[closed]
             closed.transport.abort()
-        self._open[new] = address
+        self.open[new] = address
         return True
-
-    def forget(self, protocol: "GuardedProtocol") -> None:
-        """A connection has ended."""
-        self._open.pop(protocol, None)
 
 
 class GuardedProtocol(H11Protocol):
@@ -102,7 +95,7 @@ class GuardedProtocol(H11Protocol):
         """Forget the connection."""
         self._stop("head")
         self._stop("write")
-        self.guard.forget(self)
+        self.guard.open.pop(self, None)
         if not self._refused:
             super().connection_lost(exc)
 
@@ -123,7 +116,7 @@ class GuardedProtocol(H11Protocol):
         lost = socket.connection_lost
 
         def connection_lost(exc: Exception | None) -> None:
-            self.guard.forget(self)
+            self.guard.open.pop(self, None)
             lost(exc)
 
         socket.connection_lost = connection_lost

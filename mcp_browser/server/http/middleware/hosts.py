@@ -88,56 +88,42 @@ class KnownNames:
         )
 
 
-class NameCheck:
+def name_check(app: ASGIApp, settings: Settings, on_refusal: OnRefusal) -> ASGIApp:
     """ASGI middleware: admits requests by a known name, from a known page, without a token in the URL."""
+    access = settings.access
+    names = KnownNames(access, settings.server.host)
+    origins = frozenset(origin.lower() for origin in access.allowed_origins)
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, on_refusal: OnRefusal) -> None:
-        self._app = app
-        self._settings = settings.access
-        self._names = KnownNames(settings.access, settings.server.host)
-        self._origins = frozenset(origin.lower() for origin in settings.access.allowed_origins)
-        self._on_refusal = on_refusal
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
-        found = self._wrong(scope) if scope["type"] != "lifespan" else None
-        if found is None:
-            await self._app(scope, receive, send)
-            return
-        reason, status, message = found
-        self._on_refusal(reason)
-        await refusal(status, message, headers={"Connection": "close"})(scope, receive, send)
-
-    def _wrong(self, scope: Scope) -> tuple[Reason, int, str] | None:
+    def wrong(scope: Scope) -> tuple[Reason, int, str] | None:
+        """What is wrong with a request, also what a proxy before this server could read otherwise."""
         headers = Headers(scope=scope)
-        if malformed := _malformed(scope, headers):
-            return malformed
+        # h11 bounds only a head that has not come whole.
+        length = sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope["raw_path"])
+        if length > LONGEST_HEAD:
+            return "request", 431, f"The address and headers are longer than {LONGEST_HEAD} bytes."
+        if (twice := next((name for name in _ONCE if len(headers.getlist(name)) > 1), None)) is not None:
+            return "request", 400, f"The header {twice} must not be there twice."
+        if "content-length" in headers and "transfer-encoding" in headers:
+            return "request", 400, "A request has a Content-Length or a Transfer-Encoding, not both."
         reached_at = scope["server"][0] if scope.get("server") else None
-        if not all(self._names.knows(host, reached_at) for host in named_hosts(headers)):
+        if not all(names.knows(host, reached_at) for host in named_hosts(headers)):
             return "host", 421, "This server does not go by that name; --allowed-hosts adds one."
-        if not all(self._may_come_from(origin, scope) for origin in headers.getlist("origin")):
-            return "origin", 403, _OTHER_ORIGIN
+        for origin in headers.getlist("origin"):
+            there, own = Origin.of(origin), own_origins(scope, access)
+            is_own = there is not None and (there.host in THIS_MACHINE or there in own)
+            if not is_own and origin.lower() not in origins:
+                return "origin", 403, _OTHER_ORIGIN
         return ("token_in_url", 400, _TOKEN_IN_URL) if _has_token(scope["query_string"]) else None
 
-    def _may_come_from(self, origin: str, scope: Scope) -> bool:
-        there = Origin.of(origin)
-        return origin.lower() in self._origins or (
-            there is not None and (there.host in THIS_MACHINE or there in own_origins(scope, self._settings))
-        )
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        answer = app
+        if scope["type"] != "lifespan" and (found := wrong(scope)) is not None:
+            reason, status, message = found
+            on_refusal(reason)
+            answer = refusal(status, message, headers={"Connection": "close"})
+        await answer(scope, receive, send)
 
-
-def _malformed(scope: Scope, headers: Headers) -> tuple[Reason, int, str] | None:
-    """What a proxy before this server could read otherwise, or is too long."""
-    # h11 bounds only a head that has not come whole.
-    length = sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope["raw_path"])
-    if length > LONGEST_HEAD:
-        return "request", 431, f"The address and headers are longer than {LONGEST_HEAD} bytes."
-    for name in _ONCE:
-        if len(headers.getlist(name)) > 1:
-            return "request", 400, f"The header {name} must not be there twice."
-    if "content-length" in headers and "transfer-encoding" in headers:
-        return "request", 400, "A request has a Content-Length or a Transfer-Encoding, not both."
-    return None
+    return serve
 
 
 def _has_token(query: bytes) -> bool:

@@ -46,13 +46,9 @@ def refusal(
 
     `message` says how to go on, and repeats nothing of the request; `error` is the OAuth error code.
     """
-    body: dict[str, object] = {
-        "jsonrpc": "2.0",
-        "id": None,
-        "error": {"code": JSONRPC_REFUSED, "message": message},
-    }
-    if error is not None:
-        body = {"error": error, "error_description": message}
+    body: dict[str, object] = {"error": error, "error_description": message}
+    if error is None:
+        body = {"jsonrpc": "2.0", "id": None, "error": {"code": JSONRPC_REFUSED, "message": message}}
     return JSONResponse(body, status_code=status, headers={"Cache-Control": "no-store", **(headers or {})})
 
 
@@ -74,7 +70,9 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its body, or refuse it with 408, 413 or 503."""
-        if scope["type"] != "http" or not _has_body(scope):
+        headers = Headers(raw=scope.get("headers", []))
+        has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+        if scope["type"] != "http" or not has_body:
             await self._app(scope, receive, send)
             return
         taken = 0
@@ -89,7 +87,7 @@ class BodyLimit:
             self._held += size
 
         try:
-            body = await self._read(scope, receive, take)
+            body = await self._read(headers.get("content-length", "0"), receive, take)
             # A client that has gone before its body was whole asks for nothing.
             if body is not None:
                 messages: deque[Message] = deque([{"type": "http.request", "body": body, "more_body": False}])
@@ -109,9 +107,8 @@ class BodyLimit:
         finally:
             self._held -= taken
 
-    async def _read(self, scope: Scope, receive: Receive, take: Callable[[int], None]) -> bytes | None:
+    async def _read(self, declared: str, receive: Receive, take: Callable[[int], None]) -> bytes | None:
         """The body; None where the client has gone before it was whole."""
-        declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > self._longest:
             raise _Refused("body_size", 413, self._too_long)
         body = bytearray()
@@ -127,11 +124,6 @@ class BodyLimit:
                     return bytes(body)
                 timer.deadline += len(part) / SLOWEST_BYTES_A_SECOND
         raise _Refused("body_time", 408, "The body did not come in time.")
-
-
-def _has_body(scope: Scope) -> bool:
-    headers = Headers(scope=scope)
-    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 MOST_BUCKETS = 10_000
@@ -159,41 +151,37 @@ class Buckets:
         return wait
 
 
-class CallerLimits:
+def caller_limits(app: ASGIApp, settings_of: SettingsOf, on_refusal: OnRefusal) -> ASGIApp:
     """ASGI middleware that limits the rate of each caller, and what it has open at a time.
 
-    An open stream is not idle, and makes no room for others. Anonymous callers count by address.
+    It refuses with 429 and when to try again. An open stream is not idle, and makes no room for others.
+    Anonymous callers count by address.
     """
+    buckets, at_work = Buckets(), Counter[str]()
 
-    def __init__(self, app: ASGIApp, *, settings_of: SettingsOf, on_refusal: OnRefusal) -> None:
-        self._app = app
-        self._settings_of = settings_of
-        self._buckets = Buckets()
-        self._open: Counter[str] = Counter()
-        self._on_refusal = on_refusal
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it with 429 and when to try again."""
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
             return
-        key, limits = caller_key(scope), self._settings_of(principal_of(scope)).access
+        key, limits = caller_key(scope), settings_of(principal_of(scope)).access
         most = limits.max_connections_per_client or max(1, limits.max_connections // 2)
         reason: Reason = "rate"
         wait, message = 0.0, "Too many requests; try again later."
-        if self._open[key] >= most:
+        if at_work[key] >= most:
             reason, wait = "connections", 5.0
             message = "Too many requests and streams of one client are open; close one first."
         elif rate := limits.rate_limit:
-            wait = self._buckets.take(key, rate=rate, burst=max(1.0, rate * BURST_SECONDS))
+            wait = buckets.take(key, rate=rate, burst=max(1.0, rate * BURST_SECONDS))
         if wait:
-            self._on_refusal(reason)
+            on_refusal(reason)
             await refusal(429, message, headers={"Retry-After": str(math.ceil(wait))})(scope, receive, send)
             return
-        self._open[key] += 1
+        at_work[key] += 1
         try:
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
         finally:
-            self._open[key] -= 1
-            if not self._open[key]:
-                del self._open[key]
+            at_work[key] -= 1
+            if not at_work[key]:
+                del at_work[key]
+
+    return serve

@@ -10,13 +10,13 @@ from mcp_browser.server.elicitation import PATH
 from mcp_browser.server.http.auth.middleware import (
     WELL_KNOWN,
     Authentication,
-    ResourceMetadata,
     asks_who_calls,
+    resource_metadata,
 )
 from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD, Connections
-from mcp_browser.server.http.middleware.hosts import NameCheck
-from mcp_browser.server.http.middleware.request_limits import BodyLimit, CallerLimits, OnRefusal
+from mcp_browser.server.http.middleware.hosts import name_check
+from mcp_browser.server.http.middleware.request_limits import BodyLimit, OnRefusal, caller_limits
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.settings import AccessSettings
 
@@ -27,8 +27,7 @@ LONGEST_MESSAGE = 128 * 1024  # Most bytes of a message that a WebSocket takes
 BACKLOG = 256
 _EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
 _FORWARDED = frozenset(
-    name.encode()
-    for name in "x-forwarded-for x-forwarded-proto x-forwarded-host x-forwarded-port forwarded".split()
+    b"x-forwarded-for x-forwarded-proto x-forwarded-host x-forwarded-port forwarded".split()
 )
 
 
@@ -61,7 +60,7 @@ def middleware_stack(
 
     found = [
         Middleware(cast("Any", ProxyHeaders), trusted_hosts=list(access.trusted_proxies)),
-        Middleware(NameCheck, settings=settings_of.default, on_refusal=on_refusal),
+        Middleware(name_check, settings=settings_of.default, on_refusal=on_refusal),
     ]
     if access.allowed_origins:
         found.append(
@@ -73,7 +72,7 @@ def middleware_stack(
                 expose_headers=_EXPOSED,
             )
         )
-    found.append(Middleware(ResourceMetadata, settings=access, endpoints=endpoints))
+    found.append(Middleware(resource_metadata, settings=access, endpoints=endpoints))
     if view is not None:
         found.append(Middleware(view.admission.middleware))
     if asks_who_calls(access):
@@ -83,7 +82,7 @@ def middleware_stack(
         )
     return [
         *found,
-        Middleware(CallerLimits, settings_of=settings_of, on_refusal=on_refusal),
+        Middleware(caller_limits, settings_of=settings_of, on_refusal=on_refusal),
         Middleware(BodyLimit, settings=access, on_refusal=on_refusal),
     ]
 

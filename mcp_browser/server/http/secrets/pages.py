@@ -18,7 +18,6 @@ from mcp_browser.settings import Settings
 from mcp_browser.text import cut
 
 LONGEST_ANSWER = 16_384  # Most bytes of a filled-in form
-
 LONGEST_TASK = 500  # How much of a task a page shows, characters
 
 STYLE = (resources.files("mcp_browser.server.http.secrets") / "page.css").read_text(encoding="utf-8")
