@@ -26,8 +26,7 @@ from mcp_browser.server.elicitation import APP_URI, Context, OpenForm, ViewLink,
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.prompts import NEEDED, Prompts
-from mcp_browser.server.resources.catalog import ResourceProvider, Resources
-from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.resources import ResourceProvider, Resources, SessionFiles
 from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.sessions import Sessions

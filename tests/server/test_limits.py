@@ -20,7 +20,7 @@ from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.limits import LONGEST_RESULT, fit
-from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.resources import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import (
     BrowserSettings,

@@ -21,7 +21,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.resources.contents import LARGEST_PART, NEXT, OFFSET, SIZE, SessionFiles
+from mcp_browser.server.resources import LARGEST_PART, NEXT, OFFSET, SIZE, SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings
 from tests.support.client import Era, both_eras
