@@ -239,11 +239,6 @@ ViewLink = Callable[[Context, BrowserSession], str | None]
 """The address at which the person of a call's client sees the session and takes it over; None without one."""
 
 
-def no_view(_request: Context, _session: BrowserSession) -> str | None:
-    """There is no view."""
-    return None
-
-
 DONE, COULD_NOT = "Done", "Could not"
 IT_IS_DONE = "The user says that it is done."
 

@@ -39,7 +39,7 @@ _OpenQuestion = tuple[BrowserSession, elicitation.Mailbox, asyncio.Task[str | No
 class PersonTools:
     """The tool, for callers with the same settings."""
 
-    def __init__(self, controller: Controller, view_link: elicitation.ViewLink = elicitation.no_view) -> None:
+    def __init__(self, controller: Controller, view_link: elicitation.ViewLink | None = None) -> None:
         """Ask the persons of clients whose actions `controller` executes."""
         self._controller = controller
         self._view_link = view_link
@@ -78,7 +78,7 @@ class PersonTools:
 
     def _ask(self, call: Call, reason: str) -> str:
         session = call.session
-        link = self._view_link(call.request, session)
+        link = self._view_link(call.request, session) if self._view_link is not None else None
         request = elicitation.handover_request(call.request, reason, session, link)
         if request is None and not (view_tools(session.settings) and elicitation.shows_apps(call.request)):
             unseen = "They cannot see this browser; ask what you need to know."

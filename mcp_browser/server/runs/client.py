@@ -56,7 +56,7 @@ class ClientWatcher:
     run: Run
     request: elicitation.Context
     open_form: elicitation.OpenForm | None
-    view_link: elicitation.ViewLink
+    view_link: elicitation.ViewLink | None
 
     async def progressed(self, progress: Progress) -> None:
         """Keep it for later questions, and wake those who wait."""
@@ -74,7 +74,7 @@ class ClientWatcher:
         acts = not choices and DONE_IN_BROWSER.search(question) is not None
         if acts:
             choices = elicitation.DONE, elicitation.COULD_NOT
-            link = self.view_link(self.request, session)
+            link = self.view_link(self.request, session) if self.view_link is not None else None
             asked = elicitation.handover_request(self.request, question, session, link)
         elif elicitation.takes_forms(self.request):
             field = {"type": "string", "title": "Answer", **({"enum": list(choices)} if choices else {})}

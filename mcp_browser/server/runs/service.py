@@ -69,7 +69,7 @@ class RunService:
     registry: Registry
     wrote: Callable[[Run, str], None]
     open_form: OpenForm | None
-    view_link: ViewLink
+    view_link: ViewLink | None
 
     def __post_init__(self) -> None:
         self._secrets: Secrets | None = None

@@ -19,7 +19,7 @@ from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.calls import SessionLease
 from mcp_browser.server.elicitation import Context, NeedInput
-from mcp_browser.server.principals import ANONYMOUS, Principal, principal_of_request
+from mcp_browser.server.principals import ANONYMOUS, Principal
 
 if TYPE_CHECKING:
     from mcp_browser.server.sessions.profiles import NamedProfile
@@ -128,10 +128,6 @@ class Sessions:
             return self._lease(held)
         note = f'Its browser session is "{held.handle}"; close_session ends it.'
         return self._lease(held, (note,), is_new=True)
-
-    def caller_of(self, request: Context, /) -> Principal:
-        """Who calls: over stdio there is one client, and nobody has to say so."""
-        return ANONYMOUS if request.request is None else principal_of_request(request)
 
     def owns(self, _request: Context, _session: BrowserSession, /) -> bool:
         """Whether a session is this client's own, and no other one's: its files are listed for it."""
