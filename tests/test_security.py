@@ -27,7 +27,7 @@ def test_each_promise_names_a_test_that_there_is() -> None:
 
 
 PRIVATE_PARTS = {
-    "mcp": {"server/resources/catalog.py": ("ctx.session._connection",)},
+    "mcp": {"server/resources.py": ("ctx.session._connection",)},
     "playwright": {
         "browser/files/downloads.py": ("_impl_obj._artifact._initializer",),
         "browser/page_activity.py": ("_impl_obj", "_objects"),

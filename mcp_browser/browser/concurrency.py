@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Container, Coroutine
+from collections.abc import Awaitable, Callable, Container, Coroutine
 from typing import Any, Generic, TypeVar
 
 import anyio
@@ -33,6 +33,17 @@ async def within(seconds: float, work: Coroutine[Any, Any, Any]) -> bool:
     """Wait for work `seconds` at most; whether it has ended, by an error too. Otherwise it continues."""
     done, _ = await asyncio.wait({begin(work)}, timeout=seconds)
     return bool(done)
+
+
+async def first(*works: Awaitable[T], seconds: float | None = None) -> T | None:
+    """The outcome of what ends first (of two, the earlier one's), None after `seconds`; cancels the rest."""
+    running = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.wait(running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return next((one.result() for one in running if one.done()), None)
+    finally:
+        for one in running:
+            one.cancel()
 
 
 class SingleFlight(Generic[T]):

@@ -73,7 +73,7 @@ async def _record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
     identifier = recording.history.id
     runs = SavedRuns.of(settings.agent)
     runs.write_record(identifier, ANONYMOUS)
-    TaskFolder(runs.folder_of(identifier)).save_history(recording.history)
+    TaskFolder(runs.folder / identifier).save_history(recording.history)
     for path in _written(recording, folder):
         sys.stdout.write(f"{path}\n")
     console.print(

@@ -69,7 +69,7 @@ def run(loaded: LoadedSettings, asked: Arguments) -> int:
     identifier = new_task_id()
     if "replay" in given:
         return _replay(settings, given, identifier)
-    folder = SavedRuns.of(settings.agent).folder_of(identifier)
+    folder = SavedRuns.of(settings.agent).folder / identifier
     agent = Agent(_task(settings, given), settings=settings, folder=folder)
     agent.history.id = identifier
     return _run_agent(agent, settings, folder, given)
@@ -126,7 +126,7 @@ def _run_agent(agent: Agent, settings: Settings, folder: Path, given: Mapping[st
 
 def _replay(settings: Settings, given: Mapping[str, Any], identifier: str) -> int:
     runs = SavedRuns.of(settings.agent)
-    folder = runs.folder_of(identifier)
+    folder = runs.folder / identifier
     recorded = TaskFolder.read(runs.named(given["replay"])).history()
     names = tuple(given.get("secret", ()))
     secrets = load_secrets(settings.agent.secrets).only(names)

@@ -22,12 +22,11 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.policy import load_policy
 from mcp_browser.server.calls import Answer, Call, OnCall, ServerTool
-from mcp_browser.server.elicitation import APP_URI, Context, OpenForm, ViewLink, no_view
+from mcp_browser.server.elicitation import APP_URI, Context, OpenForm, ViewLink
 from mcp_browser.server.person import PersonTools
-from mcp_browser.server.principals import Principal, SettingsOf
+from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
-from mcp_browser.server.resources.catalog import ResourceProvider, Resources
-from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.resources import ResourceProvider, Resources, SessionFiles
 from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.sessions import Sessions
@@ -148,10 +147,10 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
     """Make a server that offers each caller its tools."""
 
     async def list_tools(ctx: Context, _params: types.PaginatedRequestParams) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=offers(sessions.caller_of(ctx)).tools.listed_for(ctx))
+        return types.ListToolsResult(tools=offers(principal_of_request(ctx)).tools.listed_for(ctx))
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Answer:
-        caller, arguments = sessions.caller_of(ctx), params.arguments or {}
+        caller, arguments = principal_of_request(ctx), params.arguments or {}
         call = Call(request=ctx, params=params, arguments=arguments, principal=caller)
         return await offers(caller).tools.call(call)
 
@@ -194,7 +193,7 @@ def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
 ) -> Offers:
     """Make the offers of a server. Raises as `Offers` does."""
     files = TaskFiles(sessions)
-    view_link, app = view or (no_view, None)
+    view_link, app = view or (None, None)
 
     def make(settings: Settings) -> Offer:
         registry = registry_of(settings)

@@ -10,7 +10,7 @@ import itertools
 import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,10 +35,7 @@ Response = types.CreateMessageResult | types.CreateMessageResultWithTools | type
 
 
 class NeedInput(Exception):
-    """A handler needs answers of the client, which calls again with them.
-
-    Nothing has been done yet, unless it `has_begun`: then it resumes in the same session.
-    """
+    """A handler needs answers of the client, which calls again; if it `has_begun`, in the same session."""
 
     def __init__(self, result: types.InputRequiredResult, *, has_begun: bool = False) -> None:
         super().__init__("The client is asked.")
@@ -116,11 +113,10 @@ async def ask_for_consent(request: Context, question: str) -> bool | None:
     """Ask the person of a client of the handshake era; None where that cannot be."""
     if not takes_forms(request) or not request.session.can_send_request:
         return None
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(PERSON_SECONDS):
             return is_yes(await _send(request, consent_form(question)))
-    except TimeoutError:
-        return False
+    return False
 
 
 # -- questions of work that outlives its calls
@@ -132,9 +128,7 @@ class ClientQuestion:
 
     key: str
     request: ClientRequest
-    answer: asyncio.Future[Response | None] = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
+    answer: asyncio.Future[Response | None] = field(default_factory=asyncio.Future[Response | None])
 
 
 class Mailbox:
@@ -182,8 +176,7 @@ class Mailbox:
     ) -> None:
         """Pass questions on to the client whose call waits, until `done`; await `on_news` after each change.
 
-        Raises:
-            NeedInput: the client is of the stateless era; its next call has the answers, and `state`.
+        Raises NeedInput: the client is of the stateless era; its next call has the answers, and `state`.
         """
         while not done():
             if not self.waiting:
@@ -231,27 +224,19 @@ async def _send(request: Context, asked: ClientRequest) -> Response | None:
 
 
 def _as_response(asked: ClientRequest, response: Any) -> Response | None:
-    if isinstance(
-        response, types.ElicitResult | types.CreateMessageResult | types.CreateMessageResultWithTools
-    ):
+    if isinstance(response, Response):
         return response
-    try:
+    with suppress(ValidationError):
         if isinstance(asked, types.ElicitRequest):
             return types.ElicitResult.model_validate(response)
         return types.CreateMessageResultWithTools.model_validate(response)
-    except ValidationError:
-        return None
+    return None
 
 
 # -- a person acts in the browser
 
 ViewLink = Callable[[Context, BrowserSession], str | None]
 """The address at which the person of a call's client sees the session and takes it over; None without one."""
-
-
-def no_view(_request: Context, _session: BrowserSession) -> str | None:
-    """There is no view."""
-    return None
 
 
 DONE, COULD_NOT = "Done", "Could not"
@@ -331,20 +316,15 @@ PATH = "/ask/"  # Where forms are, below the server's own prefix
 
 @dataclass(slots=True, eq=False)
 class SecretForm:
-    """A form for one answer, at an address that is used once.
-
-    `site` names the pages that the answer may be typed on, `task` the task that needs it.
-    """
+    """A form for one answer, at an address that is used once."""
 
     question: str
-    site: str
-    task: str
+    site: str  # Names the pages that the answer may be typed on
+    task: str  # What needs it
     token: str
     url: str
     expires: float = field(default_factory=lambda: time.monotonic() + FORM_SECONDS)
-    answer: asyncio.Future[SecretStr] = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
+    answer: asyncio.Future[SecretStr] = field(default_factory=asyncio.Future[SecretStr])
 
 
 class SecretForms:

@@ -1,9 +1,9 @@
 """The tool by which a model asks the person to act in the browser, or to answer."""
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import mcp_types as types
@@ -32,19 +32,14 @@ class AskPersonParams(ActionParams):
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _OpenQuestion:
-    """A question to the person that outlives the calls of a client which answers with its next one."""
-
-    session: BrowserSession
-    mailbox: elicitation.Mailbox
-    work: asyncio.Task[str | None]
+_OpenQuestion = tuple[BrowserSession, elicitation.Mailbox, asyncio.Task[str | None]]
+"""A question to the person that outlives the calls of a client which answers with its next one."""
 
 
 class PersonTools:
     """The tool, for callers with the same settings."""
 
-    def __init__(self, controller: Controller, view_link: elicitation.ViewLink = elicitation.no_view) -> None:
+    def __init__(self, controller: Controller, view_link: elicitation.ViewLink | None = None) -> None:
         """Ask the persons of clients whose actions `controller` executes."""
         self._controller = controller
         self._view_link = view_link
@@ -60,36 +55,34 @@ class PersonTools:
             await call.session.takeover.let_pass()
             async with call.session.lock:
                 await call.session.ensure_open()
-            name, question = self._ask(call, params.reason)
+            name = self._ask(call, params.reason)
         else:
             # The call of a client that comes back with the answer.
             name = call.params.request_state
-            question = self._questions.get(name)
-            if question is None or question.session is not call.session:
+            if name not in self._questions or self._questions[name][0] is not call.session:
                 raise NotFound("The question is over.", hint="Look with get_state; ask again if need be.")
-            question.mailbox.deliver(call.params.input_responses)
+        _, mailbox, work = self._questions[name]
+        mailbox.deliver(call.params.input_responses)
         with progress(call, call.session):
             try:
-                await question.mailbox.attend(call.request, question.work.done, state=name)
+                await mailbox.attend(call.request, work.done, state=name)
             except asyncio.CancelledError:
-                question.work.cancel()
+                work.cancel()
                 raise
-        return await self._result(call, question.work.result() or "The user has not answered.")
+        return await self._result(call, work.result() or "The user has not answered.")
 
     async def close(self) -> None:
         """Ask nobody any more."""
-        for question in self._questions.values():
-            question.work.cancel()
+        for _, _, work in self._questions.values():
+            work.cancel()
 
-    def _ask(self, call: Call, reason: str) -> tuple[str, _OpenQuestion]:
+    def _ask(self, call: Call, reason: str) -> str:
         session = call.session
-        link = self._view_link(call.request, session)
+        link = self._view_link(call.request, session) if self._view_link is not None else None
         request = elicitation.handover_request(call.request, reason, session, link)
         if request is None and not (view_tools(session.settings) and elicitation.shows_apps(call.request)):
-            where = (
-                elicitation.where_to_act(session, link)
-                or "They cannot see this browser; ask what you need to know."
-            )
+            unseen = "They cannot see this browser; ask what you need to know."
+            where = elicitation.where_to_act(session, link) or unseen
             raise NotActionable(
                 "This client cannot ask its user (it has no elicitation).",
                 hint=f"Tell the user what they are to do, and end your turn. {where}",
@@ -104,8 +97,8 @@ class PersonTools:
                 work.exception()  # Read here where no call waits for it any more
 
         work.add_done_callback(ended)
-        question = self._questions[name] = _OpenQuestion(session, mailbox, work)
-        return name, question
+        self._questions[name] = session, mailbox, work
+        return name
 
     async def _result(self, call: Call, answer: str) -> types.CallToolResult:
         """The answer, and what the person has changed in the browser."""
@@ -128,21 +121,18 @@ async def _ask(
 ) -> str | None:
     """Ask, and wait until the person answers, or has taken the browser over and given it back.
 
-    Without a `request` only the live view asks them, which their client shows.
+    Without a `request` only the live view asks.
     """
-    asking: asyncio.Task[str | None] | None = None
-    try:
+    # The question is withdrawn once the takeover has ended.
+    with contextlib.suppress(TimeoutError), contextlib.ExitStack() as after:
         async with (
             asyncio.timeout(elicitation.PERSON_SECONDS),
             session.takeover.asking("the user", reason) as back,
         ):
             asking = asyncio.create_task(elicitation.hand_over(mailbox, request))
+            after.callback(asking.cancel)
             await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
             if not back.done():
                 return asking.result()
             return elicitation.noted(elicitation.IT_IS_DONE, back.result())
-    except TimeoutError:
-        return None
-    finally:
-        if asking is not None:
-            asking.cancel()
+    return None

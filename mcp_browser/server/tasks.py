@@ -92,10 +92,6 @@ class LongCall:
             return error
         return MCPError(types.INTERNAL_ERROR, "The call itself failed; the server's log has the details.")
 
-    async def result(self) -> types.CallToolResult:
-        """Wait for its result."""
-        return await self._work
-
     async def cancel(self) -> None:
         """End it, if it has not ended."""
         self.end()
@@ -191,9 +187,7 @@ class TaskExtension:
     async def get(self, ctx: Context, params: TaskRequestParams) -> dict[str, Any]:
         """How a call stands.
 
-        Raises:
-            MCPError: -32602, there is none for this caller; -32021, the extension was not declared; -32020,
-                the header names another one.
+        Raises MCPError: -32602, this caller has none; -32021, undeclared; -32020, the header names another.
         """
         return (await self._found(ctx, params)).details()
 
@@ -236,8 +230,7 @@ class TaskExtension:
         # Intermediaries route by it.
         if headers is not None and decode_header_value(headers.get(MCP_NAME_HEADER)) != params.task_id:
             raise MCPError(types.HEADER_MISMATCH, f"The header {MCP_NAME_HEADER} does not name this task.")
-        call = await self._find(params.task_id, principal_of_request(ctx))
-        if call is None:
+        if (call := await self._find(params.task_id, principal_of_request(ctx))) is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no task {params.task_id[:100]!r}.")
         return call
 

@@ -17,13 +17,13 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from mcp_browser import rendering
-from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arguments
+from mcp_browser.actions.registry import RegisteredAction, explain_arguments
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.audit import CALLER, Caller, audit_log_of, name_of, redacted
 from mcp_browser.browser.files.filenames import ServerPaths
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.consent import ConsentNeeded, Paused, refused, with_consent
+from mcp_browser.consent import Act, ConsentNeeded, Paused, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 from mcp_browser.privacy.hiding import all_hidden
@@ -78,7 +78,7 @@ class Tools:
             raise ValueError(f"two tools are named {taken[0]}")
         if sessions.has_handles:
             # Fail at the start where an action has a `session` argument of its own.
-            _ = self.listed
+            _ = self._all
 
     @cached_property
     def listed(self) -> list[types.Tool]:
@@ -98,8 +98,8 @@ class Tools:
     @cached_property
     def _all(self) -> list[types.Tool]:
         """Made at first use: their schemas take long."""
-        tools = [*list_tools(self._controller.registry), *map(_own_tool, self._own.values())]
-        return [self._with_handle(tool) for tool in tools] if self._sessions.has_handles else tools
+        tools = map(listed_tool, (*self._controller.registry, *self._own.values()))
+        return [self._with_handle(tool) for tool in tools] if self._sessions.has_handles else [*tools]
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
         """The schema of a tool's arguments; None where there is no such tool."""
@@ -159,9 +159,7 @@ class Tools:
     async def _in_lease(self, call: Call, own: ServerTool[Any] | None) -> Answer:
         """The answer of the tool, in the session that the call leases if it needs one.
 
-        Raises:
-            NeedInput, MCPError: those of the tool.
-            ActionError: the session was closed during the call.
+        Raises NeedInput and MCPError of the tool, and ActionError: the session was closed during the call.
         """
         lease: SessionLease | None = None
         answer: Answer
@@ -187,11 +185,9 @@ class Tools:
                 secrets = rendering.NO_SECRETS if lease is None else lease.session.hidden
                 answer = failed(rendering.render_error(error, secrets=secrets))
             except Exception:
-                logger.exception("Internal error in %s", call.params.name)
-                answer = failed(
-                    f"{_INTERNAL} {call.params.name}. The browser session goes on; "
-                    "the server's log has the details."
-                )
+                what = f"{_INTERNAL} {call.params.name}"
+                logger.exception("%s", what)
+                answer = failed(f"{what}. The browser session goes on; the server's log has the details.")
             if isinstance(answer, types.CallToolResult):
                 if lease is not None and self._sessions.is_remote and _is_untouched(lease.session):
                     lease = replace(lease, notes=(*lease.notes, _NO_PAGE))
@@ -213,26 +209,20 @@ class Tools:
 
     async def _act(self, call: Call) -> types.CallToolResult:
         """Carry out an action; ask the caller's person where the policy wants that."""
-        assert call.lease is not None
-        name, session = call.params.name, call.lease.session
-        with progress(call, session):
-            if self._controller.rules.policy is not None:
-                result = await self._act_with_consent(call)
-            else:
-                result = await self._controller.execute(name, call.arguments, session, prepare=call.prepare)
-        return call_result(result, settings=self._controller.rules.settings, secrets=session.hidden)
+        session = call.session
 
-    async def _act_with_consent(self, call: Call) -> ActionResult:
         async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
+            name, arguments, prepare = call.params.name, call.arguments, call.prepare
             return await self._controller.execute(
-                call.params.name,
-                call.arguments,
-                call.session,
-                prepare=call.prepare,
-                granted=granted,
-                paused=paused,
+                name, arguments, session, prepare=prepare, granted=granted, paused=paused
             )
 
+        with progress(call, session):
+            asks = self._controller.rules.policy is not None
+            result = await (self._with_consent(call, act) if asks else act(None, None))
+        return call_result(result, settings=self._controller.rules.settings, secrets=session.hidden)
+
+    async def _with_consent(self, call: Call, act: Act[ActionResult]) -> ActionResult:
         if not elicitation.is_modern(call.request):
 
             async def ask(question: str) -> bool | None:
@@ -263,9 +253,7 @@ class Tools:
     def _answered(self, call: Call) -> tuple[list[str], Paused | None]:
         """The actions that a person has allowed, of a call that comes back, and the list to continue, once.
 
-        Raises:
-            Refused: they have not allowed them; nothing was done. The state is sealed.
-            NotFound: the list was continued already.
+        The state is sealed. Raises Refused: nothing is allowed or done; NotFound: it was continued already.
         """
         if call.params.request_state is None:
             return [], None
@@ -321,7 +309,7 @@ def progress(call: Call, session: BrowserSession) -> Generator[None]:
     """Report progress every few seconds, if the client wants it; at once where a person has the browser."""
     takeover = session.takeover
     started = time.monotonic()
-    task: asyncio.Task[None] | None = None
+    reporting: list[asyncio.Task[None]] = []
 
     async def report() -> None:
         while True:
@@ -332,16 +320,14 @@ def progress(call: Call, session: BrowserSession) -> Generator[None]:
             await call.request.session.report_progress(round(seconds, 3), message=message)
             await takeover.changed.wait(PROGRESS_SECONDS)
 
-    def begin() -> None:
-        nonlocal task
-        task = asyncio.create_task(report())
-
-    timer = asyncio.get_running_loop().call_later(0 if takeover.busy else PROGRESS_SECONDS, begin)
+    timer = asyncio.get_running_loop().call_later(
+        0 if takeover.busy else PROGRESS_SECONDS, lambda: reporting.append(asyncio.create_task(report()))
+    )
     try:
         yield
     finally:
         timer.cancel()
-        if task is not None:
+        for task in reporting:
             task.cancel()
 
 
@@ -363,11 +349,6 @@ def _outcome(answer: Answer) -> CallOutcome:
         return "ok"
     texts = [part.text for part in answer.content if isinstance(part, types.TextContent)]
     return "internal_error" if any(text.startswith(_INTERNAL) for text in texts) else "error"
-
-
-def list_tools(registry: Registry) -> list[types.Tool]:
-    """Every action of the registry as a tool, in the registry's order."""
-    return [_tool(action, reads=action.effect == "read", where=_where(action)) for action in registry]
 
 
 def call_result(
@@ -398,41 +379,31 @@ def failed(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def _tool(
-    tool: RegisteredAction | ServerTool[Any],
-    *,
-    reads: bool,
-    where: str = "",
-    meta: dict[str, Any] | None = None,
-) -> types.Tool:
+def listed_tool(tool: RegisteredAction | ServerTool[Any]) -> types.Tool:
+    """An action, or a tool of the server's own, as clients see it."""
+    description = tool.description
+    meta: dict[str, Any] | None = None
+    if isinstance(tool, RegisteredAction):
+        reads = tool.effect == "read"
+        if tool.is_bound_to_pages:
+            # One list of tools serves for each page.
+            pages = ", ".join(tool.domains) or "those that pass its filter"
+            description += f" Refused on other pages than {pages}."
+    else:
+        reads = tool.read_only
+        if tool.ui is not None:
+            # Clients from before 2026 know the page's address by the second name.
+            address = {"ui/resourceUri": tool.ui["resourceUri"]} if "resourceUri" in tool.ui else {}
+            meta = {"ui": dict(tool.ui), **address}
     annotations = types.ToolAnnotations(
         read_only_hint=reads,
         destructive_hint=None if reads else tool.destructive,
         open_world_hint=tool.open_world,
     )
+    schema = tool_schema(tool.param_model)
     return types.Tool(
-        name=tool.name,
-        description=f"{tool.description}{where}",
-        input_schema=tool_schema(tool.param_model),
-        annotations=annotations,
-        _meta=meta,
+        name=tool.name, description=description, input_schema=schema, annotations=annotations, _meta=meta
     )
-
-
-def _where(action: RegisteredAction) -> str:
-    """On which pages an action is carried out, where not on all: one list of tools serves for each page."""
-    if not action.is_bound_to_pages:
-        return ""
-    return f" Refused on other pages than {', '.join(action.domains) or 'those that pass its filter'}."
-
-
-def _own_tool(tool: ServerTool[Any]) -> types.Tool:
-    meta: dict[str, Any] | None = None
-    if tool.ui is not None:
-        # Clients from before 2026 know the page's address by the second name.
-        address = {"ui/resourceUri": tool.ui["resourceUri"]} if "resourceUri" in tool.ui else {}
-        meta = {"ui": dict(tool.ui), **address}
-    return _tool(tool, reads=tool.read_only, meta=meta)
 
 
 def _without_handle(call: Call) -> Call:
@@ -444,13 +415,11 @@ def _without_handle(call: Call) -> Call:
 
 
 def _with_notes(lease: SessionLease, result: types.CallToolResult) -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.notes)), *result.content]
-    structured: dict[str, Any] | None = result.structured_content
-    if structured is not None:
-        structured = {**structured, "notes": list(lease.notes)}
-    meta: dict[str, Any] | None = result.meta
+    content = [types.TextContent(text="\n".join(lease.notes)), *result.content]
+    update: dict[str, Any] = {"content": content}
+    session = {SESSION: lease.handle} if lease.is_new else {}
+    if result.structured_content is not None:
+        update["structured_content"] = {**result.structured_content, "notes": list(lease.notes), **session}
     if lease.is_new:
-        meta = {**(meta or {}), SESSION_META: lease.handle}
-        if structured is not None:
-            structured[SESSION] = lease.handle
-    return result.model_copy(update={"content": content, "structured_content": structured, "meta": meta})
+        update["meta"] = {**(result.meta or {}), SESSION_META: lease.handle}
+    return result.model_copy(update=update)

@@ -25,7 +25,7 @@ from mcp_browser.server.elicitation import Context, NeedInput
 from mcp_browser.server.http.middleware.stack import middleware_stack
 from mcp_browser.server.http.serving import http_app, listen
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.catalog import Contents, ResourceProvider
+from mcp_browser.server.resources import Contents, ResourceProvider
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tasks import LongCall, require_tasks, takes_tasks
@@ -233,6 +233,7 @@ class Job(LongCall):
     def __init__(self, work: Callable[["Job"], Awaitable[types.CallToolResult]]) -> None:
         """Begin some work; what a tool cannot do is a result."""
         super().__init__(secrets.token_urlsafe(16), self._outcome(work))
+        self.result = self._work
 
     async def _outcome(
         self, work: Callable[["Job"], Awaitable[types.CallToolResult]]
@@ -264,7 +265,7 @@ def job(work: Callable[[Job, Any], Awaitable[types.CallToolResult]]) -> Handler:
         if takes_tasks(call.request):
             JOBS[begun.id] = begun
             return begun.handle()
-        return await begun.result()
+        return await begun.result
 
     return handler
 

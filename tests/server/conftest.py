@@ -11,7 +11,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.resources import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from tests.support.servers import server_of
 

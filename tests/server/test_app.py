@@ -14,19 +14,16 @@ from mcp.shared.exceptions import MCPError
 from mcp_browser.actions import default_registry
 from mcp_browser.server.app import INSTRUCTIONS
 from mcp_browser.server.runs.params import GetTaskParams, InstructParams, ReplayTaskParams, RunTaskParams
-from mcp_browser.server.tools import list_tools
+from mcp_browser.server.tools import listed_tool
 from tests.support.agents import refused, text
 from tests.support.client import Era, both_eras
 from tests.support.site import Site
 
 
-def test_the_default_tools_take_less_than_13000_characters() -> None:
-    tools = types.ListToolsResult(tools=list_tools(default_registry().only(["core"])))
+def test_the_default_tools_and_the_instructions_are_short() -> None:
+    tools = types.ListToolsResult(tools=[*map(listed_tool, default_registry().only(["core"]))])
     wire = tools.model_dump(mode="json", by_alias=True, exclude_none=True)["tools"]
     assert len(json.dumps(wire, separators=(",", ":"))) < 13_000
-
-
-def test_the_instructions_take_less_than_2000_characters() -> None:
     assert len(INSTRUCTIONS) < 2000
 
 
@@ -40,7 +37,7 @@ SAY_IT_THEMSELVES = frozenset(
 def test_every_parameter_is_described_save_those_whose_name_says_it() -> None:
     params = (RunTaskParams, GetTaskParams, InstructParams, ReplayTaskParams)
     schemas = {model.__name__: model.model_json_schema() for model in params}
-    schemas |= {tool.name: tool.input_schema for tool in list_tools(default_registry())}
+    schemas |= {tool.name: tool.input_schema for tool in map(listed_tool, default_registry())}
     silent = [
         (tool, name)
         for tool, schema in schemas.items()
@@ -51,17 +48,15 @@ def test_every_parameter_is_described_save_those_whose_name_says_it() -> None:
 
 
 def test_every_schema_is_closed_and_every_tool_says_what_it_does_to_the_world() -> None:
-    for tool in list_tools(default_registry()):
+    tools = [*map(listed_tool, default_registry())]
+    assert tools[0].name == "go_to_url", "opening a page comes first"
+    for tool in tools:
         Draft202012Validator.check_schema(tool.input_schema)
         assert tool.input_schema["type"] == "object"
         assert tool.input_schema["additionalProperties"] is False
         assert tool.description
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint is not None
-
-
-def test_opening_a_page_is_the_first_tool() -> None:
-    assert list_tools(default_registry())[0].name == "go_to_url"
 
 
 @both_eras

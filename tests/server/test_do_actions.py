@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from mcp_browser.controller import Controller
 from tests.server.task_room import Lending
 from tests.support.agents import text as text_of
 from tests.support.agents import until
-from tests.support.client import MODERN_FIRST
+from tests.support.client import MODERN_FIRST, held
 from tests.support.remote import client_of, serving
 from tests.support.servers import server_of
 from tests.support.site import Reply, Request, Site
@@ -161,20 +162,24 @@ def room(manager: BrowserManager, session: BrowserSession, site: Site) -> Room:
     return Room(manager, session, site)
 
 
-async def test_twenty_actions_are_one_call_with_one_report(room: Room) -> None:
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        fields = [
-            {"index": page.index("Name"), "value": "Ann"},
-            {"index": page.index("Agree"), "value": True},
-        ]
-        actions = [page.click("A"), page.click("B")] * 8
-        actions += [page.type("Note", "hi"), {"fill_form": {"fields": fields}}]
-        actions += [page.click("Inner"), {"write_word": {"word": "Hello"}}]
-        result = await page.do(*actions)
+@pytest.fixture
+async def page(room: Room) -> AsyncGenerator[Page]:
+    async with held(room.client()) as client:
+        yield await Page(room, client).open()
+
+
+async def test_twenty_actions_are_one_call_with_one_report(page: Page) -> None:
+    fields = [
+        {"index": page.index("Name"), "value": "Ann"},
+        {"index": page.index("Agree"), "value": True},
+    ]
+    actions = [page.click("A"), page.click("B")] * 8
+    actions += [page.type("Note", "hi"), {"fill_form": {"fields": fields}}]
+    actions += [page.click("Inner"), {"write_word": {"word": "Hello"}}]
+    result = await page.do(*actions)
     text = text_of(result)
     assert not result.is_error, text
-    assert room.seen == [*["a", "b"] * 8, "note hi", "inner"]
+    assert page.room.seen == [*["a", "b"] * 8, "note hi", "inner"]
     assert text.startswith("Did 20 actions.\n1. Clicked [")
     assert '\n18. Typed "Ann" into' in text
     assert "\n20. Wrote Hello." in text
@@ -193,167 +198,149 @@ async def test_twenty_actions_are_one_call_with_one_report(room: Room) -> None:
     assert "Hello" in (result.structured_content or {})["page"]
 
 
-async def test_a_list_that_ends_with_a_search_reports_what_it_finds_and_no_new_page(room: Room) -> None:
-    search, lead = {"find_elements": {"text": "Go"}}, {"go_to_url": {"url": room.long}}
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        result = await page.do(lead, search)
-        assert not result.is_error
-        page.shown = text_of(result)
-        assert page.shown.count("<page ") == 1
-        assert "Line 1" not in page.shown
-        assert "it is not shown beside what was read of it: look with get_state." in page.shown
-        assert "is not shown" in (result.structured_content or {})["page"]
-        # What follows is reported as a change of that page, and a search in vain shows the page.
-        result = await client.call_tool("click_element", page.click("Go")["click_element"])
-        assert "<page " not in text_of(result)
-        assert room.seen == ["next"]
-        await page.open()
-        assert "Line 1" in text_of(await page.do(lead, {"find_elements": {"text": "Nowhere"}}))
+async def test_a_list_that_ends_with_a_search_reports_what_it_finds_and_no_new_page(page: Page) -> None:
+    search, lead = {"find_elements": {"text": "Go"}}, {"go_to_url": {"url": page.room.long}}
+    result = await page.do(lead, search)
+    assert not result.is_error
+    page.shown = text_of(result)
+    assert page.shown.count("<page ") == 1
+    assert "Line 1" not in page.shown
+    assert "it is not shown beside what was read of it: look with get_state." in page.shown
+    assert "is not shown" in (result.structured_content or {})["page"]
+    # What follows is reported as a change of that page, and a search in vain shows the page.
+    result = await page.client.call_tool("click_element", page.click("Go")["click_element"])
+    assert "<page " not in text_of(result)
+    assert page.room.seen == ["next"]
+    await page.open()
+    assert "Line 1" in text_of(await page.do(lead, {"find_elements": {"text": "Nowhere"}}))
 
 
 @pytest.mark.slow
-async def test_what_a_list_reads_at_its_end_stands_for_a_page_that_is_long(room: Room) -> None:
-    search, lead = {"find_elements": {"text": "Go"}}, {"go_to_url": {"url": room.long}}
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        result = await page.do(lead, {"extract_content": {}})
-        assert text_of(result).count("Line 1 ") == 1
-        # A short page and changes are reported beside it, and only the end of a list counts.
-        await page.open()
-        assert text_of(await page.do(page.click("Next"), search)).count("Next page") == 1
-        await page.open()
-        result = await page.do(page.type("Name", "Ann"), {"find_elements": {"text": "Keep"}})
-        assert 'textbox "Name" value="Ann"' in text_of(result)
-        assert "Line 1" in text_of(await page.do(lead, search, {"wait_for": {"text": "Go"}}))
+async def test_what_a_list_reads_at_its_end_stands_for_a_page_that_is_long(page: Page) -> None:
+    search, lead = {"find_elements": {"text": "Go"}}, {"go_to_url": {"url": page.room.long}}
+    result = await page.do(lead, {"extract_content": {}})
+    assert text_of(result).count("Line 1 ") == 1
+    # A short page and changes are reported beside it, and only the end of a list counts.
+    await page.open()
+    assert text_of(await page.do(page.click("Next"), search)).count("Next page") == 1
+    await page.open()
+    result = await page.do(page.type("Name", "Ann"), {"find_elements": {"text": "Keep"}})
+    assert 'textbox "Name" value="Ann"' in text_of(result)
+    assert "Line 1" in text_of(await page.do(lead, search, {"wait_for": {"text": "Go"}}))
 
 
-async def test_a_list_of_a_long_name_is_what_it_was(room: Room) -> None:
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        choose = {"index": page.index('A list whose [^"]*'), "options": ["Two"]}
-        result = await page.do(page.click("A"), {"select_option": choose})
-        assert not result.is_error, text_of(result)
-    assert room.seen == ["a", "two"]
+async def test_a_list_of_a_long_name_is_what_it_was(page: Page) -> None:
+    choose = {"index": page.index('A list whose [^"]*'), "options": ["Two"]}
+    result = await page.do(page.click("A"), {"select_option": choose})
+    assert not result.is_error, text_of(result)
+    assert page.room.seen == ["a", "two"]
 
 
-async def test_a_list_stops_where_its_premise_is_gone(room: Room) -> None:
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        click = page.click
-        told = await page.stops(click("Remove"), click("Gone"), click("A"), seen=["remove"])
-        assert "Stopped at action 2 of 3." in told
-        assert "2. click_element failed: The element" in told
-        assert "Not started: 3. click_element." in told
-        assert '- button "Gone"' in told.partition("<page ")[2], "what the first one changed is reported"
+async def test_a_list_stops_where_its_premise_is_gone(page: Page) -> None:
+    click = page.click
+    told = await page.stops(click("Remove"), click("Gone"), click("A"), seen=["remove"])
+    assert "Stopped at action 2 of 3." in told
+    assert "2. click_element failed: The element" in told
+    assert "Not started: 3. click_element." in told
+    assert '- button "Gone"' in told.partition("<page ")[2], "what the first one changed is reported"
+    await page.open()
+    told = await page.stops(page.click("Next"), page.click("A"), seen=[])
+    assert "The page is another one now" in told
+    assert "Next page" in told
+    await page.open()
+    told = await page.stops(page.click("Rename"), page.click("Keep"), seen=["rename"])
+    assert 'was shown as button "Keep", and is button "Delete all" now' in told
+    for written in ("{}", "[{}]"):
         await page.open()
-        told = await page.stops(page.click("Next"), page.click("A"), seen=[])
-        assert "The page is another one now" in told
-        assert "Next page" in told
-        await page.open()
-        told = await page.stops(page.click("Rename"), page.click("Keep"), seen=["rename"])
+        keep = {"click_element": {"index": written.format(page.index("Keep"))}}
+        told = await page.stops(page.click("Rename"), keep, seen=["rename"])
         assert 'was shown as button "Keep", and is button "Delete all" now' in told
-        for written in ("{}", "[{}]"):
-            await page.open()
-            keep = {"click_element": {"index": written.format(page.index("Keep"))}}
-            told = await page.stops(page.click("Rename"), keep, seen=["rename"])
-            assert 'was shown as button "Keep", and is button "Delete all" now' in told
 
 
-async def test_a_list_stops_once_a_person_has_taken_over(room: Room) -> None:
+async def test_a_list_stops_once_a_person_has_taken_over(page: Page) -> None:
     async def take_over() -> None:
-        await until(lambda: room.seen)
-        await room.session.takeover.end(holder=await room.session.takeover.begin("Ann"))
+        await until(lambda: page.room.seen)
+        await page.room.session.takeover.end(holder=await page.room.session.takeover.begin("Ann"))
 
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        person = asyncio.create_task(take_over())
-        result = await page.do(page.click("A"), {"wait_for": {"seconds": 3}}, page.click("B"))
-        await person
+    person = asyncio.create_task(take_over())
+    result = await page.do(page.click("A"), {"wait_for": {"seconds": 3}}, page.click("B"))
+    await person
     assert " failed: A person has taken over the browser." in text_of(result)
-    assert room.seen == ["a"]
+    assert page.room.seen == ["a"]
 
 
 @pytest.mark.slow
-async def test_a_list_stops_where_an_element_cannot_be_used(room: Room) -> None:
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        assert "covered by" in await page.stops(page.click("Cover"), page.click("A"), seen=["cover"])
-        await page.open()
-        assert "disabled" in await page.stops(page.click("Disable"), page.click("Off"), seen=["disable"])
-        await page.open()
-        told = await page.stops(page.click("Ask"), page.click("A"), seen=[])
-        assert "confirm dialog is open" in told
-        await client.call_tool("handle_dialog", {"accept": True})
+async def test_a_list_stops_where_an_element_cannot_be_used(page: Page) -> None:
+    assert "covered by" in await page.stops(page.click("Cover"), page.click("A"), seen=["cover"])
+    await page.open()
+    assert "disabled" in await page.stops(page.click("Disable"), page.click("Off"), seen=["disable"])
+    await page.open()
+    told = await page.stops(page.click("Ask"), page.click("A"), seen=[])
+    assert "confirm dialog is open" in told
+    await page.client.call_tool("handle_dialog", {"accept": True})
 
 
 @pytest.mark.slow
-async def test_an_element_that_is_drawn_anew_is_followed_where_there_is_one_like_it(room: Room) -> None:
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        result = await page.do(page.click("Redraw"), page.click("Anew"))
-        assert not result.is_error, text_of(result)
-        assert room.seen == ["redraw", "anew"]
-        assert f"[{page.index('Anew')}] was drawn anew, same otherwise, as [" in text_of(result)
-        await page.open()
-        told = await page.stops(page.click("Less"), page.click("Twin"), seen=["less"])
-        assert "is gone from the page" in told
+async def test_an_element_that_is_drawn_anew_is_followed_where_there_is_one_like_it(page: Page) -> None:
+    result = await page.do(page.click("Redraw"), page.click("Anew"))
+    assert not result.is_error, text_of(result)
+    assert page.room.seen == ["redraw", "anew"]
+    assert f"[{page.index('Anew')}] was drawn anew, same otherwise, as [" in text_of(result)
+    await page.open()
+    told = await page.stops(page.click("Less"), page.click("Twin"), seen=["less"])
+    assert "is gone from the page" in told
 
 
 @pytest.mark.slow
-async def test_what_was_foreseen_goes_on(room: Room) -> None:
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        answer = {"handle_dialog": {"accept": True}}
-        waits = {"wait_for": {"text": "Rome", "index": 0}}, {"wait_for": {"text": "Rome"}}
-        result = await page.do(page.click("Ask"), answer, page.click("Late"), *waits, page.click("A"))
-        assert not result.is_error, text_of(result)
-        assert room.seen == ["ask true", "late", "a"]
-        # A new tab does not end it: what was shown before is where it was.
-        result = await page.do(page.click("New tab"), page.click("B"))
-        assert not result.is_error, text_of(result)
-        assert room.seen[3:] == ["b"]
-        assert "is the current one again" in text_of(result)
-        # What came and went in between is left out.
-        result = await page.do(page.click("Passing"), {"wait_for": {"seconds": 0.2}}, page.click("A"))
-        assert 'value="x"' not in text_of(result)
+async def test_what_was_foreseen_goes_on(page: Page) -> None:
+    answer = {"handle_dialog": {"accept": True}}
+    waits = {"wait_for": {"text": "Rome", "index": 0}}, {"wait_for": {"text": "Rome"}}
+    result = await page.do(page.click("Ask"), answer, page.click("Late"), *waits, page.click("A"))
+    assert not result.is_error, text_of(result)
+    assert page.room.seen == ["ask true", "late", "a"]
+    # A new tab does not end it: what was shown before is where it was.
+    result = await page.do(page.click("New tab"), page.click("B"))
+    assert not result.is_error, text_of(result)
+    assert page.room.seen[3:] == ["b"]
+    assert "is the current one again" in text_of(result)
+    # What came and went in between is left out.
+    result = await page.do(page.click("Passing"), {"wait_for": {"seconds": 0.2}}, page.click("A"))
+    assert 'value="x"' not in text_of(result)
 
 
-async def test_one_wrong_action_refuses_all_of_them(room: Room) -> None:
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        first = page.click("A")
-        wrong: list[tuple[dict[str, Any], str]] = [
-            (
-                {"click_elemnt": {"index": 1}},
-                "Action 2 (click_elemnt): There is no action 'click_elemnt' (did",
-            ),
-            ({"click_element": {"idx": 1}}, "Action 2 (click_element): 'index' is missing"),
-            *(
-                ({"click_element": {"index": gone}}, "Action 2 (click_element): There is no element [99999]")
-                for gone in (99_999, "99999", "[99999]")
-            ),
-            ({"do_actions": {"actions": [first]}}, "A list has no list in it"),
-            ({"evaluate_script": {"script": "1"}}, "Action 2 (evaluate_script): It may not be one of a list"),
-            ({"upload_file": {"index": 1, "paths": ["a"]}}, "It may not be one of a list"),
-            ({"go_to_url": {"url": "file:///etc/passwd"}}, "Action 2 (go_to_url)"),
-            ({"only_there": {}}, "Action 2 (only_there): only_there is not offered on"),
-            ({"a": {}, "b": {}}, "one name with its arguments"),
-        ]
-        for action, said in wrong:
-            result = await page.do(first, action)
-            assert result.is_error
-            assert said in text_of(result), text_of(result)
-            assert "Nothing was done." in text_of(result)
-        many = await page.do(*[first] * 21)
-        assert many.is_error
-        files = {"fill_form": {"fields": [{"index": page.index("Photo"), "value": "a.txt"}]}}
-        assert "takes files" in text_of(await page.do(files))
-    assert room.seen == []
+async def test_one_wrong_action_refuses_all_of_them(page: Page) -> None:
+    first = page.click("A")
+    wrong: list[tuple[dict[str, Any], str]] = [
+        (
+            {"click_elemnt": {"index": 1}},
+            "Action 2 (click_elemnt): There is no action 'click_elemnt' (did",
+        ),
+        ({"click_element": {"idx": 1}}, "Action 2 (click_element): 'index' is missing"),
+        *(
+            ({"click_element": {"index": gone}}, "Action 2 (click_element): There is no element [99999]")
+            for gone in (99_999, "99999", "[99999]")
+        ),
+        ({"do_actions": {"actions": [first]}}, "A list has no list in it"),
+        ({"evaluate_script": {"script": "1"}}, "Action 2 (evaluate_script): It may not be one of a list"),
+        ({"upload_file": {"index": 1, "paths": ["a"]}}, "It may not be one of a list"),
+        ({"go_to_url": {"url": "file:///etc/passwd"}}, "Action 2 (go_to_url)"),
+        ({"only_there": {}}, "Action 2 (only_there): only_there is not offered on"),
+        ({"a": {}, "b": {}}, "one name with its arguments"),
+    ]
+    for action, said in wrong:
+        result = await page.do(first, action)
+        assert result.is_error
+        assert said in text_of(result), text_of(result)
+        assert "Nothing was done." in text_of(result)
+    many = await page.do(*[first] * 21)
+    assert many.is_error
+    files = {"fill_form": {"fields": [{"index": page.index("Photo"), "value": "a.txt"}]}}
+    assert "takes files" in text_of(await page.do(files))
+    assert page.room.seen == []
 
 
 async def test_a_cancelled_list_stops_and_names_what_it_does(
-    room: Room, monkeypatch: pytest.MonkeyPatch
+    page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
     clock = anyio.CancelScope()
@@ -366,65 +353,59 @@ async def test_a_cancelled_list_stops_and_names_what_it_does(
 
     monkeypatch.setattr("mcp_browser.server.tools.PROGRESS_SECONDS", 0.3)
 
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        actions = [page.click("A"), {"wait_for": {"seconds": 30}}, page.click("B")]
-        with clock:
-            await client.call_tool("do_actions", {"actions": actions}, progress_callback=report)
-        await client.call_tool("get_state", {})
-    assert room.seen == ["a"]
+    actions = [page.click("A"), {"wait_for": {"seconds": 30}}, page.click("B")]
+    with clock:
+        await page.client.call_tool("do_actions", {"actions": actions}, progress_callback=report)
+    await page.client.call_tool("get_state", {})
+    assert page.room.seen == ["a"]
     assert clock.cancelled_caught, told
 
 
-async def test_elements_are_named_before_they_exist(room: Room) -> None:
+async def test_elements_are_named_before_they_exist(page: Page) -> None:
     def click(name: Any) -> dict[str, Any]:
         return {"click_element": {"index": name}}
 
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        fields = [{"index": 'textbox "Name"', "value": "Ann"}, {"index": 'checkbox "agree"', "value": True}]
-        result = await page.do(
-            click('button "Late"'),
-            click('option "Rome"'),
-            {"fill_form": {"fields": fields}},
-            click('button "Same" #2'),
-            click('button "Same" in region "Left"'),
-            click(f'button "Same" in [{page.index("Right")}]'),
-            click('button "Inner"'),
-            click('button "Inner" in iframe "Frame"'),
-            {"drag_element": {"index": 'button "A"', "target": 'button "B"'}},
-            {"screenshot": {"index": 'button "A"'}},
-            click('link "Next"'),
-            click('button "Go"'),
-        )
-        assert not result.is_error, text_of(result)
-        assert room.seen == ["late", "rome", "right", "left", "right", "inner", "inner", "next"]
+    fields = [{"index": 'textbox "Name"', "value": "Ann"}, {"index": 'checkbox "agree"', "value": True}]
+    result = await page.do(
+        click('button "Late"'),
+        click('option "Rome"'),
+        {"fill_form": {"fields": fields}},
+        click('button "Same" #2'),
+        click('button "Same" in region "Left"'),
+        click(f'button "Same" in [{page.index("Right")}]'),
+        click('button "Inner"'),
+        click('button "Inner" in iframe "Frame"'),
+        {"drag_element": {"index": 'button "A"', "target": 'button "B"'}},
+        {"screenshot": {"index": 'button "A"'}},
+        click('link "Next"'),
+        click('button "Go"'),
+    )
+    assert not result.is_error, text_of(result)
+    assert page.room.seen == ["late", "rome", "right", "left", "right", "inner", "inner", "next"]
 
 
 @pytest.mark.slow
-async def test_an_element_is_named_in_a_single_call_whose_error_says_what_there_is(room: Room) -> None:
-    async with room.client() as client:
-        page = await Page(room, client).open()
-        result = await client.call_tool("click_element", {"index": 'button "Same"'})
-        same = [int(found) for found in re.findall(r'\[(\d+)\] button "Same"', page.shown)]
-        assert result.is_error
-        assert all(f'[{index}] button "Same"' in text_of(result) for index in same)
-        result = await client.call_tool("wait_for", {"index": 'button "Remov"', "seconds": 0.3})
-        assert f'The nearest: [{page.index("Remove")}] button "Remove"' in text_of(result)
-        await client.call_tool("click_element", {"index": 'button "Late"'})
-        assert not (await client.call_tool("wait_for", {"index": 'option "Rome"'})).is_error
-        result = await client.call_tool("click_element", {"index": "the button"})
-        assert "role and name as a snapshot shows them" in text_of(result)
-        result = await client.call_tool("wait_for", {"index": 'region "Lef"', "seconds": 0.3})
-        assert text_of(result).split("The nearest: ")[1].startswith(f'[{page.index("Left")}] region "Left"')
-        # A whole line of a snapshot.
-        result = await client.call_tool("click_element", {"index": f'[{same[-1]}] button "Same"'})
-        assert not result.is_error, text_of(result)
-        # It is called otherwise now: another one of that name is not meant.
-        result = await client.call_tool("click_element", {"index": f'[{page.index("Off")}] button "A"'})
-        assert f'The nearest: [{page.index("A")}] button "A"' in text_of(result)
-        assert f'[{page.index("Off")}] button "Off"' in text_of(result)
-    assert room.seen == ["late", "right"]
+async def test_an_element_is_named_in_a_single_call_whose_error_says_what_there_is(page: Page) -> None:
+    result = await page.client.call_tool("click_element", {"index": 'button "Same"'})
+    same = [int(found) for found in re.findall(r'\[(\d+)\] button "Same"', page.shown)]
+    assert result.is_error
+    assert all(f'[{index}] button "Same"' in text_of(result) for index in same)
+    result = await page.client.call_tool("wait_for", {"index": 'button "Remov"', "seconds": 0.3})
+    assert f'The nearest: [{page.index("Remove")}] button "Remove"' in text_of(result)
+    await page.client.call_tool("click_element", {"index": 'button "Late"'})
+    assert not (await page.client.call_tool("wait_for", {"index": 'option "Rome"'})).is_error
+    result = await page.client.call_tool("click_element", {"index": "the button"})
+    assert "role and name as a snapshot shows them" in text_of(result)
+    result = await page.client.call_tool("wait_for", {"index": 'region "Lef"', "seconds": 0.3})
+    assert text_of(result).split("The nearest: ")[1].startswith(f'[{page.index("Left")}] region "Left"')
+    # A whole line of a snapshot.
+    result = await page.client.call_tool("click_element", {"index": f'[{same[-1]}] button "Same"'})
+    assert not result.is_error, text_of(result)
+    # It is called otherwise now: another one of that name is not meant.
+    result = await page.client.call_tool("click_element", {"index": f'[{page.index("Off")}] button "A"'})
+    assert f'The nearest: [{page.index("A")}] button "A"' in text_of(result)
+    assert f'[{page.index("Off")}] button "Off"' in text_of(result)
+    assert page.room.seen == ["late", "right"]
 
 
 POLICY = '[[rule]]\nnames = ["B", "Go"]\n[[rule]]\nnames = ["Off"]\ndecision = "deny"\n'

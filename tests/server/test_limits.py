@@ -20,7 +20,7 @@ from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.limits import LONGEST_RESULT, fit
-from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.resources import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import (
     BrowserSettings,
@@ -43,6 +43,13 @@ async def artifacts() -> AsyncIterator[Artifacts]:
     await kept.close()
 
 
+async def fitted(
+    artifacts: Artifacts | None, *content: types.ContentBlock, **data: Any
+) -> types.CallToolResult:
+    """A result of this content and structured content, if any, as it fits."""
+    return await fit(types.CallToolResult(content=[*content], structured_content=data or None), artifacts)
+
+
 def wire(result: types.CallToolResult) -> str:
     return json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True))
 
@@ -58,15 +65,14 @@ def image(data: bytes, mime_type: str = "image/png") -> types.ImageContent:
 
 
 async def test_what_is_short_enough_stays_as_it_is(artifacts: Artifacts) -> None:
-    result = types.CallToolResult(
-        content=[types.TextContent(text="x" * 800_000)], structured_content={"a": [1]}
-    )
+    text = types.TextContent(text="x" * 800_000)
+    result = types.CallToolResult(content=[text], structured_content={"a": [1]})
     assert await fit(result, artifacts) == result
 
 
 @pytest.mark.parametrize("letter", ["x", "世", "😀", '"'])
 async def test_a_text_of_any_letters_is_cut_and_says_by_how_much(letter: str, artifacts: Artifacts) -> None:
-    result = await fit(types.CallToolResult(content=[types.TextContent(text=letter * 1_500_000)]), artifacts)
+    result = await fitted(artifacts, types.TextContent(text=letter * 1_500_000))
     assert len(wire(result)) <= LONGEST_RESULT
     (text,) = result.content
     assert isinstance(text, types.TextContent)
@@ -77,35 +83,27 @@ async def test_a_text_of_any_letters_is_cut_and_says_by_how_much(letter: str, ar
 
 async def test_a_frame_that_is_cut_is_closed(artifacts: Artifacts) -> None:
     text = f"Opened.\n<page url='' untrusted>\n{'x' * 2_000_000}\n</page>\nNote: a file came."
-    result = await fit(types.CallToolResult(content=[types.TextContent(text=text)]), artifacts)
-    (cut,) = result.content
+    (cut,) = (await fitted(artifacts, types.TextContent(text=text))).content
     assert isinstance(cut, types.TextContent)
     assert cut.text.count("<page") == cut.text.count("</page>") == 1
 
 
 async def test_short_texts_are_whole_where_a_long_one_is_cut(artifacts: Artifacts) -> None:
-    texts = [
-        types.TextContent(text=letter * size) for letter, size in (("a", 10), ("b", 10**6), ("c", 10**5))
-    ]
-    result = await fit(types.CallToolResult(content=[*texts]), artifacts)
-    assert result.content[0] == texts[0]
-    assert result.content[2] == texts[2]
-    assert result.content[1] != texts[1]
+    sizes = {"a": 10, "b": 10**6, "c": 10**5}
+    texts = [types.TextContent(text=letter * size) for letter, size in sizes.items()]
+    result = await fitted(artifacts, *texts)
+    assert [one == text for one, text in zip(result.content, texts, strict=True)] == [True, False, True]
 
 
 async def test_the_longest_structured_entries_are_left_out_and_named(artifacts: Artifacts) -> None:
-    data = {"session": "abc", "total": 3, "elements": ["x" * 1000] * 1000}
-    result = await fit(
-        types.CallToolResult(content=[types.TextContent(text="Found.")], structured_content=data), artifacts
-    )
+    found, long = types.TextContent(text="Found."), ["x" * 1000] * 1000
+    result = await fitted(artifacts, found, session="abc", total=3, elements=long)
     assert result.structured_content == {"session": "abc", "total": 3, "left_out": ["elements"]}
 
 
 async def test_pictures_share_the_room_and_those_without_any_become_files(artifacts: Artifacts) -> None:
     pictures = [image(noise(300))] * 80
-    result = await fit(
-        types.CallToolResult(content=[types.TextContent(text="Eighty."), *pictures]), artifacts
-    )
+    result = await fitted(artifacts, types.TextContent(text="Eighty."), *pictures)
     assert len(wire(result)) <= LONGEST_RESULT
     shown = [block for block in result.content if isinstance(block, types.ImageContent)]
     links = [block for block in result.content if isinstance(block, types.ResourceLink)]
@@ -120,23 +118,20 @@ async def test_pictures_share_the_room_and_those_without_any_become_files(artifa
 
 
 async def test_a_picture_that_cannot_be_read_becomes_a_file_or_a_sentence(artifacts: Artifacts) -> None:
-    result = types.CallToolResult(content=[image(b"<svg/>" * 200_000, "image/svg+xml")])
-    (link,) = (await fit(result, artifacts)).content
+    picture = image(b"<svg/>" * 200_000, "image/svg+xml")
+    (link,) = (await fitted(artifacts, picture)).content
     assert isinstance(link, types.ResourceLink)
     assert link.name == "picture.svg"
-    (sentence,) = (await fit(result, None)).content
+    (sentence,) = (await fitted(None, picture)).content
     assert isinstance(sentence, types.TextContent)
     assert "left out" in sentence.text
 
 
 async def test_contents_of_other_kinds_are_left_out_where_they_are_too_long(artifacts: Artifacts) -> None:
     text = types.TextResourceContents(uri="browser://x", text="x" * 10**6)
-    result = types.CallToolResult(
-        content=[types.TextContent(text="Here."), types.EmbeddedResource(resource=text)]
-    )
-    fitted = await fit(result, artifacts)
-    assert [block.type for block in fitted.content] == ["text", "text"]
-    assert len(wire(fitted)) < 1000
+    result = await fitted(artifacts, types.TextContent(text="Here."), types.EmbeddedResource(resource=text))
+    assert [block.type for block in result.content] == ["text", "text"]
+    assert len(wire(result)) < 1000
 
 
 @pytest.mark.slow
@@ -154,8 +149,7 @@ async def test_whatever_comes_the_result_fits(
     blocks: list[types.ContentBlock] = [types.TextContent(text=letter * size) for letter, size in texts]
     blocks += [image(b"no picture" * 30_000)] * pictures
     structured: dict[str, Any] = {name: "x" * size for name, size in data.items()}
-    result = await fit(types.CallToolResult(content=blocks, structured_content=structured), artifacts)
-    assert len(wire(result)) <= LONGEST_RESULT
+    assert len(wire(await fitted(artifacts, *blocks, **structured))) <= LONGEST_RESULT
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> types.CallToolResult:

@@ -8,7 +8,7 @@ import pytest
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.resources import SessionFiles
 from mcp_browser.server.sessions import remote
 from mcp_browser.server.sessions.remote import UNUSED_KEPT, RemoteSessions
 from mcp_browser.settings import SessionSettings, Settings

@@ -6,7 +6,7 @@ from typing import Any
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import BrowserServer, Offer, Offers, create_server
 from mcp_browser.server.calls import ServerTool
-from mcp_browser.server.resources.catalog import ResourceProvider
+from mcp_browser.server.resources import ResourceProvider
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import FindCall
 from mcp_browser.server.tools import Tools

@@ -40,7 +40,7 @@ from mcp_browser.server.http.middleware.request_limits import MIB
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import hosted_at, secret_route
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of
-from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.resources import SessionFiles
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import ServerSettings, Settings

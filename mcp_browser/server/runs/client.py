@@ -1,11 +1,11 @@
 """The client behind a run: its person, by MCP elicitation, and its own model, by MCP sampling."""
 
-import asyncio
 import base64
 import contextlib
 import fnmatch
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from mcp_browser.agent.assembly import SCRIPTED, RunModels, chat_model, with_settings_models
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.questions import DONE_IN_BROWSER
+from mcp_browser.browser.concurrency import first
 from mcp_browser.errors import (
     InvalidArguments,
     ModelError,
@@ -42,32 +43,25 @@ from mcp_browser.settings import AgentSettings
 
 MOST_TOKENS = 4_096  # Longest answer that is asked for, in tokens
 
-
 AS_JSON = """\
 Answer with one JSON object and nothing else: no words around it. It must fit this JSON schema:
 {schema}"""
 """How a form is asked for where the client's model takes no tools."""
 
 
+@dataclass(frozen=True, slots=True)
 class ClientWatcher:
     """The watcher of a run whose person is behind an MCP client."""
 
-    def __init__(
-        self,
-        run: Run,
-        request: elicitation.Context,
-        open_form: elicitation.OpenForm | None,
-        view_link: elicitation.ViewLink,
-    ) -> None:
-        self._run = run
-        self._request = request
-        self._open_form = open_form
-        self._view_link = view_link
+    run: Run
+    request: elicitation.Context
+    open_form: elicitation.OpenForm | None
+    view_link: elicitation.ViewLink | None
 
     async def progressed(self, progress: Progress) -> None:
         """Keep it for later questions, and wake those who wait."""
-        self._run.notify(progress)
-        (await self._run.agent.session.plugin(TaskCard)).progressed(progress)
+        self.run.notify(progress)
+        (await self.run.agent.session.plugin(TaskCard)).progressed(progress)
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
         """Return the person's answer; None where nobody can be asked now.
@@ -75,63 +69,52 @@ class ClientWatcher:
         The client asks them, and the page of the live view if one is open: the first answer counts. They fill
         in one field; or act in the browser, and say whether they could.
         """
-        session, mailbox = self._run.agent.session, self._run.mailbox
+        session, mailbox = self.run.agent.session, self.run.mailbox
+        asked: types.ElicitRequest | None = None
         acts = not choices and DONE_IN_BROWSER.search(question) is not None
         if acts:
-            link = self._view_link(self._request, session)
-            asked = elicitation.handover_request(self._request, question, session, link)
-        elif elicitation.takes_forms(self._request):
-            field: dict[str, Any] = {"type": "string", "title": "Answer"}
-            if choices:
-                field["enum"] = list(choices)
+            choices = elicitation.DONE, elicitation.COULD_NOT
+            link = self.view_link(self.request, session) if self.view_link is not None else None
+            asked = elicitation.handover_request(self.request, question, session, link)
+        elif elicitation.takes_forms(self.request):
+            field = {"type": "string", "title": "Answer", **({"enum": list(choices)} if choices else {})}
             asked = elicitation.form_of(question, "answer", answer=field)
-        else:
-            asked = None
 
-        async def ask_client() -> str | None:
+        async def ask_client(asked: types.ElicitRequest) -> str | None:
             if acts:
                 return await elicitation.hand_over(mailbox, asked)
-            response = await mailbox.ask(asked) if asked is not None else None
+            response = await mailbox.ask(asked)
             if not isinstance(response, types.ElicitResult) or response.action != "accept":
                 return None
             return str((response.content or {}).get("answer", ""))
 
         card = await session.plugin(TaskCard)
-        beside = ask_client() if asked is not None and self._run.attended else None
-        offered = (elicitation.DONE, elicitation.COULD_NOT) if acts else choices
-        return await card.ask(question, offered, beside, limit=elicitation.PERSON_SECONDS)
+        beside = ask_client(asked) if asked is not None and self.run.attended else None
+        return await card.ask(question, choices, beside, limit=elicitation.PERSON_SECONDS)
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
         """Return the person's answer on a page of this server's; None where none can be asked."""
-        if self._open_form is None or not elicitation.takes_urls(self._request) or not self._run.attended:
+        if self.open_form is None or not elicitation.takes_urls(self.request) or not self.run.attended:
             return None
-        async with self._open_form(self._request, question, site, self._run.agent.task.text) as form:
-            params = elicitation.url_params(self._request, question, form.url)
-            answer = await self._filled_in(form, types.ElicitRequest(params=params))
+        async with self.open_form(self.request, question, site, self.run.agent.task.text) as form:
+            params = elicitation.url_params(self.request, question, form.url)
+
+            async def once_shown() -> SecretStr | None:
+                response = await self.run.mailbox.ask(types.ElicitRequest(params=params))
+                if not isinstance(response, types.ElicitResult) or response.action != "accept":
+                    return None
+                return await form.answer
+
+            # The client may agree to show the form before or after it is filled in.
+            answer = await first(form.answer, once_shown(), seconds=elicitation.FORM_SECONDS)
             identifier = params.elicitation_id
             if answer is not None and identifier is not None:
                 # It is a courtesy: the answer has come, whether the client takes the notice or not.
                 with contextlib.suppress(
                     MCPError, RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError
                 ):
-                    await self._request.session.send_elicit_complete(identifier, self._request.request_id)
+                    await self.request.session.send_elicit_complete(identifier, self.request.request_id)
             return answer
-
-    async def _filled_in(self, form: elicitation.SecretForm, asked: types.ElicitRequest) -> SecretStr | None:
-        """Return the answer in a form; the client may agree to show it before or after that."""
-        asking = asyncio.create_task(self._run.mailbox.ask(asked))
-        try:
-            async with asyncio.timeout(elicitation.FORM_SECONDS):
-                await asyncio.wait({asking, form.answer}, return_when=asyncio.FIRST_COMPLETED)
-                if not form.answer.done():
-                    response = asking.result()
-                    if not isinstance(response, types.ElicitResult) or response.action != "accept":
-                        return None
-                return await form.answer
-        except TimeoutError:
-            return None
-        finally:
-            asking.cancel()
 
 
 class ClientModel:
@@ -157,8 +140,8 @@ class ClientModel:
             )
         content = response.content if isinstance(response.content, list) else [response.content]
         text = "\n".join(part.text for part in content if isinstance(part, types.TextContent))
-        used = next((part for part in content if isinstance(part, types.ToolUseContent)), None)
-        call = OutputCall(id=used.id, name=used.name, arguments=used.input) if used is not None else None
+        uses = (part for part in content if isinstance(part, types.ToolUseContent))
+        call = next((OutputCall(id=used.id, name=used.name, arguments=used.input) for used in uses), None)
         usage = estimated_usage(messages, assistant(text, call=call), form)
         finish = "length" if response.stop_reason == "maxTokens" else "stop"
         return Reply(text=text, call=call, usage=usage, model=response.model, finish=finish)
@@ -211,9 +194,7 @@ async def run_models(
 ) -> RunModels:
     """Find the models for a run; an `attended` one has a client there to answer, if it is asked.
 
-    Raises:
-        NotActionable: there is none; the message says how to set one up.
-        InvalidArguments: it cannot be named in a call.
+    Raises NotActionable: there is none, with how to set one up; InvalidArguments: a call cannot name it.
     """
     if name is not None and name.startswith(SCRIPTED):
         # A script is a file of the server's, which its clients have no business with.

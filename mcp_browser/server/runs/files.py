@@ -14,8 +14,14 @@ from mcp_browser.browser.concurrency import added
 from mcp_browser.errors import NotFound
 from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import ANONYMOUS, Principal, principal_of_request
-from mcp_browser.server.resources.catalog import Changed, Contents, ResourceProvider
-from mcp_browser.server.resources.contents import TaskFile, contents_of, resource_of
+from mcp_browser.server.resources import (
+    Changed,
+    Contents,
+    ResourceProvider,
+    TaskFile,
+    contents_of,
+    resource_of,
+)
 from mcp_browser.server.sessions.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -59,24 +65,20 @@ class TaskFiles(ResourceProvider):
             for runs, _ in self._followed
             for run in runs()
             if self._is_listed(caller, run)
-            for file in self._files_of(run)
+            # Somebody may have deleted its folder.
+            if (folder := self._folder_of(run.id, run.principal)) is not None
+            for file in files_in(folder)
         ]
 
     async def read(self, caller: Context, uri: str) -> Contents | None:
         """A file, or the part of it that the address asks for; raises NotFound, MCPError."""
-        match = URI.fullmatch(uri.partition("?")[0])
-        if match is None:
+        if (match := URI.fullmatch(uri.partition("?")[0])) is None:
             return None
         folder = self._folder_of(match["task"], principal_of_request(caller))
         file = _file(folder, unquote(match["name"])) if folder is not None else None
         if file is None:
             raise NotFound(f"There is no file at {uri[:300]}.")
         return await contents_of(file, uri)
-
-    def _files_of(self, run: "Run") -> list[TaskFile]:
-        # Somebody may have deleted its folder.
-        folder = self._folder_of(run.id, run.principal)
-        return list(files_in(folder)) if folder is not None else []
 
     def _folder_of(self, task: str, principal: Principal) -> Path | None:
         for _, folder_for in self._followed:
@@ -118,10 +120,8 @@ def is_picture(name: str) -> bool:
 def files_in(folder: Path) -> Iterator[TaskFile]:
     """The files of a task's folder that its owner may read, by name; the history and the report first."""
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    for name in sorted(names, key=is_picture):
-        file = _file(folder, name)
-        if file is not None:
-            yield file
+    files = (_file(folder, name) for name in sorted(names, key=is_picture))
+    return filter(None, files)
 
 
 def _file(folder: Path, name: str) -> TaskFile | None:

@@ -23,26 +23,20 @@ logger = logging.getLogger(__name__)
 
 @dataclass(kw_only=True, eq=False)
 class Run:
-    """One run: its agent, or a replay, which needs no model; who may steer it, and how it stands.
-
-    `mailbox` asks the client; its `news` are progress, questions, answers and the end. Where the model is the
-    client's own, `asks_client`, that is only possible while calls attend, which `attended` counts. `lock`
-    keeps other servers from the run's folder. `lease` is that of the call which began it. `turn` is how
-    often it has begun, or gone on.
-    """
+    """One run: its agent, or a replay, which needs no model; who may steer it, and how it stands."""
 
     agent: TaskRun
     principal: Principal
-    mailbox: Mailbox
-    lock: FolderLock
-    lease: SessionLease
-    asks_client: bool = False
+    mailbox: Mailbox  # Asks the client; its `news` are progress, questions, answers and the end
+    lock: FolderLock  # Keeps other servers from the run's folder
+    lease: SessionLease  # That of the call which began it
+    asks_client: bool = False  # Its model is the client's own, which is there while calls attend
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime = field(default_factory=lambda: datetime.now(UTC))
     progress: Progress | None = None
-    turn: int = 0
+    turn: int = 0  # How often it has begun, or gone on
     files: set[str] = field(default_factory=set[str])
-    attended: int = 0
+    attended: int = 0  # How many calls attend
     outcome: TaskOutcome | None = None
     _task: asyncio.Task[None] | None = None
     _writing: asyncio.Task[None] | None = None

@@ -116,10 +116,8 @@ class RunCall(LongCall):
 
     @property
     def doing(self) -> str:
-        if self.run.status is TaskStatus.PAUSED:
-            step = "It is paused."
-        else:
-            step = str(self.run.progress) if self.run.progress is not None else "It begins."
+        paused = self.run.status is TaskStatus.PAUSED
+        step = "It is paused." if paused else str(self.run.progress or "It begins.")
         return " ".join([*self.run.lease.notes, step])
 
     async def cancel(self) -> None:
@@ -166,16 +164,16 @@ class Runs:
         """The call for the present turn of a run."""
         runs = list(self)
         self._calls = {name: call for name, call in self._calls.items() if call.run in runs}
-        call = next((one for one in self._calls.values() if one.run is run and one.turn == run.turn), None)
-        if call is None:
-            call = RunCall(run)
-            self._calls[call.id] = call
+        for call in self._calls.values():
+            if call.run is run and call.turn == run.turn:
+                return call
+        call = RunCall(run)
+        self._calls[call.id] = call
         return call
 
     async def find_call(self, identifier: str, principal: Principal) -> LongCall | None:
         """The long call of that identifier; None where this caller has none."""
-        call = self._calls.get(identifier)
-        if call is not None:
+        if (call := self._calls.get(identifier)) is not None:
             return call if call.run.principal == principal else None
         if self.find(identifier, principal) is not None:
             # It was not begun as a long call.

@@ -33,16 +33,12 @@ BROKEN_OFF = "The server ended while it worked. resume_task goes on with it."
 
 
 class RunRecord(Frozen):
-    """What a server needs to know of a run besides its history.
-
-    `owner` is a digest of who may steer it; `model` the model that the call named, None for the server's own
-    or the client's; `turns` how often it has begun or gone on.
-    """
+    """What a server needs to know of a run besides its history."""
 
     format: Literal[1] = 1
-    owner: str
-    model: str | None = None
-    turns: int = 1
+    owner: str  # A digest of who may steer it
+    model: str | None = None  # The one that the call named; None: the server's own or the client's
+    turns: int = 1  # How often it has begun or gone on
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +88,6 @@ class SavedRuns:
         why = f"{len(fitting)} tasks begin with" if fitting else "There is no task"
         raise NotFound(f"{why} {name[:60]!r}.", hint=f"`mcp-browser tasks` lists those in {self.folder}.")
 
-    def folder_of(self, identifier: str) -> Path:
-        """Where a run is kept."""
-        return self.folder / identifier
-
     def find(self, identifier: str, principal: Principal) -> SavedRun:
         """The caller's run of that identifier; raises NotFound, also for another's."""
         path, record = self._of_owner(identifier, principal)
@@ -110,7 +102,7 @@ class SavedRuns:
 
     def write_record(self, identifier: str, principal: Principal, *, model: str | None = None) -> None:
         """Write a run's owner, and the model that the call named, into its folder."""
-        self._write(self.folder_of(identifier), RunRecord(owner=owner_of(principal), model=model))
+        self._write(self.folder / identifier, RunRecord(owner=owner_of(principal), model=model))
 
     def write_turn(self, identifier: str, principal: Principal, turn: int) -> None:
         """Note that a run of this caller's goes on once more. Raises NotFound: its folder has gone."""
@@ -163,7 +155,7 @@ class SavedRuns:
                     yield _Folder(path, changed, sum(file.st_size for file in files), record and record.owner)
 
     def _of_owner(self, identifier: str, principal: Principal) -> tuple[Path, RunRecord]:
-        path = self.folder_of(identifier)
+        path = self.folder / identifier
         if IDENTIFIER.fullmatch(identifier) and path.is_dir():
             # A folder that is not whole is as good as none.
             record = _record_in(path)

@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
-import anyio.to_thread
 from pydantic import ValidationError
 
 from mcp_browser.actions.registry import Registry
@@ -52,7 +51,6 @@ logger = logging.getLogger(__name__)
 IN_OWN_TABS = (
     "Another task works in the session: this one works in tabs of its own, with a copy of its logins."
 )
-RESULT = "get_task tells its result."
 AGAIN = "Start it again with replay_task."
 TIDY_SECONDS = 3600.0  # How often folders of old runs are looked for
 LEAST_PROGRESS = 0.001  # By how many steps progress rises with a message for which no step was taken
@@ -71,7 +69,7 @@ class RunService:
     registry: Registry
     wrote: Callable[[Run, str], None]
     open_form: OpenForm | None
-    view_link: ViewLink
+    view_link: ViewLink | None
 
     def __post_init__(self) -> None:
         self._secrets: Secrets | None = None
@@ -86,18 +84,16 @@ class RunService:
         """Start a task or go on with one, and wait for it where that is wanted."""
         if call.params.request_state is not None:
             # The call of a client that comes back with the answers it was asked for.
-            run = self.runs.find(call.params.request_state, call.principal)
-            if run is None:
+            if (run := self.runs.find(call.params.request_state, call.principal)) is None:
                 raise not_found(call.params.request_state)
             run.mailbox.deliver(call.params.input_responses)
             return await self._attend(call, run)
-        goes_on = takes_tasks(call.request)
-        if not params.wait and not goes_on and "get_task" not in agent_tools(self.settings):
+        attended = params.wait or takes_tasks(call.request)
+        if not attended and "get_task" not in agent_tools(self.settings):
             raise NotActionable(
                 "wait=false is of no use here: get_task is not offered.",
                 hint="Wait for the task, or start the server with --tools core,agent.",
             )
-        attended = params.wait or goes_on
         if params.task_id is None:
             run = await self._start(call, params, attended=attended)
         else:
@@ -107,8 +103,7 @@ class RunService:
 
     async def get_task(self, call: Call, params: GetTaskParams) -> Answer:
         """Return how a task stands, and its result once it has ended."""
-        run = self.runs.find(params.task_id, call.principal)
-        if run is None:
+        if (run := self.runs.find(params.task_id, call.principal)) is None:
             return saved_answer(self.saved.find(params.task_id, call.principal))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(params.wait_seconds):
@@ -184,12 +179,9 @@ class RunService:
     ) -> Run:
         """Continue a run that works, waits, was broken off, or an earlier server left; `resume` a paused one.
 
-        Raises:
-            NotFound: there is none for this caller.
-            NotActionable: it has ended, or cannot go on here; the message says why.
+        Raises NotFound; NotActionable: it has ended, or cannot go on here; the message says why.
         """
-        run = self.runs.find(identifier, call.principal)
-        if run is not None and isinstance(run.agent, Replay):
+        if (run := self.runs.find(identifier, call.principal)) is not None and isinstance(run.agent, Replay):
             if text is not None:
                 why = "A replay does what was recorded: it cannot be told more."
                 raise NotActionable(why, hint="Use run_task.")
@@ -216,22 +208,18 @@ class RunService:
         return run
 
     async def _has_its_session(self, call: Call, run: Run) -> bool:
-        if run.is_working:
-            return True
-        if call.handle is not None and call.handle != run.lease.handle:
-            return False
-        try:
+        if run.is_working or call.handle not in (None, run.lease.handle):
+            return run.is_working
+        with contextlib.suppress(UnknownSession):
             async with self.sessions.lease(call.request, call.principal, run.lease.handle) as lease:
                 return lease.session is run.agent.session
-        except UnknownSession:
-            return False
+        return False
 
     async def _from_folder(self, call: Call, identifier: str, *, attended: bool) -> Run:
         """Make a run that goes on where a saved one ended.
 
-        Raises:
-            NotFound: there is none, or its state cannot be read.
-            InvalidArguments: an action or a secret that it had is not there any more.
+        Raises NotFound: there is none, or its state cannot be read; InvalidArguments: an action or a secret
+        that it had is not there any more.
         """
         saved = self.saved.find(identifier, call.principal)
         if saved.history.replay_of is not None:
@@ -240,10 +228,9 @@ class RunService:
         models = await run_models(self.settings.agent, call.request, saved.record.model, attended=attended)
         async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             state: AgentState = TaskFolder(saved.folder).state(AgentState)
-            run = self._by_agent(call, lease, models, saved.history, state, taken_up=True)
+            run = self._by_agent(call, lease, models, saved.history, state)
         run.turn = saved.record.turns
-        earlier = self.runs.find(identifier, call.principal)
-        if earlier is not None:
+        if (earlier := self.runs.find(identifier, call.principal)) is not None:
             earlier.lock.release()
         run.lock.take()
         self.runs.add(run)
@@ -271,14 +258,12 @@ class RunService:
         return self._turns.setdefault(session, SessionTurn())
 
     def _working(self, call: Call, params: TaskParams) -> Run:
-        run = self.runs.find(params.task_id, call.principal)
-        if run is not None and run.is_working:
+        if (run := self.runs.find(params.task_id, call.principal)) is not None and run.is_working:
             return run
-        if run is not None:
-            status = run.status
-        else:
-            status = outcome_of(self.saved.find(params.task_id, call.principal).history).status
-        raise NotActionable(f"The task does not run ({status.value}).", hint=RESULT)
+        found = run or outcome_of(self.saved.find(params.task_id, call.principal).history)
+        raise NotActionable(
+            f"The task does not run ({found.status.value}).", hint="get_task tells its result."
+        )
 
     # -- waiting with the client
 
@@ -322,7 +307,7 @@ class RunService:
         assembly.check_budget(budget, models.model.info)
         assembly.check_start(task, self.settings)
         history = AgentHistory(id=new_task_id(), task=task, model=models.model.info.name)
-        run = self._by_agent(call, lease, models, history, AgentState())
+        run = self._by_agent(call, lease, models, history)
         self.saved.write_record(history.id, call.principal, model=params.model)
         return run
 
@@ -347,16 +332,15 @@ class RunService:
         self.saved.write_record(run.id, call.principal)
         return run
 
-    def _by_agent(  # noqa: PLR0913 - the parts of a run
+    def _by_agent(
         self,
         call: Call,
         lease: SessionLease,
         models: assembly.RunModels,
         history: AgentHistory,
-        state: AgentState,
-        *,
-        taken_up: bool = False,
+        state: AgentState | None = None,
     ) -> Run:
+        """Make a run of the agent, which goes on from its `state` where it has been at work before."""
         agent = assembly.agent_run(
             history,
             models,
@@ -364,14 +348,14 @@ class RunService:
             self.settings,
             session=lease.session,
             secrets=self._secrets_of(call).only(history.task.secrets),
-            state=state,
-            taken_up=taken_up,
+            state=state or AgentState(),
+            taken_up=state is not None,
         )
         return self._run(call, lease, agent, models.model)
 
     def _run(self, call: Call, lease: SessionLease, agent: TaskRun, model: ChatModel | None = None) -> Run:
         """Make a run with its folder, which one that cannot begin does not leave behind."""
-        path = self.saved.folder_of(agent.history.id)
+        path = self.saved.folder / agent.history.id
         asks_client = isinstance(model, ClientModel)
         run = Run(
             agent=agent,
@@ -392,8 +376,7 @@ class RunService:
         if task_id is None and found is not None and found["name"] == HISTORY_FILE:
             task_id = found["task"]
         if task_id is not None:
-            run = self.runs.find(task_id, call.principal)
-            if run is not None and run.is_working:
+            if (run := self.runs.find(task_id, call.principal)) is not None and run.is_working:
                 raise NotActionable(
                     f"The task has not ended ({run.status.value}).", hint="Wait with get_task."
                 )
@@ -401,7 +384,7 @@ class RunService:
         ctx = ActionContext(session=session, settings=self.settings)
         (path,) = await files_to_give(ctx, [history or ""])
         try:
-            return AgentHistory.model_validate_json(await anyio.to_thread.run_sync(path.read_bytes))
+            return AgentHistory.model_validate_json(await asyncio.to_thread(path.read_bytes))
         except ValidationError as error:
             problem = error.errors(include_input=False, include_url=False)[0]
             where = ".".join(map(str, problem["loc"]))
@@ -424,11 +407,8 @@ class RunService:
         if time.monotonic() < self._tidy_at:
             return
         self._tidy_at = time.monotonic() + TIDY_SECONDS
-        settings = self.settings.agent
-        deleted = await anyio.to_thread.run_sync(
-            lambda: self.saved.prune(days=settings.tasks_days, megabytes=settings.tasks_mb)
-        )
-        if deleted:
+        days, megabytes = self.settings.agent.tasks_days, self.settings.agent.tasks_mb
+        if deleted := await asyncio.to_thread(self.saved.prune, days=days, megabytes=megabytes):
             logger.info("Deleted the folders of %d old tasks", len(deleted))
 
 

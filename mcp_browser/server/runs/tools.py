@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from mcp_browser.actions.registry import Registry
 from mcp_browser.server.calls import Answer, Call, Handler, ServerTool
-from mcp_browser.server.elicitation import APP_URI, OpenForm, ViewLink, no_view
+from mcp_browser.server.elicitation import APP_URI, OpenForm, ViewLink
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.params import (
@@ -57,7 +57,7 @@ class RunTools:
     registry: Registry
     files: TaskFiles
     open_form: OpenForm | None = None
-    view_link: ViewLink = no_view
+    view_link: ViewLink | None = None
 
     def __post_init__(self) -> None:
         self.files.follow(self._runs, self._folder_for)

@@ -52,16 +52,11 @@ class Profiles:
                 hint="list_sessions may show it: go on in that one, or close it. Or start from a copy of the "
                 "profile's logins with `logins_of`.",
             ) from error
-        try:
-            return NamedProfile(name, folder / _FILE, lock)
-        except BaseException:
-            lock.release()
-            raise
+        return NamedProfile(name, folder / _FILE, lock)
 
     def load(self, name: str) -> StorageState:
         """A copy of a profile's state; raises InvalidArguments for a name, NotFound."""
-        state = _read(self._folder / _checked(name) / _FILE)
-        if state is None:
+        if (state := _read(self._folder / _checked(name) / _FILE)) is None:
             names = self.names()
             raise NotFound(
                 f"Nothing is kept in a profile {name!r}.",
@@ -91,8 +86,7 @@ class NamedProfile:
     async def keep(self, session: BrowserSession) -> None:
         """Save what the sites have stored."""
         async with self._keeping:
-            context = session.open_context
-            if context is None:
+            if (context := session.open_context) is None:
                 return
             try:
                 async with asyncio.timeout(KEEPING_SECONDS):

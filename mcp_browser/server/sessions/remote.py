@@ -56,7 +56,7 @@ class RemoteSessions(Sessions):
         self.replica = f"{settings.server.replica}." if settings.server.replica else ""
         self.turns = FairSemaphore(self._settings.max_calls, crowds={ANONYMOUS.id})
         self._closing: set[HeldSession] = set()
-        self._defaults: dict[str, HeldSession] = {}
+        self.defaults: dict[str, HeldSession] = {}  # By the protocol session that has it without naming it
         self._disks: WeakValueDictionary[str, ClientDisk] = WeakValueDictionary()
         self._ended: dict[str, str] = {}
         self._over: dict[str, None] = {}
@@ -66,12 +66,11 @@ class RemoteSessions(Sessions):
 
     async def _of_call(
         self, request: Context, principal: Principal, handle: str | None
-    ) -> tuple[HeldSession, tuple[str, ...], bool]:
+    ) -> tuple[HeldSession, tuple[str, ...]]:
         if self.stopping:
             raise BrowserUnavailable("The server is shutting down.", hint="Connect again in a moment.")
         connection = connection_of(request)
         notes: tuple[str, ...] = ()
-        is_new = False
         if handle is not None:
             held = self.find(handle, principal)
             held.unused = False
@@ -79,14 +78,14 @@ class RemoteSessions(Sessions):
             held, notes = await self._own_of(connection, principal)
         else:
             held = await self.open(principal)
-            held.unused = is_new = True
+            held.unused = True
             notes = (self.how_to_use(held),)
         if len(held.running) > self._settings_for(principal).max_waiting:
             raise LimitReached(
                 f"{len(held.running)} calls wait in this session already.",
                 hint="Wait for their results first.",
             )
-        return held, notes, is_new
+        return held, notes
 
     def owns(self, request: Context, session: BrowserSession, /) -> bool:
         """Whether the caller is known to have this session; see `of`."""
@@ -103,8 +102,7 @@ class RemoteSessions(Sessions):
         idle = in_words(self._settings_for(held.owner).idle_timeout)
         return (
             f'New browser session "{held.handle}": give it as `session` with every further call, or each '
-            f"starts another one. It ends after {idle} without a call, or "
-            "with close_session."
+            f"starts another one. It ends after {idle} without a call, or with close_session."
         )
 
     def profiles_of(self, principal: Principal) -> Profiles | None:
@@ -112,14 +110,9 @@ class RemoteSessions(Sessions):
         folder = self._settings.profiles
         return Profiles(folder, principal) if folder is not None else None
 
-    def default_of(self, connection: str) -> HeldSession | None:
-        """The session that a protocol session has without naming it, if there is one now."""
-        return self._defaults.get(connection)
-
     def find(self, handle: str, principal: Principal) -> HeldSession:
         """The session of that handle. Raises UnknownSession: the caller has none of that handle."""
-        held = self._held.get(handle)
-        if held is None or held.owner.id != principal.id:
+        if (held := self._held.get(handle)) is None or held.owner.id != principal.id:
             # To all others it is as if it had never been.
             why = self._ended.get(f"{principal.id} {handle}", "There is no such session.")
             raise UnknownSession(why, hint=ANEW)
@@ -169,11 +162,9 @@ class RemoteSessions(Sessions):
             ),
         )
         handle = f"{self.replica}{secrets.token_urlsafe(HANDLE_BYTES)}"
-        return self._hold(
-            HeldSession(
-                handle=handle, owner=principal, connection=connection, session=session, profile=profile
-            )
-        )
+        held = HeldSession(handle=handle, owner=principal, session=session, profile=profile)
+        held.connection = connection
+        return self._hold(held)
 
     async def end(self, held: HeldSession, why: str) -> None:
         """Close a session, keeping the logins of its profile; its calls are answered with an error."""
@@ -181,8 +172,8 @@ class RemoteSessions(Sessions):
             return
         self._break_off(held, why)
         self._ended[f"{held.owner.id} {held.handle}"] = why
-        if held.connection is not None and self._defaults.get(held.connection) is held:
-            del self._defaults[held.connection]
+        if held.connection is not None and self.defaults.get(held.connection) is held:
+            del self.defaults[held.connection]
             self._ended[f"{held.owner.id} {held.connection}"] = why
         while len(self._ended) > REMEMBERED:
             del self._ended[next(iter(self._ended))]
@@ -194,7 +185,7 @@ class RemoteSessions(Sessions):
         self._over[connection] = None
         while len(self._over) > REMEMBERED:
             del self._over[next(iter(self._over))]
-        if (held := self._defaults.get(connection)) is not None:
+        if (held := self.defaults.get(connection)) is not None:
             await self.end(held, OVER)
 
     def of(self, principal: Principal, connection: str | None) -> list[HeldSession]:
@@ -215,9 +206,8 @@ class RemoteSessions(Sessions):
                 while any(held.running for held in self._held.values()):
                     ended.clear()
                     await ended.wait()
-        await asyncio.gather(
-            *(self.end(held, "The server was shut down.") for held in list(self._held.values()))
-        )
+        why = "The server was shut down."
+        await asyncio.gather(*(self.end(held, why) for held in list(self._held.values())))
 
     # -- inside
 
@@ -229,11 +219,9 @@ class RemoteSessions(Sessions):
         """Close a session that is over, and keep the state of one that was used."""
         if why := self._why_over(held):
             begin(logged(self.end(held, why)))
-        elif (
-            held.unsaved
-            and not held.running
-            and (time.monotonic() - held.used >= min(STATE_SECONDS, self._tick()))
-        ):
+            return
+        rested = time.monotonic() - held.used >= min(STATE_SECONDS, self._tick())
+        if rested and held.unsaved and not held.running:
             held.unsaved = False
             begin(logged(self._keep_state(held)))
 
@@ -243,41 +231,37 @@ class RemoteSessions(Sessions):
         return next((held for held in known if held.session is session), None)
 
     async def _own_of(self, connection: str, principal: Principal) -> tuple[HeldSession, tuple[str, ...]]:
-        held = self._defaults.get(connection)
+        held = self.defaults.get(connection)
         if held is not None and held.owner.id == principal.id:
             return held, ()
         if connection in self._over:
             raise UnknownSession(OVER, hint="Connect again.")
         held = await self.open(principal, connection=connection)
-        first = self._defaults.get(connection)
+        first = self.defaults.get(connection)
         if connection in self._over or (first is not None and first.owner.id == principal.id):
             await self.end(held, OVER)
             # Two first calls at once work in one session.
             return await self._own_of(connection, principal)
-        self._defaults[connection] = held
+        self.defaults[connection] = held
         why = self._ended.pop(f"{principal.id} {connection}", None)
         return held, ((f"{why} This is a new one, with an empty browser.",) if why else ())
 
     def _client_folder(self, principal: Principal) -> Path | None:
         """A caller's own folder for files that stay."""
         output_dir = self._settings_of(principal).files.output_dir
-        if output_dir is None or principal == ANONYMOUS:
-            return output_dir / ANONYMOUS.name if output_dir is not None else None
+        if output_dir is None:
+            return None
+        if principal == ANONYMOUS:
+            return output_dir / ANONYMOUS.name
         # Names of callers may hold anything, and two of them may be alike.
         digest = hashlib.sha256(principal.id.encode()).hexdigest()[:16]
         return output_dir / f"{safe_name(principal.name)[:40]}-{digest}"
 
     def _disk_of(self, principal: Principal) -> ClientDisk:
-        disk = self._disks.get(principal.id)
-        if disk is None:
-            settings = self._settings_of(principal)
-            most = settings.sessions.max_disk_per_client or 4 * settings.files.max_files_size
-            disk = self._disks[principal.id] = ClientDisk(
-                most=most * BYTES_A_MEGABYTE,
-                folder=self._client_folder(principal),
-                refuses=principal != ANONYMOUS,
-            )
-        return disk
+        settings, folder = self._settings_of(principal), self._client_folder(principal)
+        most = settings.sessions.max_disk_per_client or 4 * settings.files.max_files_size
+        disk = ClientDisk(most=most * BYTES_A_MEGABYTE, folder=folder, refuses=principal != ANONYMOUS)
+        return self._disks.setdefault(principal.id, disk)
 
     def _settings_for(self, principal: Principal) -> SessionSettings:
         return self._settings_of(principal).sessions

@@ -19,7 +19,7 @@ from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.calls import SessionLease
 from mcp_browser.server.elicitation import Context, NeedInput
-from mcp_browser.server.principals import ANONYMOUS, Principal, principal_of_request
+from mcp_browser.server.principals import ANONYMOUS, Principal
 
 if TYPE_CHECKING:
     from mcp_browser.server.sessions.profiles import NamedProfile
@@ -35,25 +35,19 @@ ANEW = "Start anew: call without `session`, or call new_session."
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class HeldSession:
-    """A browser session and who holds it, by a `handle` that nobody else can guess.
-
-    `connection` is the protocol session (legacy HTTP, SSE) it was made in. `started` and `used`, the end of
-    the latest call, are seconds of a clock of their own. `running` are the calls under way, to break them
-    off. `over` is why it has ended. `unsaved`: something may be stored since its state was kept.
-    `unused`: it was started by a call that named none, and no other call has named it yet.
-    """
+    """A browser session and who holds it, by a `handle` that nobody else can guess."""
 
     handle: str
     session: BrowserSession
     owner: Principal = ANONYMOUS
-    connection: str | None = None
+    connection: str | None = None  # The protocol session (legacy HTTP, SSE) it was made in
     profile: "NamedProfile | None" = None
     started: float = field(default_factory=time.monotonic)
-    used: float = field(default_factory=time.monotonic)
-    running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
-    over: str = ""
-    unsaved: bool = False
-    unused: bool = False
+    used: float = field(default_factory=time.monotonic)  # The end of the latest call
+    running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])  # Breaks calls off
+    over: str = ""  # Why it has ended
+    unsaved: bool = False  # Something may be stored since its state was kept
+    unused: bool = False  # A call that named none has started it, and no other call has named it yet
 
     @property
     def is_busy(self) -> bool:
@@ -79,10 +73,9 @@ class Sessions:
     def __init__(
         self, manager: BrowserManager, *, has_handles: bool = False, idle_seconds: float | None = None
     ) -> None:
-        """There is the default session only, which opens at its first call.
+        """With `has_handles` tools take the argument `session`.
 
-        With `has_handles` tools take the argument `session`. `watch` closes the browser of the default
-        session after `idle_seconds` without a call.
+        `watch` closes the browser of the default session after `idle_seconds` without a call.
         """
         self.has_handles = has_handles
         self._manager = manager
@@ -99,11 +92,10 @@ class Sessions:
     ) -> AsyncGenerator[SessionLease]:
         """Lend a call its session for as long as the call lasts; `handle` is its argument `session`.
 
-        Raises:
-            ActionError: there is no such session, or no room for another one; or the session was closed
-                during the call.
+        Raises ActionError: there is no such session, no room for one, or it was closed during the call.
         """
-        held, notes, is_new = await self._of_call(request, principal, handle)
+        held, notes = await self._of_call(request, principal, handle)
+        is_new = held.unused
         call = anyio.CancelScope()
         held.running.add(call)
         try:
@@ -136,10 +128,6 @@ class Sessions:
             return self._lease(held)
         note = f'Its browser session is "{held.handle}"; close_session ends it.'
         return self._lease(held, (note,), is_new=True)
-
-    def caller_of(self, request: Context, /) -> Principal:
-        """Who calls: over stdio there is one client, and nobody has to say so."""
-        return ANONYMOUS if request.request is None else principal_of_request(request)
 
     def owns(self, _request: Context, _session: BrowserSession, /) -> bool:
         """Whether a session is this client's own, and no other one's: its files are listed for it."""
@@ -202,9 +190,9 @@ class Sessions:
 
     async def _of_call(
         self, _request: Context, _principal: Principal, handle: str | None
-    ) -> tuple[HeldSession, tuple[str, ...], bool]:
-        """The session of a call, notes for the result, and whether it was made for the call."""
-        return await self.named(handle), (), False
+    ) -> tuple[HeldSession, tuple[str, ...]]:
+        """The session of a call, which is `unused` if it was made for the call, and notes for the result."""
+        return await self.named(handle), ()
 
     def _tick(self) -> float:
         return min(LONGEST_TICK, (self._idle_seconds or 0) / 4)

@@ -1,7 +1,6 @@
 """The tools by which a client opens, lists and closes browser sessions."""
 
 import time
-from contextlib import ExitStack
 from typing import Any, Literal
 
 import mcp_types as types
@@ -11,10 +10,12 @@ from mcp_browser.actions.registry import ActionParams
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.server.calls import Call, Handler, ServerTool
 from mcp_browser.server.principals import ANONYMOUS
-from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
+from mcp_browser.server.sessions.profiles import Profiles
 from mcp_browser.server.sessions.remote import RemoteSessions, connection_of
 from mcp_browser.server.sessions.sessions import HeldSession, Sessions, in_words
 from mcp_browser.settings import Viewport, known_locale, known_timezone
+
+_HANDLE = {"x-mcp-header": "Session"}
 
 
 class ContextParams(ActionParams):
@@ -28,8 +29,6 @@ class ContextParams(ActionParams):
 
 
 class NewSessionParams(ContextParams):
-    """How the browser of a remote client's session shall be."""
-
     profile: str | None = Field(
         default=None, description="Name of a profile: start with its logins, and keep them there."
     )
@@ -37,25 +36,21 @@ class NewSessionParams(ContextParams):
 
 
 class NewLocalSessionParams(ContextParams):
-    """How the browser of a local client's session shall be."""
-
     isolated: bool = Field(default=False, description="Start clean, without the logins of the profile.")
 
 
-def _handle(description: str) -> Any:
-    return Field(default=None, description=description, json_schema_extra={"x-mcp-header": "Session"})
-
-
 class ListSessionsParams(ActionParams):
-    """Which sessions to list."""
-
-    session: str | None = _handle("Only the session of this handle.")
+    session: str | None = Field(
+        default=None, description="Only the session of this handle.", json_schema_extra={**_HANDLE}
+    )
 
 
 class CloseSessionParams(ActionParams):
-    """Which session."""
-
-    session: str | None = _handle("Its handle; by default this connection's own.")
+    session: str | None = Field(
+        default=None,
+        description="Its handle; by default this connection's own.",
+        json_schema_extra={**_HANDLE},
+    )
 
 
 _CLOSED = "The session was closed by close_session."
@@ -68,23 +63,28 @@ _ONLY_BY_HANDLE = (
 def session_tools(sessions: RemoteSessions) -> tuple[ServerTool[Any], ...]:
     """The tools for sessions of many clients."""
 
+    def profiles_of(call: Call) -> Profiles:
+        if (profiles := sessions.profiles_of(call.principal)) is None:
+            raise NotFound("This server keeps no profiles.", hint="It would with --profiles FOLDER.")
+        return profiles
+
     async def new_session(call: Call, params: NewSessionParams) -> types.CallToolResult:
         """Start another isolated browser session; its handle goes into `session` of later calls."""
         options = context_options(params)
-        profile: NamedProfile | None = None
-        with ExitStack() as unless_opened:
-            if params.profile is not None:
-                profile = await _profiles(sessions, call).acquire(params.profile)
-                unless_opened.callback(profile.release)
-            if params.logins_of is not None:
-                if profile is not None:
-                    raise InvalidArguments("Give either 'profile' or 'logins_of'.")
-                options["storage_state"] = _profiles(sessions, call).load(params.logins_of)
+        if params.profile is not None and params.logins_of is not None:
+            raise InvalidArguments("Give either 'profile' or 'logins_of'.")
+        if params.logins_of is not None:
+            options["storage_state"] = profiles_of(call).load(params.logins_of)
+        profile = await profiles_of(call).acquire(params.profile) if params.profile is not None else None
+        try:
             connection = connection_of(call.request)
             held = await sessions.open(
                 call.principal, connection=connection, context_options=options, profile=profile
             )
-            unless_opened.pop_all()
+        except BaseException:
+            if profile is not None:
+                profile.release()
+            raise
         text = sessions.how_to_use(held)
         if profile is not None:
             known = "starts with the logins kept there" if profile.state else "is new"
@@ -104,8 +104,7 @@ def session_tools(sessions: RemoteSessions) -> tuple[ServerTool[Any], ...]:
             # List nothing to a caller that cannot be identified: a handle grants access to its session.
             lines, data = [_ONLY_BY_HANDLE], {"message": _ONLY_BY_HANDLE}
         profiles = sessions.profiles_of(call.principal)
-        names = profiles.names() if profiles is not None else []
-        if names:
+        if names := profiles.names() if profiles is not None else []:
             lines.append(f"Profiles: {', '.join(names)}.")
         return _result("\n".join(lines), data | {"sessions": [_data(one) for one in held], "profiles": names})
 
@@ -116,10 +115,10 @@ def session_tools(sessions: RemoteSessions) -> tuple[ServerTool[Any], ...]:
             held = sessions.find(params.session, call.principal)
         elif connection is None:
             raise InvalidArguments("'session' is missing: the handle of the session to close.")
-        elif (default := sessions.default_of(connection)) is None:
+        elif connection not in sessions.defaults:
             raise NotFound("This connection has no session of its own now.", hint="See list_sessions.")
         else:
-            held = default
+            held = sessions.defaults[connection]
         await held.session.takeover.let_pass()
         await sessions.end(held, _CLOSED)
         return _result("Closed the session.", None)
@@ -141,10 +140,8 @@ def local_session_tools(sessions: Sessions) -> tuple[ServerTool[Any], ...]:
     async def list_sessions(_call: Call, params: ListSessionsParams) -> types.CallToolResult:
         """List your browser sessions."""
         held = [await sessions.named(params.session)] if params.session is not None else sessions.all()
-        lines = [_line(one) for one in held] or [
-            "There are no sessions yet: any call starts the default one."
-        ]
-        return _result("\n".join(lines), {"sessions": [_data(one) for one in held]})
+        text = "\n".join(map(_line, held)) or "There are no sessions yet: any call starts the default one."
+        return _result(text, {"sessions": [_data(one) for one in held]})
 
     async def close_session(_call: Call, params: CloseSessionParams) -> types.CallToolResult:
         """Close a browser session with its tabs; the profile keeps its logins."""
@@ -166,13 +163,6 @@ def _tools(
             close, param_model=CloseSessionParams, destructive=True, in_session=False, open_world=False
         ),
     )
-
-
-def _profiles(sessions: RemoteSessions, call: Call) -> Profiles:
-    profiles = sessions.profiles_of(call.principal)
-    if profiles is None:
-        raise NotFound("This server keeps no profiles.", hint="It would with --profiles FOLDER.")
-    return profiles
 
 
 def context_options(params: ContextParams) -> dict[str, Any]:

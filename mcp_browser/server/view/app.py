@@ -9,10 +9,10 @@ import re
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -31,7 +31,7 @@ from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.server.calls import Call, ServerTool
 from mcp_browser.server.elicitation import APP_URI, Context, shows_apps
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
-from mcp_browser.server.resources.catalog import ResourceProvider
+from mcp_browser.server.resources import ResourceProvider
 from mcp_browser.server.tool_groups import SHOW_BROWSER, view_tools
 from mcp_browser.server.tools import call_result
 from mcp_browser.server.view.journal import Journal
@@ -51,11 +51,6 @@ SILENT_SECONDS = 30.0  # After which a page that polls no more has gone
 MOST_SAID = 500  # How many messages of the page wait; more are dropped
 LONGEST_NEWS = 150_000  # Characters of JSON in one answer, about; what is left comes in the next one
 MOST_NEWS = 2_000  # How many wait for the page; it has gone where it does not take them
-_DRAWN = '{"type": "drawn"}'
-
-
-class ShowBrowserParams(ActionParams):
-    """Nothing to say."""
 
 
 class ExchangeViewParams(ActionParams):
@@ -94,7 +89,7 @@ class _PolledTransport(ViewTransport):
         """Return the news that fit, and the newest frame; `wait` until there is something."""
         # A page that polls again has drawn the frames.
         for _ in range(self._undrawn):
-            self.put(_DRAWN)
+            self.put('{"type": "drawn"}')
         self._undrawn = 0
         self._polls += 1
         try:
@@ -157,15 +152,17 @@ class ViewApp(ResourceProvider):
     def __init__(self, settings_of: SettingsOf, journal: Journal) -> None:
         self._settings_of = settings_of
         self._journal = journal
-        self._takeovers = Takeovers()
+        self.viewer = partial(Viewer, journal=journal, takeovers=Takeovers())  # An open page
         self._seats: dict[str, _Seat] = {}
 
     def tools(self, settings: Settings) -> Sequence[ServerTool[Any]]:
         """Those that the settings offer."""
-        tools = (
+        if not view_tools(settings):
+            return ()
+        return (
             ServerTool(
                 self.show_browser,
-                param_model=ShowBrowserParams,
+                param_model=ActionParams,
                 read_only=True,
                 open_world=False,
                 ui={"resourceUri": APP_URI},
@@ -181,10 +178,8 @@ class ViewApp(ResourceProvider):
                 apps_only=True,
             ),
         )
-        offered = view_tools(settings)
-        return tuple(tool for tool in tools if tool.name in offered)
 
-    async def show_browser(self, call: Call, _params: ShowBrowserParams) -> types.CallToolResult:
+    async def show_browser(self, call: Call, _params: ActionParams) -> types.CallToolResult:
         """Show the user this browser, live, in the chat; they can take it over there."""
         if not shows_apps(call.request):
             raise NotActionable(
@@ -203,14 +198,12 @@ class ViewApp(ResourceProvider):
 
     async def exchange_view(self, call: Call, params: ExchangeViewParams) -> types.CallToolResult:
         """For the page of the live view, not for models: what is new, and what a person does there."""
-        seat = self._seats.get(params.view)
-        if seat is None or seat.principal.id != call.principal.id:
+        if (seat := self._seats.get(params.view)) is None or seat.principal.id != call.principal.id:
             raise NotFound("There is no such view.", hint=f"{SHOW_BROWSER} shows one.")
         if seat.session.closed:
             raise NotFound("The browser session has ended.", hint=f"{SHOW_BROWSER} shows the next one.")
         if params.picture is not None:
-            picture = self._journal.of(seat.session).picture(params.picture)
-            if picture is None:
+            if (picture := self._journal.of(seat.session).picture(params.picture)) is None:
                 raise NotFound("There is no such picture any more.", hint="Choose another one.")
             return types.CallToolResult(content=[_jpeg(picture)])
         transport = self._transport_of(seat, params.page, anew=params.anew)
@@ -240,16 +233,14 @@ class ViewApp(ResourceProvider):
 
     async def _serve(self, seat: _Seat, transport: _PolledTransport) -> None:
         await transport.send({"type": "opened"})
+
+        def visible() -> list[BrowserSession]:
+            return [] if seat.session.closed else [seat.session]
+
         try:
-            await self.serve(transport, seat.principal, lambda: [] if seat.session.closed else [seat.session])
+            await self.viewer(transport, seat.principal, visible).serve()
         finally:
             transport.end()
-
-    async def serve(
-        self, transport: ViewTransport, viewer: Principal, visible: Callable[[], list[BrowserSession]]
-    ) -> None:
-        """Serve one open page, here or of the server; `visible` gives the sessions that it may show."""
-        await Viewer(transport, viewer, self._journal, self._takeovers, visible).serve()
 
     def _leave(self, key: str) -> None:
         for transport in self._seats.pop(key).pages.values():

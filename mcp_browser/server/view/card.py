@@ -7,7 +7,7 @@ from typing import Any, Literal
 from mcp_browser.agent.control import LONGEST_ACTION, Control, Progress
 from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.task import TaskStatus
-from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.concurrency import begin, first
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.text import cut
@@ -52,18 +52,12 @@ class TaskCard(SessionPlugin):
     ) -> str | None:
         """What a person answers on a page that shows this, or `beside` it: the first answer, if any."""
         asked: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        other = asyncio.create_task(beside) if beside is not None else None
-        waiting = {one for one in (other, asked if self.viewers else None) if one is not None}
+        answers = [one for one in (beside, asked if self.viewers else None) if one is not None]
         self._asked = question, choices, asked
         try:
-            if not waiting:
-                return None
-            done, _ = await asyncio.wait(waiting, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-            return next((one.result() for one in done), None)
+            return await first(*answers, seconds=limit) if answers else None
         finally:
             self._asked = None
-            if other is not None:
-                other.cancel()
 
     def steer(self, what: Steering, text: str) -> None:
         """Steer the run as a person wants."""
@@ -111,11 +105,11 @@ class TaskCard(SessionPlugin):
             for step in history.steps[-MOST_STEPS:]
         ]
         verdict = next((step.verdict for step in reversed(history.steps) if step.verdict is not None), None)
-        outcome, control, status = history.outcome, self._control, history.status
-        ended = status.is_final
+        outcome, status, ended = history.outcome, history.status, history.status.is_final
+        pausing = self._control.paused and status is TaskStatus.WORKING
         return {
             "text": history.task.text,
-            "status": "pausing" if control.paused and status is TaskStatus.WORKING else status.value,
+            "status": "pausing" if pausing else status.value,
             "ended": ended,
             "waits": self._waits(),
             "doing": "" if ended or self._progress is None else str(self._progress),

@@ -31,19 +31,16 @@ State = Literal["running", "ok", "error", "cancelled"]
 
 @dataclass(eq=False, slots=True)
 class SeenCall:
-    """One call: its arguments without what may be secret, its result as the model reads it.
-
-    `started` is seconds since 1970, `picture` the page after it as JPEG, as long as that is kept.
-    """
+    """One call: its arguments without what may be secret, its result as the model reads it."""
 
     number: int
     tool: str
     arguments: Mapping[str, Any]
-    started: float
+    started: float  # Seconds since 1970
     state: State = "running"
     seconds: float | None = None
     result: str = ""
-    picture: bytes | None = None
+    picture: bytes | None = None  # The page after it as JPEG, as long as that is kept
 
     def as_json(self) -> dict[str, Any]:
         """The call as the page gets it."""
@@ -96,10 +93,9 @@ class Journal:
     def _began(
         self, session: BrowserSession, tool: str, arguments: Mapping[str, Any]
     ) -> Callable[[Any], None]:
-        seen = self.of(session)
+        seen, began = self.of(session), time.monotonic()
         number = seen.calls[-1].number + 1 if seen.calls else 1
         call = SeenCall(number, tool, arguments, time.time())
-        began = time.monotonic()
         seen.calls.append(call)
         seen.notify(call)
 

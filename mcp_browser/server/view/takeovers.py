@@ -21,8 +21,6 @@ LEFT_SECONDS = 20.0  # How long after its page has gone a viewer keeps what it h
 LONGEST_TEXT = 20_000  # Characters that come at once, as pasted
 BY = "live view"  # Names to the model who has taken over
 
-_BY_KEYS = frozenset({"Enter", "NumpadEnter"})
-
 
 class ViewMessage(BaseModel):
     """What the page of the view sends for the session that it shows."""
@@ -31,14 +29,10 @@ class ViewMessage(BaseModel):
 
 
 class Take(ViewMessage):
-    """Take the browser over."""
-
     type: Literal["take"]
 
 
 class HandBack(ViewMessage):
-    """Give it back to the model, with a note."""
-
     type: Literal["hand_back"]
     note: str = Field(max_length=LONGEST_NOTE)
 
@@ -84,15 +78,11 @@ class Go(ViewMessage):
 
 
 class ToTab(ViewMessage):
-    """Switch to a tab."""
-
     type: Literal["tab"]
     id: int
 
 
 class AnswerDialog(ViewMessage):
-    """Answer the dialog that is open."""
-
     type: Literal["dialog"]
     accept: bool
     text: str | None = None
@@ -125,10 +115,8 @@ class Takeovers:
     async def take(self, session: BrowserSession, viewer: str) -> None:
         """Take a session over, once the call that runs in it has ended.
 
-        Raises:
-            NotActionable: somebody else has it, or the settings let its client only read.
-            DeadlineExceeded: the call goes on.
-            BrowserUnavailable: it cannot be opened.
+        Raises NotActionable: somebody else has it, or its client may only read; DeadlineExceeded: the call
+        goes on; BrowserUnavailable: it cannot be opened.
         """
         if not may_take(session):
             raise NotActionable("This session may only be watched: its client may only read (--read-only).")
@@ -211,7 +199,7 @@ async def perform(message: Input, session: BrowserSession) -> None:
         case Text():
             await tab.input.insert(message.text)
         case Keys(keys=keys):
-            if keys in _BY_KEYS:
+            if keys in ("Enter", "NumpadEnter"):
                 # What is in secret fields goes with the form.
                 await session.takeover.read_secrets()
             # The keyboard of the browser knows the letters of one language only.
@@ -220,17 +208,13 @@ async def perform(message: Input, session: BrowserSession) -> None:
 
 
 async def _mouse(message: Mouse, tab: Tab, session: BrowserSession) -> None:
-    device = tab.input
     if tab.cursor != (message.x, message.y):
-        await device.move(message.x, message.y)
-    async with device.holding(message.modifiers):
-        match message.event:
-            case "down":
-                await device.down(button=message.button, clicks=message.clicks)
-            case "up":
-                await session.takeover.read_secrets()
-                await device.up(button=message.button, clicks=message.clicks)
-            case "wheel":
-                await device.wheel(message.dx, message.dy)
-            case "move":
-                pass
+        await tab.input.move(message.x, message.y)
+    async with tab.input.holding(message.modifiers):
+        if message.event == "down":
+            await tab.input.down(button=message.button, clicks=message.clicks)
+        elif message.event == "up":
+            await session.takeover.read_secrets()
+            await tab.input.up(button=message.button, clicks=message.clicks)
+        elif message.event == "wheel":
+            await tab.input.wheel(message.dx, message.dy)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol
 
 import anyio
@@ -58,8 +59,6 @@ class Watch(ViewMessage):
 
 
 class Drawn(ViewMessage):
-    """A frame has been drawn: another one may come."""
-
     type: Literal["drawn"]
 
 
@@ -103,23 +102,17 @@ class ViewTransport(Protocol):
         return True
 
 
+@dataclass(eq=False)
 class Viewer:
-    """One open page of the view."""
+    """One open page of the view; `visible` gives the sessions that its person may see."""
 
-    def __init__(
-        self,
-        transport: ViewTransport,
-        principal: Principal,
-        journal: Journal,
-        takeovers: Takeovers,
-        visible: Callable[[], list[BrowserSession]],
-    ) -> None:
-        """Serve a page; `visible` gives the sessions that its person may see."""
-        self._transport = transport
-        self._principal = principal
-        self._journal = journal
-        self._takeovers = takeovers
-        self._visible = visible
+    transport: ViewTransport
+    principal: Principal
+    visible: Callable[[], list[BrowserSession]]
+    journal: Journal
+    takeovers: Takeovers
+
+    def __post_init__(self) -> None:
         self._key = ""
         self._watched: BrowserSession | None = None
         self._sent: dict[str, Any] = {}
@@ -137,40 +130,41 @@ class Viewer:
 
     async def serve(self) -> None:
         """Serve until the page or the viewer's admission has gone."""
+
+        async def until_gone(work: Callable[[], Awaitable[None]]) -> None:
+            with suppress(TransportClosed):
+                await work()
+            tasks.cancel_scope.cancel()
+
         try:
             async with anyio.create_task_group() as tasks:
                 for work in (self._listen, self._report, self._show, self._act, self._check):
-                    tasks.start_soon(self._until_gone, work, tasks.cancel_scope)
+                    tasks.start_soon(until_gone, work)
         finally:
             if self._card is not None:
                 self._card.viewers -= 1
             self._watch(None)
-            self._takeovers.left(self._key)
-
-    async def _until_gone(self, work: Callable[[], Awaitable[None]], scope: anyio.CancelScope) -> None:
-        """Work until the page has gone, which ends the others' work, too."""
-        with suppress(TransportClosed):
-            await work()
-        scope.cancel()
+            self.takeovers.left(self._key)
 
     async def _listen(self) -> None:
         while True:
             try:
-                message = _MESSAGES.validate_json(await self._transport.receive())
+                message = _MESSAGES.validate_json(await self.transport.receive())
             except ValidationError:
-                await self._transport.close(NO_MESSAGE, "This is no message of the view: reload the page.")
+                await self.transport.close(NO_MESSAGE, "This is no message of the view: reload the page.")
                 return
             match message:
                 case Watch():
                     # A takeover belongs to the page and its principal.
-                    key = f"{self._principal.id} {message.viewer}"
+                    key = f"{self.principal.id} {message.viewer}"
                     if key != self._key:
-                        self._takeovers.left(self._key)
+                        self.takeovers.left(self._key)
                         self._key = key
-                        self._takeovers.came(key)
-                    found = (one for one in self._visible() if name_of(one) == message.session)
+                        self.takeovers.came(key)
+                    found = (one for one in self.visible() if name_of(one) == message.session)
                     self._watch(next(found, None))
                 case Drawn():
+                    # Another frame may come.
                     self._undrawn = max(0, self._undrawn - 1)
                     self._drawn.wake()
                 case _:
@@ -180,13 +174,13 @@ class Viewer:
     def _watch(self, session: BrowserSession | None) -> None:
         """Show another session, or none."""
         if self._watched is not None:
-            self._journal.of(self._watched).listeners.discard(self._heard)
+            self.journal.of(self._watched).listeners.discard(self._heard)
         self._watched = session
         self._sent.pop("session", None)
         self._calls.clear()
         self._showing.cancel()
         if session is not None:
-            calls = self._journal.of(session)
+            calls = self.journal.of(session)
             calls.listeners.add(self._heard)
             self._calls.update((call.number, call) for call in calls.calls)
         self._changed.wake()
@@ -197,13 +191,13 @@ class Viewer:
 
     async def _report(self) -> None:
         while True:
-            sessions = self._visible()
+            sessions = self.visible()
             if self._watched is not None and self._watched not in sessions:
                 self._watch(None)
             await self._send_if_new("sessions", {"sessions": [self._summary(one) for one in sessions]})
             watched, card, recorder = self._watched, None, None
             if watched is not None:
-                await self._takeovers.follow(watched, self._key)
+                await self.takeovers.follow(watched, self._key)
                 if (tab := watched.tab_in_use) is not None:
                     # Nothing else asks for it between the calls.
                     await tab.refresh_title()
@@ -223,18 +217,18 @@ class Viewer:
             while self._calls and watched is self._watched:
                 number = next(iter(self._calls))
                 call = self._calls.pop(number)
-                await self._transport.send({"type": "call", "call": call.as_json()})
+                await self.transport.send({"type": "call", "call": call.as_json()})
             await self._changed.wait(LOOK_SECONDS)
 
     async def _send_if_new(self, kind: str, facts: dict[str, Any]) -> None:
         if self._sent.get(kind) != facts:
             self._sent[kind] = facts
-            await self._transport.send({"type": kind, **facts})
+            await self.transport.send({"type": kind, **facts})
 
     def _summary(self, session: BrowserSession) -> dict[str, Any]:
         """The session's entry in the list."""
         tab = session.tab_in_use
-        calls, holder = self._journal.of(session).calls, session.takeover.active
+        calls, holder = self.journal.of(session).calls, session.takeover.active
         latest = calls[-1] if calls else None
         return hide_in(
             {
@@ -256,12 +250,11 @@ class Viewer:
             for tab in session.tabs.values()
             if current is not None and not tab.closed
         ]
-        asked = None
+        asked = recording = None
         if dialog is not None:
             default = redact_addresses(dialog.default_value)
             text = redact_addresses(str(dialog))
             asked = {"text": text, "prompt": dialog.kind == "prompt", "default": default}
-        recording = None
         if recorder is not None and recorder.active:
             steps = [str(step) for step in recorder.steps[-MOST_SHOWN:]]
             recording = {"steps": steps, "checking": recorder.checking}
@@ -273,7 +266,7 @@ class Viewer:
             # A person who is waited for may use any page.
             "holder": str(holder) if holder is not None and not holder.waiting else None,
             "asked": holder.asked if holder is not None else None,
-            "mine": self._takeovers.has(session, self._key),
+            "mine": self.takeovers.has(session, self._key),
             "may_take": may_take(session),
             "recording": recording,
         }
@@ -292,7 +285,7 @@ class Viewer:
                     try:
                         await self._send_frames(tab)
                     except ActionError as error:
-                        await self._transport.send({"type": "told", "text": str(error)})
+                        await self.transport.send({"type": "told", "text": str(error)})
                         await anyio.sleep_forever()
                 await self._changed.wait(LOOK_SECONDS)
 
@@ -304,7 +297,7 @@ class Viewer:
             async with tab.screencast.watch() as frames:
                 async for frame in frames:
                     self._undrawn += 1
-                    await self._transport.send_frame(frame)
+                    await self.transport.send_frame(frame)
                     with anyio.move_on_after(PATIENCE_SECONDS):
                         while self._undrawn >= FRAMES_AHEAD:
                             await self._drawn.wait()
@@ -316,22 +309,21 @@ class Viewer:
     async def _act(self) -> None:
         """Carry out the person's actions, one after another."""
         async for message in self._doing:
-            session = self._watched
-            if session is None:
+            if (session := self._watched) is None:
                 continue
             try:
                 match message:
                     case Take():
-                        await self._takeovers.take(session, self._key)
+                        await self.takeovers.take(session, self._key)
                     case HandBack():
-                        await self._takeovers.hand_back(session, self._key, message.note)
+                        await self.takeovers.hand_back(session, self._key, message.note)
                     case Steer():
                         if may_take(session):
                             (await session.plugin(TaskCard)).steer(message.do, message.text)
                     case Record():
                         await self._record(session, message)
                     case _:
-                        if self._takeovers.has(session, self._key):
+                        if self.takeovers.has(session, self._key):
                             await perform(message, session)
                 if self._complained and not (isinstance(message, Mouse) and message.event == "move"):
                     await self._complain("")
@@ -346,7 +338,7 @@ class Viewer:
         recorder = await session.plugin(PersonRecorder)
         match message.do:
             case "start":
-                await self._takeovers.take(session, self._key)
+                await self.takeovers.take(session, self._key)
                 await recorder.start()
             case "stop":
                 recording = await recorder.stop()
@@ -354,20 +346,20 @@ class Viewer:
                 places = ", ".join(file.place for file in files)
                 session.notice(f"A person has recorded what they did: {places}; replay_task does it again.")
                 contents = [{"name": name, "text": text} for name, _, text in recording.files()]
-                await self._transport.send({"type": "recorded", "files": contents})
+                await self.transport.send({"type": "recorded", "files": contents})
             case "text" | "value" | "visible" as what:
                 await recorder.check(None if recorder.checking == what else what)
 
     async def _complain(self, text: str) -> None:
         """Say why something was not done; "" once that is past."""
         self._complained = bool(text)
-        await self._transport.send({"type": "told", "text": text})
+        await self.transport.send({"type": "told", "text": text})
 
     async def _check(self) -> None:
         """Close the socket once the viewer's token counts no more."""
-        while await self._transport.still_admitted():  # noqa: ASYNC110 - no event for it
+        while await self.transport.still_admitted():  # noqa: ASYNC110 - no event for it
             await anyio.sleep(ADMISSION_SECONDS)
-        await self._transport.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
+        await self.transport.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
 
 
 def _shown(tab: Tab | None, session: BrowserSession) -> dict[str, str]:

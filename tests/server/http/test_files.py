@@ -12,7 +12,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.http.serving import files_route
 from mcp_browser.server.principals import Principal, set_principal
-from mcp_browser.server.resources.contents import SessionFiles
+from mcp_browser.server.resources import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings
 

@@ -93,11 +93,6 @@ def _with_cookie(response: Response, cookie: str) -> Response:
     return response
 
 
-def _print(where: str) -> None:
-    sys.stderr.write(f"mcp-browser: live view at {where}\n")
-    sys.stderr.flush()
-
-
 def _refused(message: str) -> Response:
     return refusal(403, message, headers=SAFELY)
 
@@ -114,19 +109,15 @@ class Admission:
         self._folder = folder
         # What a cookie stands for, the `Authorization` of a client or a link, and when it was used.
         self._cookies: dict[str, tuple[str | Link, float]] = {}
-        self._links: dict[str, Link] = {}
+        self.links: dict[str, Link] = {}  # By their tokens
 
     def link(self, principal: Principal, *, session: str = "") -> str:
         """The path of a link that lets in as this principal, once: to all that they may see, or a session."""
-        while len(self._links) >= MOST_LINKS:
-            del self._links[next(iter(self._links))]
+        while len(self.links) >= MOST_LINKS:
+            del self.links[next(iter(self.links))]
         token = secrets.token_urlsafe(SECRET_BYTES)
-        self._links[token] = principal, session
+        self.links[token] = principal, session
         return f"{self._folder}{LINK}{token}"
-
-    def follow(self, token: str) -> Link | None:
-        """The link of this token, which counts no more then; None where it does not count."""
-        return self._links.pop(token, None)
 
     def set_cookie(self, scope: Scope, admits: str | Link) -> str:
         """A `Set-Cookie` header for the sender of this `Authorization`, or the user of this link."""
@@ -201,8 +192,7 @@ class LiveView:
         self._may_see = may_see
         self._settings_of = settings_of
         self._journal = Journal(manager)
-        self._folder = folder = f"{settings.server.path_prefix}/view"
-        self._open_paths = frozenset((folder, *(f"{folder}/{name}" for name in FILES)))
+        self._folder = f"{settings.server.path_prefix}/view"
         self._asks = asks_who_calls(settings.access)
         self.admission = Admission(settings.access, self._folder)
         self.app = ViewApp(settings_of, self._journal)
@@ -210,7 +200,8 @@ class LiveView:
 
     def is_open(self, path: str) -> bool:
         """Whether a path needs no token: nothing in the page's files is private."""
-        return path in self._open_paths or path.startswith(self._folder + LINK)
+        files = (f"{self._folder}/{name}" for name in FILES)
+        return path in (self._folder, *files) or path.startswith(self._folder + LINK)
 
     def routes(self) -> list[BaseRoute]:
         """The page, its files, its pictures, its socket and the ways in."""
@@ -230,10 +221,7 @@ class LiveView:
         """Write on standard error where the view is, below the server's address `base`; it may be opened."""
         self._origin = base.removesuffix(self._settings_of.default.server.path_prefix)
         self._opens = opens
-        if self._asks:
-            _print(f"{self._origin}{self._folder}: sign in with a token")
-        else:
-            self._print_link()
+        self._print()
 
     def link_to(self, request: Context, session: BrowserSession) -> str | None:
         """A link to one session for the person behind a call; it works once. None where they may not view."""
@@ -245,12 +233,13 @@ class LiveView:
             return f"{self._origin}{path}"
         return f"{public_base(request.request.scope, self._settings_of.default.access)}{path}"
 
-    def _print_link(self) -> None:
-        link = f"{self._origin}{self.admission.link(ANONYMOUS)}"
-        _print(f"{link} (the link works once)")
-        if self._opens and has_display():
+    def _print(self) -> None:
+        path = self._folder if self._asks else self.admission.link(ANONYMOUS)
+        how = ": sign in with a token" if self._asks else " (the link works once)"
+        sys.stderr.write(f"mcp-browser: live view at {self._origin}{path}{how}\n")
+        if self._opens and not self._asks and has_display():
             self._opens = False
-            webbrowser.open(link)
+            webbrowser.open(f"{self._origin}{path}")
 
     def _sessions_of(self, viewer: Principal, scope: Scope) -> list[BrowserSession]:
         """The sessions that a viewer may see, the newest first."""
@@ -285,26 +274,23 @@ class LiveView:
         if request.method == "HEAD":
             # Sent by programs that preview links: the link is for the person.
             return Response(headers=SAFELY)
-        found = self.admission.follow(request.path_params["token"])
-        if found is None:
+        if (found := self.admission.links.pop(request.path_params["token"], None)) is None:
             return refusal(410, GONE, headers=SAFELY)
         _, session = found
         if not session:
-            self._print_link()
+            self._print()
         cookie = self.admission.set_cookie(request.scope, found)
         path = f"{self._folder}{f'#{session}' if session else ''}"
         # Not by a redirect: after a click on another site's page, the browser would leave out the cookie.
         return _with_cookie(HTMLResponse(FOLLOWED.format(path=path)), cookie)
 
     async def _me(self, request: Request) -> Response:
-        viewer = viewer_of(request.scope)
-        if viewer is None:
+        if (viewer := viewer_of(request.scope)) is None:
             return _refused(NOT_LET_IN)
         return JSONResponse({"name": viewer.name}, headers=SAFELY)
 
     async def _picture(self, request: Request) -> Response:
-        viewer = viewer_of(request.scope)
-        if viewer is None or not self._allows(viewer):
+        if (viewer := viewer_of(request.scope)) is None or not self._allows(viewer):
             return _refused(NOT_LET_IN)
         name, number = request.path_params["session"], request.path_params["number"]
         for session in self._sessions_of(viewer, request.scope):
@@ -313,8 +299,7 @@ class LiveView:
         return refusal(404, "There is no such picture any more.", headers=SAFELY)
 
     async def _live(self, socket: WebSocket) -> None:
-        viewer = viewer_of(socket.scope)
-        if viewer is None:
+        if (viewer := viewer_of(socket.scope)) is None:
             refused = NOT_LET_IN
         elif not self._allows(viewer):
             refused = "The settings do not allow you the live view."
@@ -322,9 +307,8 @@ class LiveView:
             refused = "Only the page of the view may connect here."
         else:
             await socket.accept()
-            await self.app.serve(
-                _SocketTransport(socket), viewer, lambda: self._sessions_of(viewer, socket.scope)
-            )
+            sessions = partial(self._sessions_of, viewer, socket.scope)
+            await self.app.viewer(_SocketTransport(socket), viewer, sessions).serve()
             return
         await socket.send_denial_response(_refused(refused))
 

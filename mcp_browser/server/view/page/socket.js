@@ -22,6 +22,7 @@ let socket = null;
 /** @type {object[]} */
 const held = [];
 let tries = 0;
+let mine = false; // Whether this page has the session: what it sends must not be lost
 
 /** @param {Listener} listener */
 export function connect(listener) {
@@ -36,8 +37,11 @@ export function connect(listener) {
     for (const message of held.splice(0)) deliver(message);
   });
   opened.addEventListener("message", ({ data }) => {
-    if (typeof data === "string") listener.received(JSON.parse(data));
-    else {
+    if (typeof data === "string") {
+      const message = JSON.parse(data);
+      if (message.type === "session") mine = !!message.session?.mine;
+      listener.received(message);
+    } else {
       const head = new DataView(data);
       listener.pictured(head.getUint32(0), head.getUint32(4), new Blob([new Uint8Array(data, HEAD_BYTES)]));
     }
@@ -59,10 +63,10 @@ async function lost(listener, code) {
   }
 }
 
-/** Send a message; one that must not be lost waits for the next connection. @param {object} message */
-export function deliver(message, keep = false) {
+/** Send a message; while this page has the session, it waits for the next connection. @param {object} message */
+export function deliver(message) {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
-  else if (keep && held.length < MOST_HELD) held.push(message);
+  else if (mine && held.length < MOST_HELD) held.push(message);
 }
 
 /** The session that the address names. */

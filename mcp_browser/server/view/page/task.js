@@ -7,6 +7,8 @@
  * @typedef {{ steps: string[], checking: string | null }} Recording
  */
 
+import { deliver } from "./socket.js";
+
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 export const at = (id) => /** @type {T} */ (document.getElementById(id));
 /** @template {keyof HTMLElementTagNameMap} N @param {N} name @param {object} facts @param {(Node | string | false)[]} children */
@@ -15,11 +17,6 @@ export function make(name, facts = {}, ...children) {
   element.append(...children.filter((one) => one !== false));
   return element;
 }
-
-/** @type {(message: object) => void} */
-let sendOn = () => {};
-/** @param {(message: object) => void} send */
-export const sendBy = (send) => void (sendOn = send);
 
 /** @param {string} id @param {(Node | string)[]} items */
 const list = (id, items) => at(id).replaceChildren(...items.map((item) => make("li", {}, item)));
@@ -62,7 +59,7 @@ export function showTask(task) {
 }
 
 /** @param {string} what @param {string} [text] */
-const steer = (what, text = "") => sendOn({ type: "task", do: what, text });
+const steer = (what, text = "") => deliver({ type: "task", do: what, text });
 
 at("stop").addEventListener("click", () => steer("stop"));
 // No form: a chat's sandbox sends none.
@@ -104,6 +101,6 @@ export function showRecorded(files) {
 
 for (const button of document.querySelectorAll("[data-record], [data-check]")) {
   const { record, check } = /** @type {HTMLElement} */ (button).dataset;
-  button.addEventListener("click", () => sendOn({ type: "record", do: record ?? check }));
+  button.addEventListener("click", () => deliver({ type: "record", do: record ?? check }));
 }
 at("close-recorded").addEventListener("click", () => (at("recorded").hidden = true));

@@ -13,7 +13,7 @@
  */
 
 import { VIEWER, addressOf, connect, deliver, shows, wanted } from "./socket.js";
-import { at, make, sendBy, showRecorded, showRecording, showTask } from "./task.js";
+import { at, make, showRecorded, showRecording, showTask } from "./task.js";
 
 const MOST_CALLS = 200;
 
@@ -41,13 +41,6 @@ let view = { width: 1280, height: 720 };
 let shown = null; // The call whose picture is shown; null: live
 
 // -- messages
-
-/** @param {object} message */
-function send(message) {
-  deliver(message, !!session?.mine);
-}
-
-sendBy(send);
 
 /** @param {string} text @param {boolean} bad */
 function say(text, bad = false) {
@@ -91,7 +84,7 @@ function watch(id) {
   at("calls").replaceChildren();
   showPast(null);
   canvas.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
-  send({ type: "watch", session: id, viewer: VIEWER });
+  deliver({ type: "watch", session: id, viewer: VIEWER });
 }
 
 picker.addEventListener("change", () => watch(picker.value));
@@ -107,7 +100,7 @@ function showSession(now) {
   at("tabs").replaceChildren(
     ...tabs.map((tab) => {
       const facts = { textContent: tab.title || tab.address, title: tab.address, disabled: !mine, ariaCurrent: tab.current ? "page" : null };
-      const button = make("button", { type: "button", ...facts, onclick: () => send({ type: "tab", id: tab.id }) });
+      const button = make("button", { type: "button", ...facts, onclick: () => deliver({ type: "tab", id: tab.id }) });
       button.dataset.tab = String(tab.id);
       return make("li", {}, button);
     }),
@@ -251,12 +244,12 @@ async function draw(width, height, jpeg) {
     bitmap.close();
     canvas.dataset.frames = String(Number(canvas.dataset.frames ?? 0) + 1);
   }
-  send({ type: "drawn" });
+  deliver({ type: "drawn" });
 }
 
 // -- what a person does who has taken over
 
-take.addEventListener("click", () => send({ type: "take" }));
+take.addEventListener("click", () => deliver({ type: "take" }));
 
 /**
  * A person has pressed a button of a part of the page, or Enter in its field. There are no forms: the sandboxes of
@@ -278,18 +271,18 @@ function whenSent(id, act) {
 }
 
 whenSent("back", () => {
-  send({ type: "hand_back", note: note.value });
+  deliver({ type: "hand_back", note: note.value });
   note.value = "";
 });
 whenSent("go", () => {
-  if (session?.mine) send({ type: "go", address: address.value });
+  if (session?.mine) deliver({ type: "go", address: address.value });
   keys.focus();
 });
 for (const button of document.querySelectorAll("[data-do]")) {
-  button.addEventListener("click", () => send({ type: "go", step: /** @type {HTMLElement} */ (button).dataset.do }));
+  button.addEventListener("click", () => deliver({ type: "go", step: /** @type {HTMLElement} */ (button).dataset.do }));
 }
 whenSent("dialog", (button) => {
-  send({ type: "dialog", accept: button?.dataset.accept === "yes", text: session?.dialog?.prompt ? answer.value : null });
+  deliver({ type: "dialog", accept: button?.dataset.accept === "yes", text: session?.dialog?.prompt ? answer.value : null });
   answer.value = "";
 });
 
@@ -320,7 +313,7 @@ function clicksOf(event) {
 canvas.addEventListener("pointermove", (event) => {
   if (!session?.mine) return;
   // One message for each picture of this screen, whatever the mouse sends.
-  if (!moved) requestAnimationFrame(() => (send({ type: "mouse", event: "move", ...moved }), (moved = null)));
+  if (!moved) requestAnimationFrame(() => (deliver({ type: "mouse", event: "move", ...moved }), (moved = null)));
   moved = point(event);
 });
 canvas.addEventListener("pointerdown", (event) => {
@@ -329,12 +322,12 @@ canvas.addEventListener("pointerdown", (event) => {
   event.preventDefault();
   canvas.setPointerCapture(event.pointerId);
   keys.focus({ preventScroll: true });
-  send({ type: "mouse", event: "down", ...point(event), button, clicks: clicksOf(event), modifiers: modifiersOf(event) });
+  deliver({ type: "mouse", event: "down", ...point(event), button, clicks: clicksOf(event), modifiers: modifiersOf(event) });
 });
 canvas.addEventListener("pointerup", (event) => {
   const button = BUTTONS[event.button];
   if (!session?.mine || !button) return;
-  send({ type: "mouse", event: "up", ...point(event), button, clicks: clicksOf(event), modifiers: modifiersOf(event) });
+  deliver({ type: "mouse", event: "up", ...point(event), button, clicks: clicksOf(event), modifiers: modifiersOf(event) });
 });
 canvas.addEventListener("contextmenu", (event) => session?.mine && event.preventDefault());
 canvas.addEventListener(
@@ -343,7 +336,7 @@ canvas.addEventListener(
     if (!session?.mine) return;
     event.preventDefault();
     const unit = [1, 16, view.height][event.deltaMode] ?? 1;
-    send({ type: "mouse", event: "wheel", ...point(event), dx: event.deltaX * unit, dy: event.deltaY * unit, modifiers: modifiersOf(event) });
+    deliver({ type: "mouse", event: "wheel", ...point(event), dx: event.deltaX * unit, dy: event.deltaY * unit, modifiers: modifiersOf(event) });
   },
   { passive: false },
 );
@@ -375,7 +368,7 @@ keys.addEventListener("keydown", (event) => {
   event.preventDefault();
   // A letter says by itself whether Shift is held; on a Mac, so does Alt.
   const letter = event.key.length === 1 && !held.some((one) => one !== "Shift" && !(isMac && one === "Alt"));
-  send({ type: "keys", keys: letter ? event.key : [...held, event.key].join("+") });
+  deliver({ type: "keys", keys: letter ? event.key : [...held, event.key].join("+") });
 });
 // Of input methods and of keyboards on screens, which send no keys.
 keys.addEventListener("input", (event) => {
@@ -391,7 +384,7 @@ keys.addEventListener("paste", (event) => {
 
 /** @param {string} text */
 function typeText(text) {
-  if (text) send({ type: "text", text });
+  if (text) deliver({ type: "text", text });
 }
 
 connect({

@@ -1,1 +1,0 @@
-"""Files and pages of sessions as MCP resources."""
