@@ -24,8 +24,7 @@ from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tool_groups import AGENT_TOOLS, PERSON, SESSIONS
-from mcp_browser.settings import Settings, all_options, group_titles
-from mcp_browser.settings.options import Option
+from mcp_browser.settings import Option, Settings, all_options, group_titles
 from scripts.counterparts import counterpart_tables
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.sources import CONFIG_VARIABLE
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import OWN_BROWSERS, all_options, group_titles
-from mcp_browser.settings.options import Option, did_you_mean
+from mcp_browser.settings import Option, all_options, did_you_mean, group_titles
+from mcp_browser.settings.values import OWN_BROWSERS
 
 CONFIG = "--config"
 

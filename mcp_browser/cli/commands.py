@@ -18,7 +18,7 @@ from mcp_browser.cli.arguments import Arguments, Parser, settings_length, whole_
 from mcp_browser.cli.sources import LoadedSettings, with_all_tools
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.tool_groups import load_actions
-from mcp_browser.settings.options import did_you_mean
+from mcp_browser.settings import did_you_mean
 
 STDIN = "stdin"
 """The name of the secret that `--secret-stdin` reads."""

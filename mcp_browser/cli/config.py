@@ -17,8 +17,7 @@ from mcp_browser.cli.client_files import nested, parsed, with_entry
 from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Launch, Transport
 from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import Settings, all_options
-from mcp_browser.settings.options import did_you_mean
+from mcp_browser.settings import Settings, all_options, did_you_mean
 
 DISTRIBUTION = "mcp-browser-server"
 NAME = "browser"
@@ -51,7 +50,12 @@ def config(loaded: LoadedSettings, asked: Arguments) -> int:
     code = 0
     if "write" not in given:
         _show(client, name, entry, f"This belongs into {path}; --write puts it there.")
-    elif not _write(client, path.expanduser(), name, entry):
+    elif not changed(
+        path.expanduser(),
+        lambda before, place: _merged(client, before, name, entry, place),
+        what="this entry",
+        done=f"Wrote the server {name!r} to {{path}}. Start {client.title} again to use it.",
+    ):
         why = "the entry cannot be put there without changing other entries or comments"
         _show(client, name, entry, f"{path} is left as it is: {why}. Put this there.")
         code = 1
@@ -135,16 +139,6 @@ def _show(client: Client, name: str, entry: Mapping[str, Any], where: str) -> No
     sys.stdout.write(entry_as_text(client, name, entry))
     sys.stdout.flush()
     sys.stderr.write(f"{where}\n")
-
-
-def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> bool:
-    """Put the entry into the file; whether that could be done."""
-    return changed(
-        path,
-        lambda before, place: _merged(client, before, name, entry, place),
-        what="this entry",
-        done=f"Wrote the server {name!r} to {{path}}. Start {client.title} again to use it.",
-    )
 
 
 def changed(path: Path, change: Callable[[str, Path], str | None], *, what: str, done: str) -> bool:

@@ -16,7 +16,7 @@ from mcp_browser.cli.config import changed, program
 from mcp_browser.cli.sources import LoadedSettings, with_all_tools
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.tool_groups import load_actions
-from mcp_browser.settings.options import did_you_mean
+from mcp_browser.settings import did_you_mean
 
 NAME = "mcp-browser"
 

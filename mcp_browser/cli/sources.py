@@ -13,13 +13,16 @@ from pydantic import ValidationError
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import (
     PER_PRINCIPAL,
+    VARIABLE_PREFIX,
     PrincipalSettings,
     Settings,
     SettingsGroup,
     all_options,
     by_group,
+    did_you_mean,
+    what_is_allowed,
+    without_secrets,
 )
-from mcp_browser.settings.options import VARIABLE_PREFIX, did_you_mean, what_is_allowed, without_secrets
 
 CONFIG_VARIABLE = "MCP_BROWSER_CONFIG"
 DEFAULT = "default"
@@ -173,7 +176,7 @@ def _beside(config: Path, value: Any) -> Any:
 
 
 def _explain(error: ValidationError, given: Mapping[str, _Given]) -> str:
-    option, allowed = what_is_allowed(error, all_options())
+    option, allowed = what_is_allowed(error)
     value, origin = given[option.name].value, given[option.name].origin
     as_written = origin in (option.flag, option.off_flag, option.variable)
     got = "" if option.may_be_secret else f", not {_shown(value)}"

@@ -124,16 +124,14 @@ def _is_proxy(value: str) -> object:
     return usable and ("://" in value or parts.port)
 
 
-def _is_cdp_endpoint(value: str) -> bool:
-    return urlsplit(value).scheme in {"http", "https", "ws", "wss"}
+def _has_scheme(*schemes: str) -> Callable[[str], bool]:
+    """Return what is true of an address with a host and one of these schemes."""
 
+    def has_scheme(value: str) -> bool:
+        parts = urlsplit(value)
+        return parts.scheme in schemes and bool(parts.hostname)
 
-def _is_web_address(value: str) -> bool:
-    return urlsplit(value).scheme in {"http", "https"} and bool(urlsplit(value).hostname)
-
-
-def _is_browser_endpoint(value: str) -> bool:
-    return _is_cdp_endpoint(value) and bool(urlsplit(value).hostname)
+    return has_scheme
 
 
 def _is_search(value: str) -> bool:
@@ -159,12 +157,9 @@ def _is_header(line: str) -> bool:
 
 
 def _split_address(value: str) -> SplitResult | None:
-    """The parts of an http address; None where it is none."""
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
-        return None
+    """The parts of an http address; None, or a ValueError, where it is none."""
+    parts = urlsplit(value)
+    usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     return parts if usable and not parts.username and not parts.query and not parts.fragment else None
 
 
@@ -204,7 +199,10 @@ Name = Annotated[str, Placeholder("NAME")]
 Names = Annotated[CommaList, Placeholder("NAMES")]
 Address = Annotated[str, Placeholder("ADDRESS")]
 ModelUrl = Annotated[
-    Address, _must_be("an http:// or https:// address, such as http://127.0.0.1:8080/v1", _is_web_address)
+    Address,
+    _must_be(
+        "an http:// or https:// address, such as http://127.0.0.1:8080/v1", _has_scheme("http", "https")
+    ),
 ]
 ChromiumFamily = BeforeValidator(_chromium_family)
 Locale = Annotated[str, AfterValidator(known_locale), Placeholder("LOCALE")]
@@ -220,14 +218,15 @@ ProxyAddress = Annotated[
 CdpAddress = Annotated[
     Address,
     _must_be(
-        "an http://, https://, ws:// or wss:// address, such as http://127.0.0.1:9222", _is_cdp_endpoint
+        "an http://, https://, ws:// or wss:// address, such as http://127.0.0.1:9222",
+        _has_scheme("http", "https", "ws", "wss"),
     ),
 ]
 BrowserEndpoint = Annotated[
     Address,
     _must_be(
         "the ws:// address of a Playwright server or the http:// address of a Selenium Grid",
-        _is_browser_endpoint,
+        _has_scheme("http", "https", "ws", "wss"),
     ),
 ]
 SearchEngine = Annotated[
