@@ -209,7 +209,7 @@ def test_trying_gets_a_browser_first_where_there_is_none(
     def installed(_installer: Installer, settings: BrowserSettings) -> None:
         sys.stdout.write(f"Installing {settings.browser}.\n")
 
-    monkeypatch.setattr("mcp_browser.cli.trial.find_browser", none_is_found)
+    monkeypatch.setattr("mcp_browser.cli.install.find_browser", none_is_found)
     monkeypatch.setattr(Installer, "install_browser", installed)
 
     code = main(["try", "--headless", "--output-dir", str(tmp_path)])
@@ -328,9 +328,9 @@ def test_a_person_at_a_terminal_is_asked_before_packages_are_installed(tmp_path:
 
     here, there = pty.openpty()
     program = (
-        "from mcp_browser.cli.install import StatusLine, asking\n"
-        "allowed = asking(StatusLine(), with_deps=False)\n"
-        "print(allowed('one'), allowed('two'))"
+        "from mcp_browser.cli.install import StatusLine\n"
+        "line = StatusLine()\n"
+        "print(*(line.allows(what, with_deps=False) for what in ('one', 'two')))"
     )
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=there, stdout=there, stderr=there

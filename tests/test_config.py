@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
 from mcp_browser.cli.client_files import parsed, with_entry
-from mcp_browser.cli.clients import CLIENTS, Launch
+from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.config import DISTRIBUTION
 from tests.support.site import Site
 from tests.test_cli import run_here
@@ -410,7 +410,7 @@ def test_an_empty_file_becomes_one_with_the_entry() -> None:
 
 def test_an_entry_says_nothing_of_a_token_where_there_is_none() -> None:
     for client in CLIENTS.values():
-        entry = client.entry(Launch(transport="http", url=URL))
+        entry = client.remote_entry("http", URL)
         assert entry is not None
         assert not {"headers", "env", "bearer_token_env_var"} & entry.keys()
 

@@ -234,6 +234,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         """Take flags written in full, and give back only what was given; `options` are argparse's."""
+        wide = functools.partial(argparse.HelpFormatter, max_help_position=34, width=110)
         options |= {"allow_abbrev": False, "formatter_class": wide, "argument_default": argparse.SUPPRESS}
         super().__init__(**options)
 
@@ -303,11 +304,6 @@ def whole_parser(
     return parser
 
 
-def wide(prog: str) -> argparse.HelpFormatter:
-    """Return a formatter for long flags."""
-    return argparse.HelpFormatter(prog, max_help_position=34, width=110)
-
-
 def _add_settings(parser: argparse.ArgumentParser, *, helped: Collection[str] | None = None) -> None:
     """Let a parser take the settings; its help shows those named by `helped`, or all in their groups."""
     parser.add_argument(
@@ -336,14 +332,8 @@ def _add_settings(parser: argparse.ArgumentParser, *, helped: Collection[str] | 
 class _Switch(argparse.Action):
     """A pair of flags, the first of which says true and the second false."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, option_string == self.option_strings[0])
+    def __call__(self, parser: object, namespace: argparse.Namespace, *given: object) -> None:
+        setattr(namespace, self.dest, given[-1] == self.option_strings[0])
 
 
 def _joined(words: Sequence[str]) -> list[str]:
@@ -364,7 +354,11 @@ def settings_length(words: Sequence[str]) -> int:
     option = _takes_value().get(words[0])
     if len(words) == 1 or (option is None and words[0] != CONFIG):
         return 1
-    return 1 if option is not None and option.bare is not None and not _may_be_browser(words[1]) else 2
+    if option is None or option.bare is None:
+        return 2
+    # A flag that needs no value takes the name of a browser, or a path.
+    takes_next = words[1] in OWN_BROWSERS or re.match(r"[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]", words[1])
+    return 2 if takes_next else 1
 
 
 @functools.cache
@@ -374,8 +368,3 @@ def _takes_value() -> Mapping[str, Option]:
         for option in all_options().values()
         if option.off_flag is None and not option.variable_only
     }
-
-
-def _may_be_browser(word: str) -> bool:
-    """Whether a word after a flag that needs no value is one for it: a name of a browser, or a path."""
-    return word in OWN_BROWSERS or re.match(r"[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]", word) is not None

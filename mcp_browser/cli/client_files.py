@@ -25,8 +25,7 @@ _END_OF_LINE = re.compile(r"[ \t]*(?://[^\n]*)?(?=\n)")
 def parsed(text: str, *, toml: bool) -> dict[str, Any]:
     """Return the content of a client's file; JSON may have comments and trailing commas, or be empty.
 
-    Raises:
-        ValueError: it is no TOML, or no JSON object.
+    Raises ValueError: it is no TOML, or no JSON object.
     """
     if toml:
         return tomllib.loads(text)
@@ -39,8 +38,7 @@ def parsed(text: str, *, toml: bool) -> dict[str, Any]:
 def with_entry(text: str, path: Sequence[str], entry: dict[str, Any], *, toml: bool) -> str | None:
     """Return the text with the entry at a path of keys; None where it cannot be put there alone.
 
-    Raises:
-        ValueError: it is no TOML, or no JSON object, or what stands on the path is none.
+    Raises ValueError: it is no TOML, or no JSON object, or what stands on the path is none.
     """
     wanted = parsed(text, toml=toml)
     tables = [wanted]

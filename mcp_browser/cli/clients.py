@@ -15,17 +15,6 @@ _BY_NAME: Mapping[Transport, str] = {"stdio": "stdio", "http": "http", "sse": "s
 _URLS: Mapping[Transport, str] = {"http": "url", "sse": "url"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
-    """How the server is started, or where it is reached."""
-
-    transport: Transport
-    command: str = ""
-    arguments: tuple[str, ...] = ()
-    url: str = ""
-    token: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Client:
     """A client: its files, and the form of an entry.
@@ -68,23 +57,25 @@ class Client:
         codex = os.environ.get("CODEX_HOME") or home / ".codex"
         return Path(self.file.format(home=home, config=config, zed=zed, codex=codex))
 
-    def entry(self, launch: Launch) -> dict[str, Any] | None:
-        """An entry for the server; None where the client does not speak that transport."""
-        kind = {"type": self.types[launch.transport]} if launch.transport in self.types else {}
-        if launch.transport == "stdio":
-            return {**kind, "command": launch.command, "args": list(launch.arguments)}
-        bearer = f"Bearer {launch.token}" if launch.token else None
+    def local_entry(self, command: str, *arguments: str) -> dict[str, Any]:
+        """An entry for a server that the client starts."""
+        kind = {"type": self.types["stdio"]} if "stdio" in self.types else {}
+        return {**kind, "command": command, "args": list(arguments)}
+
+    def remote_entry(self, transport: Transport, url: str, token: str | None = None) -> dict[str, Any] | None:
+        """An entry for a server at an address; None where the client does not speak that transport."""
+        bearer = f"Bearer {token}" if token else None
         if self.by_mcp_remote:
-            only = "http-only" if launch.transport == "http" else "sse-only"
-            arguments = ["-y", "mcp-remote", launch.url, "--transport", only]
+            arguments = ["-y", "mcp-remote", url, "--transport", f"{transport}-only"]
             if bearer is None:
                 return {"command": "npx", "args": arguments}
             # Claude Desktop on Windows breaks arguments at their spaces.
             arguments += ["--header", "Authorization:${AUTHORIZATION}"]
             return {"command": "npx", "args": arguments, "env": {"AUTHORIZATION": bearer}}
-        if launch.transport not in self.urls:
+        if transport not in self.urls:
             return None
-        entry: dict[str, Any] = {**kind, self.urls[launch.transport]: launch.url}
+        entry: dict[str, Any] = {"type": self.types[transport]} if transport in self.types else {}
+        entry[self.urls[transport]] = url
         if bearer is not None and self.is_toml:
             entry["bearer_token_env_var"] = TOKEN_VARIABLE
         elif bearer is not None:

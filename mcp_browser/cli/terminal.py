@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
@@ -32,7 +32,17 @@ from mcp_browser.pipeline import Prepare
 from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import all_options
-from mcp_browser.terminal import METHOD, READY, folder, is_own, remove, session_of, within
+from mcp_browser.terminal import (
+    FAILED,
+    METHOD,
+    READY,
+    WRONG_USAGE,
+    folder,
+    is_own,
+    remove,
+    session_of,
+    within,
+)
 from mcp_browser.text import counted
 from mcp_browser.version import __version__
 
@@ -45,7 +55,7 @@ if TYPE_CHECKING:
     from mcp_browser.server.sessions.sessions import Sessions
 
 DISTRIBUTION = "mcp-browser-server"
-FAILED, WRONG_USAGE, NO_BROWSER = 1, 2, 6
+NO_BROWSER = 6
 LONGEST_OUTPUT, FIRST_PART = 16_000, 4_000
 """Characters that are printed at most; of longer output, which is written to a file."""
 
@@ -107,7 +117,6 @@ class Background:
     unix: bool
     accepted: list[tuple[list[str], dict[str, str], str]]
     """Words, variables and folders by which the settings in force were asked for."""
-
     _token: str = field(default_factory=secrets.token_urlsafe)
     _proof: str = field(default_factory=secrets.token_urlsafe)
     """Without Unix sockets, what a client shows, and what shows that this is the server."""
@@ -290,10 +299,14 @@ class Background:
                 raise SettingsError(f"line {number}: {str(error).rstrip('.')}. Nothing was done.") from None
         calls: list[TerminalCommand] = []
         for may_be_listed, group in itertools.groupby(commands, self._may_be_listed):
-            some = list(group)
-            for at in range(0, len(some), MOST_ACTIONS if may_be_listed else 1):
-                part = some[at : at + MOST_ACTIONS] if may_be_listed else [some[at]]
-                calls.append(part[0] if len(part) == 1 else self._listed(part))
+            some, most = list(group), MOST_ACTIONS if may_be_listed else 1
+            for at in range(0, len(some), most):
+                part = some[at : at + most]
+                if len(part) > 1:
+                    actions = [{one.action.name: one.arguments} for one in part if one.action is not None]
+                    listed = self._commands.registry[DO_ACTIONS]
+                    part = [replace(whole, action=listed, arguments={"actions": actions})]
+                calls += part
         return calls
 
     def _may_be_listed(self, command: TerminalCommand) -> bool:
@@ -303,11 +316,6 @@ class Background:
         return DO_ACTIONS in self._commands.registry and (
             action.expansion is None or action.expansion.lenient
         )
-
-    def _listed(self, commands: Sequence[TerminalCommand]) -> TerminalCommand:
-        actions = [{one.action.name: one.arguments} for one in commands if one.action is not None]
-        action = self._commands.registry[DO_ACTIONS]
-        return TerminalCommand(action=action, arguments={"actions": actions}, as_json=commands[0].as_json)
 
     async def _call(
         self, request: "ServerRequestContext[Any, Any]", command: TerminalCommand, secret: str
@@ -391,7 +399,9 @@ async def _shown(
         }
         text = json.dumps(data, ensure_ascii=False)
     if result.is_error:
-        code = next((_code(error) for error in failures), FAILED)
+        error = next(iter(failures), None)
+        code = WRONG_USAGE if isinstance(error, InvalidArguments | UnknownAction) else FAILED
+        code = NO_BROWSER if isinstance(error, BrowserUnavailable) else code
         return {"output" if command.as_json else "errors": text, "code": code}
     if command.file is not None and files:
         await asyncio.to_thread(_copy, files[0], command.file)
@@ -419,9 +429,3 @@ def _copy(source: str, target: Path) -> None:
             picture.convert("RGB").save(target)
             return
     shutil.copyfile(source, target)
-
-
-def _code(error: ActionError) -> int:
-    if isinstance(error, BrowserUnavailable):
-        return NO_BROWSER
-    return WRONG_USAGE if isinstance(error, InvalidArguments | UnknownAction) else FAILED

@@ -10,7 +10,6 @@ import functools
 import re
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, Union, cast, get_args, get_origin
 
@@ -119,69 +118,37 @@ class Settings(SettingsGroup):
         return self.observation.console or ("all" if sees else "errors")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Option:
-    """One setting: where it stands in `Settings`, and how it is written everywhere else."""
+    """One setting: where it stands in `Settings`, and how it is written everywhere else.
 
-    group: str
-    name: str
-    field: FieldInfo
+    `bare` is the value of its flag where none follows, None where it needs one; `kinds` are the types of its
+    value, None left out.
+    """
 
-    def _declared(self, name: str) -> str | None:
-        extra = cast("Mapping[str, str]", self.field.json_schema_extra or {})
-        return extra.get(name)
-
-    @property
-    def key(self) -> str:
-        """The key in a configuration file, such as `action-timeout`."""
-        return self.name.replace("_", "-")
-
-    @property
-    def flag(self) -> str:
-        """The flag, such as `--action-timeout`."""
-        return f"--{self._declared('flag') or self.key}"
-
-    @property
-    def off_flag(self) -> str | None:
-        """The flag that switches it off, such as `--no-sandbox`, for a setting that is true or false."""
-        return f"--{self._declared('off_flag') or f'no-{self.key}'}" if bool in self.kinds else None
-
-    @property
-    def bare(self) -> str | None:
-        """The value of the flag where none follows; None where it needs one."""
-        return self._declared("bare")
-
-    @property
-    def variable(self) -> str:
-        """The environment variable, such as `MCP_BROWSER_ACTION_TIMEOUT`."""
-        return VARIABLE_PREFIX + self.name.upper()
-
-    @property
-    def variable_only(self) -> bool:
-        """Whether it is a variable only: everybody on a machine can read the command line of a program."""
-        return bool(self._declared("variable_only"))
-
-    @functools.cached_property
-    def kinds(self) -> tuple[Any, ...]:
-        """The types of its value, None left out."""
-        annotation = self.field.annotation
-        if get_origin(annotation) in (Union, types.UnionType):
-            parts = [part for part in get_args(annotation) if part is not type(None)]
-            return tuple(get_args(part)[0] if hasattr(part, "__metadata__") else part for part in parts)
-        return (annotation,)
-
-    @property
-    def repeatable(self) -> bool:
-        return any(get_origin(kind) is tuple for kind in self.kinds)
-
-    @property
-    def holds_paths(self) -> bool:
-        return any(kind is Path or "pathlib.Path" in str(kind) for kind in self.kinds)
-
-    @property
-    def may_be_secret(self) -> bool:
-        """Whether its value may carry a password, so that messages leave it out."""
-        return not self.field.repr
+    def __init__(self, group: str, name: str, field: FieldInfo) -> None:
+        declared = cast("Mapping[str, str]", field.json_schema_extra or {})
+        self.group, self.name, self.field = group, name, field
+        self.description = field.description or ""
+        is_union = get_origin(field.annotation) in (Union, types.UnionType)
+        forms: tuple[Any, ...] = get_args(field.annotation) if is_union else (field.annotation,)
+        marks = [*field.metadata, *(mark for form in forms for mark in getattr(form, "__metadata__", ()))]
+        self._placeholders = [mark.text for mark in marks if isinstance(mark, Placeholder)]
+        self.kinds: tuple[Any, ...] = tuple(
+            get_args(form)[0] if hasattr(form, "__metadata__") else form
+            for form in forms
+            if form is not type(None)
+        )
+        self.repeatable = any(get_origin(kind) is tuple for kind in self.kinds)
+        self.holds_paths = any(kind is Path or "pathlib.Path" in str(kind) for kind in self.kinds)
+        self.key = name.replace("_", "-")  # In a configuration file, such as `action-timeout`
+        self.flag = f"--{declared.get('flag', self.key)}"
+        off_flag = f"--{declared.get('off_flag', f'no-{self.key}')}"
+        self.off_flag = off_flag if bool in self.kinds else None  # Such as `--no-sandbox`
+        self.bare = declared.get("bare")
+        self.variable = VARIABLE_PREFIX + name.upper()
+        # Everybody on a machine can read the command line of a program.
+        self.variable_only = bool(declared.get("variable_only"))
+        self.may_be_secret = not field.repr  # It may carry a password, so that messages leave it out.
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -192,13 +159,8 @@ class Option:
         """What stands for the value in the help, such as SECONDS."""
         if self.choices:
             return "|".join(self.choices)
-        kinds = get_args(self.field.annotation) or (self.field.annotation,)
-        marks = [
-            *self.field.metadata,
-            *(mark for kind in kinds for mark in getattr(kind, "__metadata__", ())),
-        ]
-        if written := [mark.text for mark in marks if isinstance(mark, Placeholder)]:
-            return written[-1]
+        if self._placeholders:
+            return self._placeholders[-1]
         names = {int: "NUMBER", float: "NUMBER", Viewport: "WIDTHxHEIGHT"}
         return next(
             (names[kind] for kind in self.kinds if kind in names), "FILE" if self.holds_paths else "TEXT"
@@ -214,30 +176,13 @@ class Option:
         if self.kinds == (Viewport,):
             return "WIDTHxHEIGHT, such as 1280x720, each from 100 to 10000"
         if int in self.kinds or float in self.kinds:
-            return f"a{' whole' if int in self.kinds else ''} number{self._limits()}"
+            return f"a{' whole' if int in self.kinds else ''} number{_limits(self.field)}"
         return "a list of texts" if self.repeatable else "a text"
-
-    def _limits(self) -> str:
-        found = {
-            name: limit
-            for mark in self.field.metadata
-            for name in ("gt", "ge", "le")
-            if (limit := getattr(mark, name, None)) is not None
-        }
-        if "gt" in found:
-            return f" above {found['gt']}" + (f" and up to {found['le']}" if "le" in found else "")
-        if "ge" in found:
-            return f" from {found['ge']}" + (f" to {found['le']}" if "le" in found else "")
-        return ""
 
     @property
     def default(self) -> str:
         """The default as it would be written; empty where there is none."""
         return self.written(self.field.default)
-
-    @property
-    def description(self) -> str:
-        return self.field.description or ""
 
     def written(self, value: object) -> str:
         """Return a value as it would be written, without passwords."""
@@ -260,6 +205,20 @@ class Option:
                 if self.may_be_secret:
                     text = re.sub(r"^(\w+://)?.*@", r"\1***@", text.partition("?")[0])
                 return without_secrets(text)
+
+
+def _limits(field: FieldInfo) -> str:
+    found = {
+        name: limit
+        for mark in field.metadata
+        for name in ("gt", "ge", "le")
+        if (limit := getattr(mark, name, None)) is not None
+    }
+    if "gt" in found:
+        return f" above {found['gt']}" + (f" and up to {found['le']}" if "le" in found else "")
+    if "ge" in found:
+        return f" from {found['ge']}" + (f" to {found['le']}" if "le" in found else "")
+    return ""
 
 
 def without_secrets(text: str) -> str:
@@ -288,7 +247,7 @@ def all_groups() -> Mapping[str, type[SettingsGroup]]:
 def all_options() -> Mapping[str, Option]:
     """Return every setting by its field's name, in the order of `Settings`."""
     return {
-        name: Option(group=group, name=name, field=field)
+        name: Option(group, name, field)
         for group, model in all_groups().items()
         for name, field in model.model_fields.items()
     }

@@ -101,13 +101,6 @@ class BrowserSettings(SettingsGroup):
         return self.cdp_endpoint is not None or self.connect is not None
 
     @property
-    def not_for_connect(self) -> tuple[str, ...]:
-        """The settings that are given and say what only a browser can be that is started here."""
-        fit = {"connect", "connect_tabs", "init_scripts", "extra_headers"}
-        given = self.model_fields_set - fit if self.connect is not None else ()
-        return tuple(name for name in type(self).model_fields if name in given)
-
-    @property
     def selenium_grid(self) -> str | None:
         """The browser endpoint where it is that of a Selenium Grid."""
         endpoint = self.browser_endpoint
@@ -140,13 +133,6 @@ class EgressSettings(SettingsGroup):
     def restricts(self, *, remote: bool) -> bool:
         """Whether there is anything that the browser may not connect to."""
         return bool(self.allow_domains or self.block_domains) or self.blocks_private(remote=remote)
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """The settings that restrict where the browser may connect to, those by default left out."""
-        return tuple(
-            name for name in ("allow_domains", "block_domains", "block_private") if getattr(self, name)
-        )
 
 
 class ServerSettings(SettingsGroup):

@@ -89,11 +89,7 @@ def _split_paths(value: Any) -> Any:
 
 
 def known_timezone(value: str) -> str:
-    """Return the name of a time zone.
-
-    Raises:
-        ValueError: there is no such zone; the message completes `must be …`.
-    """
+    """Return the name of a time zone. Raises ValueError, whose message completes `must be …`."""
     known = available_timezones()
     if known and value not in known:
         raise ValueError("an IANA time zone, such as Europe/Berlin")
@@ -101,11 +97,7 @@ def known_timezone(value: str) -> str:
 
 
 def known_locale(value: str) -> str:
-    """Return the name of a language and region, with hyphens.
-
-    Raises:
-        ValueError: it is not written as one; the message completes `must be …`.
-    """
+    """Return the name of a language and region, with hyphens. Raises ValueError as `known_timezone` does."""
     if not re.match(LOCALE, value):
         raise ValueError("a language, or a language and region, such as de or de-DE")
     return value.replace("_", "-")
