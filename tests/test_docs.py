@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from mcp_browser.cli.clients import CLIENTS
 from scripts import examples, generate_docs, server_examples
 from tests.support.client import browsing
+from tests.support.process import succeeds
 from tests.support.site import Site
 
 ROOT = Path(__file__).parent.parent
@@ -40,9 +40,7 @@ async def test_the_examples_of_the_tools_are_what_the_tools_really_tell() -> Non
 
 @pytest.mark.slow
 def test_the_generated_documents_are_up_to_date() -> None:
-    check = [sys.executable, "scripts/generate_docs.py", "--check"]
-    done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeeds(sys.executable, "scripts/generate_docs.py", "--check", cwd=ROOT)
 
 
 @pytest.mark.parametrize("name", ["try", "test"])
