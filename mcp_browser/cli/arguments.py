@@ -3,7 +3,6 @@
 import argparse
 import functools
 import re
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -249,16 +248,6 @@ class Parser(argparse.ArgumentParser):
         raise SettingsError(f"{message}; see {self.prog.partition(' ')[2]} --help.".replace("  ", " "))
 
 
-class _Version(argparse.Action):
-    """Prints the version; looks it up only then, since that takes a server's start too long."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from mcp_browser import __version__  # noqa: PLC0415
-
-        sys.stdout.write(f"mcp-browser {__version__}\n")
-        parser.exit()
-
-
 def whole_parser(
     add_actions: Callable[[Any], None] | None = None, words: Sequence[str] = tuple(COMMANDS)
 ) -> argparse.ArgumentParser:
@@ -277,7 +266,12 @@ def whole_parser(
         "--config file, such as action-timeout = 5. A flag wins over a variable, a variable over the file. "
         "`mcp-browser doctor` shows what is in force and where it came from.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    version = ""
+    if "--version" in words:
+        from mcp_browser import __version__ as version  # noqa: PLC0415 - it slows down a server's start
+    parser.add_argument(
+        "--version", action="version", version=f"mcp-browser {version}", help="print the version and exit"
+    )
     parser.add_argument(
         "--stdio", action="store_true", help="serve over standard input and output (the default)"
     )
