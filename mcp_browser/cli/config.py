@@ -23,11 +23,11 @@ from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Cli
 from mcp_browser.cli.sources import LoadedSettings, with_all_tools
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import Settings, all_options, did_you_mean
+from mcp_browser.version import DISTRIBUTION
 
 if TYPE_CHECKING:
     from mcp_browser.actions.registry import RegisteredAction, Registry
 
-DISTRIBUTION = "mcp-browser-server"
 NAME = "browser"
 SKILL = "mcp-browser"
 

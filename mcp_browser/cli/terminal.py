@@ -35,6 +35,7 @@ from mcp_browser.settings import all_options
 from mcp_browser.terminal import (
     FAILED,
     METHOD,
+    NO_ACTION,
     READY,
     WRONG_USAGE,
     folder,
@@ -44,7 +45,7 @@ from mcp_browser.terminal import (
     within,
 )
 from mcp_browser.text import counted
-from mcp_browser.version import __version__
+from mcp_browser.version import DISTRIBUTION, __version__
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -54,19 +55,17 @@ if TYPE_CHECKING:
     from mcp_browser.server.app import BrowserServer, Offers
     from mcp_browser.server.sessions.sessions import Sessions
 
-DISTRIBUTION = "mcp-browser-server"
 NO_BROWSER = 6
 LONGEST_OUTPUT, FIRST_PART = 16_000, 4_000
 """Characters that are printed at most; of longer output, which is written to a file."""
 
-_NO_ACTION = "name an action; `mcp-browser do --help` lists them."
 Result = dict[str, Any]  # What the client prints
 
 
 def show_help(words: Sequence[str]) -> NoReturn:
     """Print the help of `do`, or of an action, and exit; raises SettingsError."""
     if not words:
-        raise SettingsError(_NO_ACTION)
+        raise SettingsError(NO_ACTION)
     _, settings, rest = split([word for word in session_of(words)[1] if word not in ("-h", "--help")])
     commands = Commands(load_actions(_loaded(settings).settings.tools))
     asked = [name for name in rest[:1] if name in OTHERS or commands.action(name)]
@@ -213,12 +212,14 @@ class Background:
             return {"wants": "end"}
         if asked.words[0] == "status":
             return await self._status()
-        if (version := _version(asked.path)) not in (None, __version__):
+        # What is installed for the program that asks, by its path of modules.
+        installed = next(iter(distributions(name=DISTRIBUTION, path=asked.path)), None)
+        if installed is not None and installed.version != __version__:
             return {
                 "wants": "restart",
                 "process": own,
-                "errors": f"the background server was version {__version__}, this is {version}: it is "
-                "replaced, and its pages are closed.",
+                "errors": f"the background server was version {__version__}, this is {installed.version}: it "
+                "is replaced, and its pages are closed.",
             }
         async with self._turn:
             self._used = time.monotonic()
@@ -247,7 +248,7 @@ class Background:
         before, settings, words = split(asked.words)
         self._check(settings, asked.environment)
         if not words:
-            raise SettingsError(_NO_ACTION)
+            raise SettingsError(NO_ACTION)
         command = self._commands.parse(words, before)
         if asked.input is None and (command.reads_secret or command.action is None):
             return {"wants": "secret" if command.reads_secret else "input"}
@@ -360,12 +361,6 @@ class Background:
             return filled
 
         return prepare
-
-
-def _version(path: Sequence[str]) -> str | None:
-    """The version that is installed for a program with this path of modules; None where none is found."""
-    found = next(iter(distributions(name=DISTRIBUTION, path=list(path))), None)
-    return None if found is None else found.version
 
 
 async def _shown(
