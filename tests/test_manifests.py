@@ -88,19 +88,15 @@ async def test_a_client_configuration_starts_the_server(name: str) -> None:
     assert "go_to_url" in [tool.name for tool in tools]
 
 
-def test_every_manifest_names_this_version() -> None:
+def test_every_manifest_names_this_version_and_the_readme_its_name() -> None:
     server = parsed("server.json")
+    assert f"mcp-name: {server['name']}" in (ROOT / "README.md").read_text("utf-8")
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
     by_name, bundle = server["packages"]
     assert {server["version"], by_name["version"], bundle["version"]} == {version()}
     assert by_name["identifier"] == project()["project"]["name"]
     assert version() in bundle["identifier"]
     assert parsed("mcpb/manifest.json")["version"] == version()
-
-
-def test_the_readme_carries_the_name_that_the_registry_looks_for() -> None:
-    name = parsed("server.json")["name"]
-    assert f"mcp-name: {name}" in (ROOT / "README.md").read_text("utf-8")
-    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", name)
 
 
 def test_the_registrys_entry_names_settings_that_there_are() -> None:
