@@ -79,8 +79,12 @@ class Agent:
         settings = settings or (session.settings if session is not None else Settings())
         if isinstance(task, str):
             task = Task(text=task, budget=Budget(steps=settings.agent.max_steps))
-        given: dict[str, Any] = {"start_url": start_url, "output_schema": _json_schema(output_schema)}
-        task = task.model_copy(update={name: value for name, value in given.items() if value is not None})
+        if start_url is not None:
+            task = task.model_copy(update={"start_url": start_url})
+        if output_schema is not None:
+            is_model = isinstance(output_schema, type)
+            schema = output_schema.model_json_schema() if is_model else dict(output_schema)
+            task = task.model_copy(update={"output_schema": schema})
         self.history = AgentHistory(id=new_task_id(), task=task)
         self.control = Control()
         self._state = AgentState()
@@ -189,9 +193,3 @@ class Agent:
         for name, secret in self._given_secrets.items():
             found.add(name, secret)
         return found.only(dict.fromkeys((*names, *self._given_secrets)))
-
-
-def _json_schema(form: type[BaseModel] | Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if form is None or isinstance(form, Mapping):
-        return dict(form) if form is not None else None
-    return form.model_json_schema()

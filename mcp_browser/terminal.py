@@ -27,6 +27,7 @@ MOST_STARTS = 5
 ANSWER_SECONDS = 10.0
 """How long a server may take to say how it is; to end, twice as long."""
 
+NO_ACTION = "name an action; `mcp-browser do --help` lists them."
 _ENDED = "The background server ended before it answered: look with get_state what was done."
 _ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -44,7 +45,7 @@ def main(words: Sequence[str]) -> int:
     try:
         name, words = session_of(words)
         if not words:
-            raise Unusable("name an action; `mcp-browser do --help` lists them.")
+            raise Unusable(NO_ACTION)
         os.makedirs(folder(), mode=0o700, exist_ok=True)
         checked(folder())
         if words[0] in ("status", "stop"):

@@ -2,4 +2,5 @@
 
 from importlib.metadata import version
 
-__version__ = version("mcp-browser-server")
+DISTRIBUTION = "mcp-browser-server"
+__version__ = version(DISTRIBUTION)

@@ -15,7 +15,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.agent.record.history import history_schema
-from mcp_browser.cli.clients import CLIENTS, Client, Launch
+from mcp_browser.cli.clients import CLIENTS, Client
 from mcp_browser.cli.config import NAME, entry_as_text
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.person import PersonTools
@@ -24,8 +24,7 @@ from mcp_browser.server.runs.files import TaskFiles
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tool_groups import AGENT_TOOLS, PERSON, SESSIONS
-from mcp_browser.settings import Settings, all_options, group_titles
-from mcp_browser.settings.options import Option
+from mcp_browser.settings import Option, Settings, all_options, group_titles
 from scripts.counterparts import counterpart_tables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -222,8 +221,7 @@ SYSTEMS = {
 def _clients() -> str:
     lines: list[str] = []
     for name, client in CLIENTS.items():
-        entry = client.entry(Launch(transport="stdio", command="mcp-browser", arguments=("--stdio",)))
-        assert entry is not None
+        entry = client.local_entry("mcp-browser", "--stdio")
         lines += ["", f"### {client.title}", "", "```bash", f"mcp-browser config {name} --write", "```", ""]
         language = "toml" if client.is_toml else "json"
         lines += [f"Its file is {_places(client)}. There it has:", "", f"```{language}"]

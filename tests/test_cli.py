@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from mcp_browser.cli import command_of, main
 from mcp_browser.cli.arguments import COMMANDS
 from mcp_browser.cli.progress import show_goal
 from mcp_browser.errors import BrowserNotFound
-from mcp_browser.settings import BrowserSettings, all_options
+from mcp_browser.server.http.auth.tokens import TokenSource
+from mcp_browser.settings import AccessSettings, BrowserSettings, all_options
 from tests.support.process import own_environment, warnings_aside
 
 LINE = re.compile(r'^\s*\*?\[\d+\] \S+ "', re.MULTILINE)
@@ -57,6 +59,22 @@ def test_a_program_reads_whole_lines() -> None:
     written, call = StringIO(), f"input_text(index=1, text='{'a tea ' * 20}')"
     show_goal(Console(file=written, width=40), 1, "Type", "", [call])
     assert written.getvalue().splitlines() == ["  1  Type", f"     {call}"]
+
+
+def test_a_token_is_printed_alone_and_its_hash_added_to_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tokens"
+    assert "a token's name is" in run_here(capsys, "token", "two words", "--tokens", str(path))[2]
+    assert not path.exists()
+    code, printed, error = run_here(capsys, "token", "alice", "--tokens", str(path))
+    token = printed.strip()
+    assert (code, len(token)) == (0, 43)
+    assert token not in error + path.read_text()
+    assert TokenSource(AccessSettings(tokens=path)).name_of(token) == "alice"
+    code, printed, error = run_here(capsys, "token")
+    assert (code, len(printed.strip())) == (0, 43)
+    assert "MCP_BROWSER_TOKEN=default:TOKEN" in error
 
 
 def test_the_version_is_told() -> None:
@@ -112,27 +130,24 @@ def test_each_command_has_help_of_its_own(command: str, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--tools", "no-such-group"], "no-such-group"),
-        (["--exclude-actions", "fly"], "fly"),
-        (["doctor", "--hedless"], "did you mean --headless"),
-        (["--stdio", "--http"], "--stdio and --http or --sse exclude each other"),
-        (
-            ["--stdio", "--device", "iPhone 99"],
-            "There is no device 'iPhone 99' in Playwright's list. Some of its",
-        ),
-        (["record", "--device", "iPhone 99"], "device: There is no device 'iPhone 99'"),
-        (["--http", "--tls-cert", __file__], "needs tls-key"),
-        (["--http", "--tls-cert", __file__, "--tls-key", __file__], "tls-cert or tls-key cannot be used"),
-        (["--http", "--profile", "/tmp/none"], "--profiles FOLDER keeps named profiles"),
-        (["--http", "--insecure", "--host", "no-such-host.invalid"], "cannot listen at no-such-host.invalid"),
-        (["--http", "--host", "0.0.0.0"], "lets everybody in the network use this browser"),
+        ("--tools no-such-group", "no-such-group"),
+        ("--exclude-actions fly", "fly"),
+        ("doctor --hedless", "did you mean --headless"),
+        ("--stdio --http", "--stdio and --http or --sse exclude each other"),
+        ("--stdio --device iPhone", "There is no device 'iPhone' in Playwright's list. Some of its"),
+        ("record --device iPhone", "device: There is no device 'iPhone'"),
+        (f"--http --tls-cert {__file__}", "needs tls-key"),
+        (f"--http --tls-cert {__file__} --tls-key {__file__}", "tls-cert or tls-key cannot be used"),
+        ("--http --profile /tmp/none", "--profiles FOLDER keeps named profiles"),
+        ("--http --insecure --host no-such-host.invalid", "cannot listen at no-such-host.invalid"),
+        ("--http --host 0.0.0.0", "lets everybody in the network use this browser"),
     ],
     ids=str,
 )
 def test_a_wrong_setting_is_one_line_and_exit_code_2(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    words: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, printed, error = run_here(capsys, *words)
+    code, printed, error = run_here(capsys, *words.split())
 
     assert code == 2
     assert printed == ""
@@ -209,7 +224,7 @@ def test_trying_gets_a_browser_first_where_there_is_none(
     def installed(_installer: Installer, settings: BrowserSettings) -> None:
         sys.stdout.write(f"Installing {settings.browser}.\n")
 
-    monkeypatch.setattr("mcp_browser.cli.trial.find_browser", none_is_found)
+    monkeypatch.setattr("mcp_browser.cli.install.find_browser", none_is_found)
     monkeypatch.setattr(Installer, "install_browser", installed)
 
     code = main(["try", "--headless", "--output-dir", str(tmp_path)])
@@ -234,6 +249,13 @@ def test_trying_an_address_that_cannot_be_opened_is_one_line_and_exit_code_1() -
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
 def test_a_terminal_is_shown_colours() -> None:
+    shown = at_a_terminal("-m", "mcp_browser", "try", "--headless")
+    assert "\x1b[" in shown
+    assert "Add The Tide Tables" in shown
+
+
+def at_a_terminal(*words: str, typed: bytes = b"") -> str:
+    """What Python shows at a terminal of its own, once it has ended well."""
     import pty  # noqa: PLC0415 - not there on Windows
 
     try:
@@ -242,24 +264,17 @@ def test_a_terminal_is_shown_colours() -> None:
         pytest.skip("this machine has no pseudo-terminals")
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
     environment.pop("NO_COLOR", None)
-    command = [sys.executable, "-m", "mcp_browser", "try", "--headless"]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=there, env=environment) as process:
-        os.close(there)
-        shown = _read_all(here)
-    assert process.returncode == 0
-    assert "\x1b[" in shown
-    assert "Add The Tide Tables" in shown
-
-
-def _read_all(descriptor: int) -> str:
+    ends = dict.fromkeys(("stdin", "stdout", "stderr"), there)
     parts: list[bytes] = []
-    try:
-        while part := os.read(descriptor, 65536):
-            parts.append(part)
-    except OSError:
-        # How Linux tells that the other end is closed.
-        pass
-    os.close(descriptor)
+    with subprocess.Popen([sys.executable, *words], **ends, env=environment) as process:
+        os.close(there)
+        os.write(here, typed)
+        # The end of a terminal is an error on Linux.
+        with suppress(OSError):
+            while part := os.read(here, 65536):
+                parts.append(part)
+    os.close(here)
+    assert process.returncode == 0
     return b"".join(parts).decode()
 
 
@@ -323,22 +338,13 @@ def test_what_is_no_browser_is_not_ready() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
-def test_a_person_at_a_terminal_is_asked_before_packages_are_installed(tmp_path: Path) -> None:
-    import pty  # noqa: PLC0415 - not there on Windows
-
-    here, there = pty.openpty()
+def test_a_person_at_a_terminal_is_asked_before_packages_are_installed() -> None:
     program = (
-        "from mcp_browser.cli.install import StatusLine, asking\n"
-        "allowed = asking(StatusLine(), with_deps=False)\n"
-        "print(allowed('one'), allowed('two'))"
+        "from mcp_browser.cli.install import StatusLine\n"
+        "line = StatusLine()\n"
+        "print(*(line.allows(what, with_deps=False) for what in ('one', 'two')))"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=there, stdout=there, stderr=there
-    ) as process:
-        os.close(there)
-        os.write(here, b"y\n\n")
-        shown = _read_all(here)
-    assert process.returncode == 0
+    shown = at_a_terminal("-c", program, typed=b"y\n\n")
     assert "Install one, with the system's package manager? [y/N]" in shown
     assert "True False" in shown
 

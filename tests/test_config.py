@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
 from mcp_browser.cli.client_files import parsed, with_entry
-from mcp_browser.cli.clients import CLIENTS, Launch
-from mcp_browser.cli.config import DISTRIBUTION
+from mcp_browser.cli.clients import CLIENTS
+from mcp_browser.version import DISTRIBUTION
 from tests.support.site import Site
 from tests.test_cli import run_here
 
@@ -345,6 +345,21 @@ def same(one: object, other: object) -> bool:
 ENTRIES = st.fixed_dictionaries({"command": KEYS, "args": st.lists(KEYS, max_size=2)})
 
 
+def with_entry_alone(
+    text: str, content: dict[str, Any], entry: dict[str, Any], *, key: str, toml: bool
+) -> str | None:
+    """The text with the entry, which is all that has changed; "" where it has no place, which is refused."""
+    servers: Any = content.setdefault(key, {})
+    if not is_table(servers) or not is_table(servers.get("browser", {})):
+        with pytest.raises(ValueError, match=f"is no {'table' if toml else 'object'}"):
+            with_entry(text, (key, "browser"), entry, toml=toml)
+        return ""
+    after = with_entry(text, (key, "browser"), entry, toml=toml)
+    servers["browser"] = entry
+    assert after is None or same(parsed(after, toml=toml), content)
+    return after
+
+
 @pytest.mark.slow
 @given(written=json_documents(), entry=ENTRIES, windows=st.booleans())
 def test_json_changes_by_the_entry_alone_or_not_at_all(
@@ -353,16 +368,9 @@ def test_json_changes_by_the_entry_alone_or_not_at_all(
     text, content = written
     text = text.replace("\n", "\r\n") if windows else text
     assert same(parsed(text, toml=False), content)
-    servers: Any = content.setdefault("mcpServers", {})
-    if not is_table(servers) or not is_table(servers.get("browser", {})):
-        with pytest.raises(ValueError, match="is no object"):
-            with_entry(text, ("mcpServers", "browser"), entry, toml=False)
-        return
-    after = with_entry(text, ("mcpServers", "browser"), entry, toml=False)
-    servers["browser"] = entry
+    after = with_entry_alone(text, content, entry, key="mcpServers", toml=False)
     assert after is not None or "/" in text, "only comments are a reason"
-    if after is not None:
-        assert same(parsed(after, toml=False), content)
+    if after:
         for comment in ("/* , */", '// "browser": {'):
             assert after.count(comment) == text.count(comment)
         assert "\r\n" not in text or "\n" not in after.replace("\r\n", "")
@@ -378,18 +386,12 @@ def test_toml_changes_by_the_entry_alone_or_not_at_all(
         content = tomllib.loads(text)
     except ValueError:
         reject()
-    servers: Any = content.setdefault("mcp_servers", {})
-    if not is_table(servers) or not is_table(servers.get("browser", {})):
-        with pytest.raises(ValueError, match="is no table"):
-            with_entry(text, ("mcp_servers", "browser"), entry, toml=True)
-        return
-    after = with_entry(text, ("mcp_servers", "browser"), entry, toml=True)
-    new = "browser" not in servers
-    servers["browser"] = entry
-    if after is not None:
-        assert same(tomllib.loads(after), content)
-        assert all(comment in after for comment in COMMENTS if comment in text) or not new
+    servers: Any = content.get("mcp_servers", {})
+    new = not is_table(servers) or "browser" not in servers
+    after = with_entry_alone(text, content, entry, key="mcp_servers", toml=True)
     assert after is not None or not new, "a new one can always be put there"
+    kept = not after or all(comment in after for comment in COMMENTS if comment in text)
+    assert kept or not new
 
 
 @pytest.mark.parametrize(
@@ -410,7 +412,7 @@ def test_an_empty_file_becomes_one_with_the_entry() -> None:
 
 def test_an_entry_says_nothing_of_a_token_where_there_is_none() -> None:
     for client in CLIENTS.values():
-        entry = client.entry(Launch(transport="http", url=URL))
+        entry = client.remote_entry("http", URL)
         assert entry is not None
         assert not {"headers", "env", "bearer_token_env_var"} & entry.keys()
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from mcp_browser.cli.clients import CLIENTS
 from scripts import examples, generate_docs, server_examples
 from tests.support.client import browsing
+from tests.support.process import succeeds
 from tests.support.site import Site
 
 ROOT = Path(__file__).parent.parent
@@ -40,25 +40,20 @@ async def test_the_examples_of_the_tools_are_what_the_tools_really_tell() -> Non
 
 @pytest.mark.slow
 def test_the_generated_documents_are_up_to_date() -> None:
-    check = [sys.executable, "scripts/generate_docs.py", "--check"]
-    done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeeds(sys.executable, "scripts/generate_docs.py", "--check", cwd=ROOT)
 
 
-@pytest.mark.parametrize("name", ["try", "test"])
-def test_each_of_the_two_commands_is_one_line_that_does_its_own_set_up(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "last"), [("try", ".venv/bin/mcp-browser try --with-deps"), ("test", ".venv/bin/just test")]
+)
+def test_each_of_the_two_commands_is_one_line_that_does_its_own_set_up_and_the_ci_runs_it(
+    name: str, last: str
+) -> None:
     command = block(f"command: {name}")
     assert "\n" not in command
     assert command.startswith("python3 -m venv .venv && .venv/bin/pip install")
-    assert command.endswith(
-        {"try": ".venv/bin/mcp-browser try --with-deps", "test": ".venv/bin/just test"}[name]
-    )
-
-
-def test_the_ci_runs_the_two_commands_from_the_readme() -> None:
-    script = (ROOT / ".ci" / "run").read_text("utf-8")
-    for name in ("try", "test"):
-        assert f'bash -euc "$(readme_command {name})"' in script
+    assert command.endswith(last)
+    assert f'bash -euc "$(readme_command {name})"' in (ROOT / ".ci" / "run").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["claude-desktop.json", "cursor.json", "vscode.json"])

@@ -1,4 +1,4 @@
-"""What the documents show in blocks, commands and links: each can be read by what it is for."""
+"""What the documents show in blocks, commands, links and messages: each can be read by what it is for."""
 
 import ast
 import importlib
@@ -183,3 +183,27 @@ def test_a_counterpart_that_does_not_exist_is_refused(
     monkeypatch.setattr(counterparts, "_DATA", {"other": [{"section": "All", "rows": [row]}]})
     with pytest.raises(SystemExit, match=re.escape(problem)):
         counterparts.counterpart_tables("other", generate_docs.groups(), generate_docs.schemas(), ["--http"])
+
+
+def texts() -> str:
+    """The package's source, each text of which stands on one line, whatever lines it is written on."""
+    source = "\n".join(file.read_text("utf-8") for file in sorted((ROOT / "mcp_browser").rglob("*.py")))
+    return re.sub(r'"\n\s+f?"', "", source)
+
+
+def test_each_message_that_is_explained_is_one_of_the_program_s() -> None:
+    page = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
+    messages: list[str] = re.findall(r"^### `(.*)`$", page, re.MULTILINE)
+    source = texts()
+    lines = source.split("\n")
+
+    def occurs(message: str) -> bool:
+        parts = message.split("…")
+        longest = max(parts, key=len)
+        wanted = re.compile("[^\n]*?".join(map(re.escape, parts)))
+        return longest in source and any(wanted.search(line) for line in lines if longest in line)
+
+    assert len(messages) > 40
+    assert len(set(messages)) == len(messages)
+    assert [message for message in messages if not occurs(message)] == []
+    assert not occurs("The moon … is covered.")

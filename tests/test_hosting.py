@@ -24,6 +24,7 @@ from mcp_browser.server.startup import CLOSING_SECONDS
 from mcp_browser.settings import Settings
 from tests.support.kubernetes import FOLDERS, chart, problems, render, rendered
 from tests.support.packages import debian_package
+from tests.support.process import succeeds
 from tests.test_manifests import version
 
 ROOT = Path(__file__).parent.parent
@@ -343,23 +344,18 @@ def test_alerts_and_dashboard_ask_for_figures_that_there_are() -> None:
 @pytest.mark.apps
 def test_the_alerts_fire_when_they_should_and_each_query_is_one(tmp_path: Path) -> None:
     promtool = shutil.which("promtool") or str(debian_package("prometheus") / "usr/bin/promtool")
-
-    def check(*words: str, folder: Path) -> None:
-        done = subprocess.run([promtool, *words], cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    check("check", "rules", "alerts.yaml", folder=MANIFESTS / "prometheus")
-    check("test", "rules", "alerts.test.yaml", folder=MANIFESTS / "prometheus")
+    succeeds(promtool, "check", "rules", "alerts.yaml", cwd=MANIFESTS / "prometheus")
+    succeeds(promtool, "test", "rules", "alerts.test.yaml", cwd=MANIFESTS / "prometheus")
     shutil.copy(MANIFESTS / "prometheus" / "alerts.yaml", tmp_path)
     shutil.copy(MANIFESTS / "container" / "prometheus.yaml", tmp_path)
-    check("check", "config", "prometheus.yaml", folder=tmp_path)
+    succeeds(promtool, "check", "config", "prometheus.yaml", cwd=tmp_path)
     rules = [
         {"record": f"query:{number}", "expr": query.replace("$__rate_interval", "1m")}
         for number, query in enumerate(queries())
         if not query.startswith("label_values")
     ]
     (tmp_path / "queries.yaml").write_text(json.dumps({"groups": [{"name": "queries", "rules": rules}]}))
-    check("check", "rules", "queries.yaml", folder=tmp_path)
+    succeeds(promtool, "check", "rules", "queries.yaml", cwd=tmp_path)
 
 
 UNIT = MANIFESTS / "systemd" / "mcp-browser.service"

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import tomllib
 import zipfile
@@ -18,7 +17,7 @@ from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.sources import load_settings
 from mcp_browser.settings import all_options
 from tests.support.packages import npm_packages, python_packages
-from tests.support.process import own_environment
+from tests.support.process import own_environment, succeeds
 
 ROOT = Path(__file__).parent.parent
 MANIFESTS = ROOT / "manifests"
@@ -54,8 +53,7 @@ async def tools_of(command: str, arguments: list[str], **environment: str) -> li
 
 def bundle(folder: Path) -> Path:
     """The MCP bundle, built and unpacked in a folder."""
-    build = [sys.executable, "scripts/build_bundle.py", str(folder)]
-    told = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    told = succeeds(sys.executable, "scripts/build_bundle.py", folder, cwd=ROOT)
     with zipfile.ZipFile(told.strip()) as archive:
         archive.extractall(folder / "unpacked")
     return folder / "unpacked"
@@ -90,19 +88,15 @@ async def test_a_client_configuration_starts_the_server(name: str) -> None:
     assert "go_to_url" in [tool.name for tool in tools]
 
 
-def test_every_manifest_names_this_version() -> None:
+def test_every_manifest_names_this_version_and_the_readme_its_name() -> None:
     server = parsed("server.json")
+    assert f"mcp-name: {server['name']}" in (ROOT / "README.md").read_text("utf-8")
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
     by_name, bundle = server["packages"]
     assert {server["version"], by_name["version"], bundle["version"]} == {version()}
     assert by_name["identifier"] == project()["project"]["name"]
     assert version() in bundle["identifier"]
     assert parsed("mcpb/manifest.json")["version"] == version()
-
-
-def test_the_readme_carries_the_name_that_the_registry_looks_for() -> None:
-    name = parsed("server.json")["name"]
-    assert f"mcp-name: {name}" in (ROOT / "README.md").read_text("utf-8")
-    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", name)
 
 
 def test_the_registrys_entry_names_settings_that_there_are() -> None:
@@ -159,14 +153,7 @@ def test_the_bundles_configuration_is_valid_as_it_comes_and_its_first_start_not_
 def test_the_bundles_manifest_passes_the_bundlers_own_check(tmp_path: Path) -> None:
     modules = npm_packages("mcpb", "@anthropic-ai/mcpb@2.1.2")
     folder = bundle(tmp_path)
-    checked = subprocess.run(
-        [modules / ".bin" / "mcpb", "validate", folder / "manifest.json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    succeeds(modules / ".bin" / "mcpb", "validate", folder / "manifest.json")
     schema = modules / "@anthropic-ai" / "mcpb" / "schemas" / "mcpb-manifest-v0.4.schema.json"
     _validate(parsed("mcpb/manifest.json"), schema)
 

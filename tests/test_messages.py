@@ -1,10 +1,6 @@
 """What a person is told who has given something wrong: one line that says what to do instead."""
 
-import http.server
 import json
-import ssl
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +13,7 @@ from mcp_browser.settings import FileSettings
 from mcp_browser.text import counted
 from tests.support.certificates import self_signed
 from tests.support.client import browsing
+from tests.support.site import Site
 from tests.test_cli import run, run_here
 from tests.test_docs import block
 
@@ -121,33 +118,12 @@ def test_the_documented_script_does_its_task(tmp_path: Path) -> None:
     assert "The Tide Tables is in the basket." in done.stdout, done.stderr
 
 
-@pytest.fixture
-def unsigned_site(tmp_path: Path) -> Iterator[str]:
-    """A page over https whose certificate nobody has signed but itself; its address."""
-    pem = self_signed(tmp_path, "127.0.0.1")
-    folder = tmp_path / "www"
-    folder.mkdir()
-    (folder / "index.html").write_text("<h1>Mine</h1>", "utf-8")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem)
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *given: object) -> None:
-            super().__init__(*given, directory=str(folder))  # pyright: ignore[reportArgumentType]
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"https://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
-
-
 @pytest.mark.slow
-def test_a_self_signed_page_names_the_way_to_open_it(unsigned_site: str) -> None:
-    refused = run("try", unsigned_site, "--headless")
-    opened = run("try", unsigned_site, "--headless", "--ignore-https-errors")
+def test_a_self_signed_page_names_the_way_to_open_it(tmp_path: Path) -> None:
+    with Site(self_signed(tmp_path, "127.0.0.1")) as unsigned:
+        url = unsigned.page("<h1>Mine</h1>")
+        refused = run("try", url, "--headless")
+        opened = run("try", url, "--headless", "--ignore-https-errors")
     assert refused.returncode == 1
     assert "start the server with --ignore-https-errors" in refused.stderr
     assert opened.returncode == 0, opened.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.packages import python_packages
+from tests.support.process import succeeds
 from tests.test_manifests import ROOT, project, tools_of
 
 pytestmark = pytest.mark.slow
@@ -32,9 +33,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """An sdist, and the wheel that is built from it."""
     uv = shutil.which("uv") or str(python_packages("uv", "uv==0.13.8").with_name("uv"))
     folder = tmp_path_factory.mktemp("dist")
-    command = [uv, "build", "--quiet", "--python", sys.executable, "--out-dir", str(folder), str(ROOT)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    succeeds(uv, "build", "--quiet", "--python", sys.executable, "--out-dir", folder, ROOT)
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     return Built(uv, wheel, sdist)
 
@@ -74,7 +73,7 @@ def program(built: Built, tmp_path: Path) -> Path:
         ["venv", "--python", sys.executable, str(tmp_path / "environment")],
         ["pip", "install", "--python", str(python), str(built.wheel)],
     ):
-        subprocess.run([built.uv, *words], check=True, capture_output=True)
+        succeeds(built.uv, *words)
     return python.with_name("mcp-browser-server")
 
 
@@ -91,12 +90,4 @@ def test_the_sdist_can_test_itself(built: Built, tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     for words in (["-c", where, str(folder)], ["-m", "pytest", "-q", "-n0", "tests/test_manifests.py"]):
         chosen = ["-m", "not slow and not apps", "-p", "no:cacheprovider"] if "pytest" in words else []
-        done = subprocess.run(
-            [sys.executable, *words, *chosen],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        succeeds(sys.executable, *words, *chosen, cwd=folder, env=environment)

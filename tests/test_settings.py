@@ -72,6 +72,10 @@ def test_settings_may_stand_before_or_after_the_command() -> None:
     assert before.given == {"url": "x.org"}
 
 
+TOKEN = "a-secret-token-0123456789"
+TOKEN_REFUSED = (
+    "--token would show its value to everybody on this machine: set the variable MCP_BROWSER_TOKEN instead."
+)
 NO_PROXIES, NO_LOCALES = ("foo", "proxy.example"), ("xx_invalid", "german")
 LOCALE = "a language, or a language and region, such as de or de-DE"
 RESOLVER = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
@@ -112,10 +116,6 @@ def test_a_setting_is_written_in_its_several_ways(
     loaded = load_settings(parse_arguments(shlex.split(words)).flags, environment=environment)
     assert attrgetter(setting)(loaded.settings) == value
     assert str(Viewport(width=1024, height=768)) == "1024x768"
-
-
-def test_an_empty_variable_is_as_good_as_none() -> None:
-    assert load(MCP_BROWSER_PROFILE="", MCP_BROWSER_HEADLESS="").origins["headless"] == DEFAULT
 
 
 @pytest.mark.parametrize("name", ["browser.toml", "browser.json"])
@@ -159,74 +159,76 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--browser", "opera"], "--browser must be one of chromium, chrome, msedge, not 'opera'."),
+        ("--browser opera", "--browser must be one of chromium, chrome, msedge, not 'opera'."),
         (
-            ["--action-timeout", "soon"],
+            "--action-timeout soon",
             "--action-timeout must be a number above 0 and up to 3600, not 'soon'.",
         ),
-        (["--action-timeout", "0"], "--action-timeout must be a number above 0 and up to 3600, not '0'."),
-        (["--snapshot-budget", "3"], "--snapshot-budget must be a whole number from 200 to 200000, not '3'."),
-        (["--viewport", "big"], "--viewport must be WIDTHxHEIGHT, such as 1280x720, not 'big'."),
+        ("--action-timeout 0", "--action-timeout must be a number above 0 and up to 3600, not '0'."),
+        ("--snapshot-budget 3", "--snapshot-budget must be a whole number from 200 to 200000, not '3'."),
+        ("--viewport big", "--viewport must be WIDTHxHEIGHT, such as 1280x720, not 'big'."),
         (
-            ["--viewport", "10x10"],
+            "--viewport 10x10",
             "--viewport must be WIDTHxHEIGHT, such as 1280x720, each from 100 to 10000, not '10x10'.",
         ),
-        (["--model-url", "127.0.0.1:8080"], "--model-url must be an http:// or https:// address, such as"),
-        (["--cdp-endpoint", "here"], "--cdp-endpoint must be an http://, https://, ws:// or wss:// address"),
+        ("--model-url 127.0.0.1:8080", "--model-url must be an http:// or https:// address, such as"),
+        ("--cdp-endpoint here", "--cdp-endpoint must be an http://, https://, ws:// or wss:// address"),
         (
-            ["--browser-endpoint", "here"],
+            "--browser-endpoint here",
             "--browser-endpoint must be the ws:// address of a Playwright server or the http:// address of a "
             "Selenium Grid",
         ),
         (
-            ["--search-engine", "altavista"],
+            "--search-engine altavista",
             "--search-engine must be duckduckgo, google, bing, or a URL with {query}",
         ),
-        (["--timezone", "Mars"], "--timezone must be an IANA time zone, such as Europe/Berlin, not 'Mars'."),
-        *((["--proxy", word], "--proxy must be an address such as http://host:3128") for word in NO_PROXIES),
-        *((["--locale", word], f"--locale must be {LOCALE}, not '{word}'.") for word in NO_LOCALES),
+        ("--timezone Mars", "--timezone must be an IANA time zone, such as Europe/Berlin, not 'Mars'."),
+        *((f"--proxy {word}", "--proxy must be an address such as http://host:3128") for word in NO_PROXIES),
+        *((f"--locale {word}", f"--locale must be {LOCALE}, not '{word}'.") for word in NO_LOCALES),
         (
-            ["--config", "/no/such.toml"],
+            "--config /no/such.toml",
             "cannot read the configuration file /no/such.toml: No such file or directory.",
         ),
-        (["--connect=opera"], "--connect must be one of auto, chrome, chromium, edge, brave, or the path of"),
+        (f"--token {TOKEN}", TOKEN_REFUSED),
+        (f"--token={TOKEN}", TOKEN_REFUSED),
+        ("--connect=opera", "--connect must be one of auto, chrome, chromium, edge, brave, or the path of"),
         (
-            ["--connect", "--headless"],
+            "--connect --headless",
             "headless (from --headless) is for a browser that is started here; connect (from",
         ),
-        (["--connect", "edge", "--proxy", "http://x:1"], "proxy (from --proxy) is for a browser"),
+        ("--connect edge --proxy http://x:1", "proxy (from --proxy) is for a browser"),
         (
-            ["--connect", "--http"],
+            "--connect --http",
             "connect (from --connect) is for one client over standard input and output",
         ),
-        (["--connect", "--allow-domains", "a.test"], "allow-domains (from --allow-domains) needs a Chromium"),
-        (["--connect-tabs", "a.test"], "connect-tabs (from --connect-tabs) needs connect."),
-        (["--executable", "/no/such"], "executable (from --executable): there is no file /no/such."),
-        (["--actions", "/no/such.py"], "actions (from --actions): there is no file /no/such.py."),
-        (["--profile", __file__], "profile (from --profile): "),
+        ("--connect --allow-domains a.test", "allow-domains (from --allow-domains) needs a Chromium"),
+        ("--connect-tabs a.test", "connect-tabs (from --connect-tabs) needs connect."),
+        ("--executable /no/such", "executable (from --executable): there is no file /no/such."),
+        ("--actions /no/such.py", "actions (from --actions): there is no file /no/such.py."),
+        (f"--profile {__file__}", "profile (from --profile): "),
         (
-            ["--upload-dir", "/tmpp"],
+            "--upload-dir /tmpp",
             "upload-dirs (from --upload-dir): there is no folder /tmpp (did you mean tmp?).",
         ),
-        (["--hedless"], "unknown argument --hedless (did you mean --headless?); see --help."),
-        (["install", "--nope"], "unknown argument --nope; see --help."),
-        (["--secret", "x", "run", "hi"], "--secret stands after the command; see --help."),
-        (["--json", "tasks"], "--json stands after the command; see --help."),
-        (["--upload-dirs", "/x"], "unknown argument --upload-dirs (did you mean --upload-dir?); see --help."),
-        (["config", "cursor", "--wirte"], "unknown argument --wirte (did you mean --write?); see --help."),
+        ("--hedless", "unknown argument --hedless (did you mean --headless?); see --help."),
+        ("install --nope", "unknown argument --nope; see --help."),
+        ("--secret x run hi", "--secret stands after the command; see --help."),
+        ("--json tasks", "--json stands after the command; see --help."),
+        ("--upload-dirs /x", "unknown argument --upload-dirs (did you mean --upload-dir?); see --help."),
+        ("config cursor --wirte", "unknown argument --wirte (did you mean --write?); see --help."),
         (
-            ["run", "x", "--max-tokens", "1.5"],
+            "run x --max-tokens 1.5",
             "argument --max-tokens: must be a whole number above 0, not '1.5'",
         ),
-        (["run", "x", "--max-seconds", "-5"], "argument --max-seconds: must be a number above 0, not '-5'"),
-        (["run", "--replay"], "argument --replay: expected one argument; see run --help."),
-        (["tyr"], "unknown command 'tyr' (did you mean try?)"),
-        (["--viewport"], "argument --viewport: expected one argument; see --help."),
-        (["doctor", "extra"], "unknown argument extra; see --help."),
+        ("run x --max-seconds -5", "argument --max-seconds: must be a number above 0, not '-5'"),
+        ("run --replay", "argument --replay: expected one argument; see run --help."),
+        ("tyr", "unknown command 'tyr' (did you mean try?)"),
+        ("--viewport", "argument --viewport: expected one argument; see --help."),
+        ("doctor extra", "unknown argument extra; see --help."),
     ],
 )
-def test_a_wrong_flag_is_named_with_what_is_allowed(words: list[str], message: str) -> None:
-    said = refusal(*words)
+def test_a_wrong_flag_is_named_with_what_is_allowed(words: str, message: str) -> None:
+    said = refusal(*words.split())
     # A whole sentence is all that is said.
     assert said == message if message.endswith(".") else said.startswith(message)
 
@@ -255,8 +257,12 @@ def test_a_browser_that_is_driven_no_more_is_refused_with_the_reason(tmp_path: P
     assert refusal(config=config) == f"browser in {config} {reason}"
 
 
-def test_other_programs_variables_are_left_alone() -> None:
-    assert load(MCP_BROWSERS="x", HOME="/", MCP_TIMEOUT="3").settings == Settings()
+def test_an_empty_variable_is_as_good_as_none_and_other_programs_are_left_alone() -> None:
+    loaded = load(
+        MCP_BROWSER_PROFILE="", MCP_BROWSER_HEADLESS="", MCP_BROWSERS="x", HOME="/", MCP_TIMEOUT="3"
+    )
+    assert loaded.settings == Settings()
+    assert loaded.origins["headless"] == DEFAULT
 
 
 @pytest.mark.parametrize(
@@ -277,6 +283,7 @@ def test_other_programs_variables_are_left_alone() -> None:
         ("a.toml", "[principals.a]\nmax-tabs = 0\n", r"max-tabs in .*\.a must be a whole number from 1"),
         ("a.toml", "[principals]\na = 1\n", "must be a table of settings"),
         ("a.toml", "principals = 1\n", "must be a table of tables"),
+        ("a.toml", f'token = "{TOKEN}"', r"^unknown setting 'token' in \S+ \(did you mean tokens\?\)\.$"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_one_line_that_names_it(
@@ -293,20 +300,29 @@ def test_a_proxys_password_is_never_told() -> None:
     assert "hunter2" not in refusal(
         "--browser-arg", "--proxy-server=http://user:hunter2@host", "--browser", "x"
     )
-    option = all_options()["proxy"]
-    assert option.written(settings.browser.proxy) == "http://***@host:3128"
-    assert option.written("user:hunter@2@host:3128") == "***@host:3128"
-    arguments = all_options()["browser_args"]
-    assert arguments.written(("--proxy-server=http://user:hunter2@host",)) == "--proxy-server=http://***@host"
 
 
-def test_what_is_asked_of_a_cdp_endpoint_is_not_told() -> None:
-    option = all_options()["cdp_endpoint"]
-    assert option.written("wss://host/session?token=hunter2") == "wss://host/session"
+def test_a_token_is_never_told() -> None:
+    loaded = load(MCP_BROWSER_TOKEN=TOKEN)
+    token = loaded.settings.access.token
+    assert token is not None
+    assert token.get_secret_value() == TOKEN
+    assert TOKEN not in f"{loaded!r} {loaded.settings}"
+    assert all_options()["token"].written(token) == "***"
 
 
-def test_the_value_of_a_header_is_not_told() -> None:
-    assert all_options()["extra_headers"].written(("X-Team-Key: s3cret",)) == "X-Team-Key: ***"
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("proxy", "http://user:hunter2@host:3128", "http://***@host:3128"),
+        ("proxy", "user:hunter@2@host:3128", "***@host:3128"),
+        ("browser_args", ("--proxy-server=http://user:hunter2@host",), "--proxy-server=http://***@host"),
+        ("cdp_endpoint", "wss://host/session?token=hunter2", "wss://host/session"),
+        ("extra_headers", ("X-Team-Key: s3cret",), "X-Team-Key: ***"),
+    ],
+)
+def test_what_may_be_secret_in_a_value_is_not_told(name: str, value: object, told: str) -> None:
+    assert all_options()[name].written(value) == told
 
 
 @pytest.mark.parametrize(

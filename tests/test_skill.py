@@ -10,7 +10,7 @@ import yaml
 from mcp_browser.actions import default_registry
 from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.commands import Commands, usage
-from mcp_browser.cli.skill import NAME, skill_text
+from mcp_browser.cli.config import SKILL, skill_text
 from mcp_browser.terminal import session_of
 from tests.test_cli import run_here
 
@@ -22,7 +22,7 @@ def test_it_has_the_format_of_agent_skills_and_is_short() -> None:
     about = yaml.safe_load(front)
     assert about.keys() == {"name", "description"}
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", about["name"])
-    assert about["name"] == NAME
+    assert about["name"] == SKILL
     assert 100 < len(about["description"]) <= 1024
     assert len(TEXT.splitlines()) <= 120
     assert "{" not in re.sub(r"```.*?```|`[^`\n]*`", "", body, flags=re.DOTALL)
@@ -67,7 +67,7 @@ def test_it_is_written_to_where_a_client_looks_and_the_old_one_is_kept(
 ) -> None:
     for variable in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(variable, str(tmp_path))
-    path = tmp_path / str(CLIENTS[client].skills) / NAME / "SKILL.md"
+    path = tmp_path / str(CLIENTS[client].skills) / SKILL / "SKILL.md"
     assert f"Wrote the skill to {path}." in run_here(capsys, "skill", client, "--write")[1]
     assert path.read_text("utf-8") == run_here(capsys, "skill")[1]
     assert "has this skill already" in run_here(capsys, "skill", client, "--write")[1]

@@ -14,7 +14,7 @@ from benchmarks.tool_choice.expected import judge
 from benchmarks.tool_choice.instructions import Instruction
 from mcp_browser.actions import default_registry, load_registry
 from mcp_browser.cli.commands import Commands
-from mcp_browser.cli.skill import skill_text
+from mcp_browser.cli.config import skill_text
 from mcp_browser.errors import McpBrowserError
 from mcp_browser.llm.messages import ChatModel, system, user
 from mcp_browser.settings import Settings

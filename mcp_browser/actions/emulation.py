@@ -12,7 +12,7 @@ from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.emulation import Emulation, Geolocation, Network, Overrides
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import InvalidArguments
-from mcp_browser.settings import LOCALE
+from mcp_browser.settings.values import LOCALE
 
 emulation = Registry(group="emulation")
 

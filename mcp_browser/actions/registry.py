@@ -20,7 +20,7 @@ from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on
 from mcp_browser.policy import Reach
 from mcp_browser.privacy.hiding import cut_address
-from mcp_browser.settings.options import did_you_mean
+from mcp_browser.settings import did_you_mean
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -11,7 +11,7 @@ from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
 from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES
 from mcp_browser.errors import InvalidArguments
-from mcp_browser.settings import Viewport
+from mcp_browser.settings.values import Viewport
 from mcp_browser.text import counted
 
 session_recording = Registry(group="recording")

@@ -23,10 +23,9 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # Nobody reads on.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except (SettingsError, NoModel) as error:
-        return _fail(error, WRONG_SETTING)
-    except (ActionError, ModelError) as error:
-        return _fail(error, FAILED)
+    except (SettingsError, ActionError, ModelError) as error:
+        sys.stderr.write(f"mcp-browser: {error}\n")
+        return WRONG_SETTING if isinstance(error, SettingsError | NoModel) else FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
@@ -48,13 +47,8 @@ def _run(words: Sequence[str]) -> int:
 
 def command_of(name: str) -> Callable[[LoadedSettings, Arguments], int]:
     """The function of a command; it imports what it needs, so that the server does not wait for others."""
-    elsewhere = {"try": ("trial", "try_page"), "completion": ("commands", "completion")}
-    module, function = elsewhere.get(name, (name, name))
+    elsewhere = {"record": "run", "skill": "config", "token": "config", "completion": "commands"}
+    module, function = ("install", "try_page") if name == "try" else (elsewhere.get(name, name), name)
     command: Callable[[LoadedSettings, Arguments], int]
     command = getattr(import_module(f"mcp_browser.cli.{module}"), function)
     return command
-
-
-def _fail(error: Exception, code: int) -> int:
-    sys.stderr.write(f"mcp-browser: {error}\n")
-    return code

@@ -3,7 +3,6 @@
 import argparse
 import functools
 import re
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,8 +12,8 @@ from typing import Any, NoReturn
 from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.sources import CONFIG_VARIABLE
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import OWN_BROWSERS, all_options, group_titles
-from mcp_browser.settings.options import Option, did_you_mean
+from mcp_browser.settings import Option, all_options, did_you_mean, group_titles
+from mcp_browser.settings.values import OWN_BROWSERS
 
 CONFIG = "--config"
 
@@ -234,6 +233,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         """Take flags written in full, and give back only what was given; `options` are argparse's."""
+        wide = functools.partial(argparse.HelpFormatter, max_help_position=34, width=110)
         options |= {"allow_abbrev": False, "formatter_class": wide, "argument_default": argparse.SUPPRESS}
         super().__init__(**options)
 
@@ -246,16 +246,6 @@ class Parser(argparse.ArgumentParser):
                 f"unknown command {unknown[1]!r}{near}; commands: {', '.join(COMMANDS)}; see --help."
             )
         raise SettingsError(f"{message}; see {self.prog.partition(' ')[2]} --help.".replace("  ", " "))
-
-
-class _Version(argparse.Action):
-    """Prints the version; looks it up only then, since that takes a server's start too long."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from mcp_browser import __version__  # noqa: PLC0415
-
-        sys.stdout.write(f"mcp-browser {__version__}\n")
-        parser.exit()
 
 
 def whole_parser(
@@ -276,7 +266,12 @@ def whole_parser(
         "--config file, such as action-timeout = 5. A flag wins over a variable, a variable over the file. "
         "`mcp-browser doctor` shows what is in force and where it came from.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    version = ""
+    if "--version" in words:
+        from mcp_browser import __version__ as version  # noqa: PLC0415 - it slows down a server's start
+    parser.add_argument(
+        "--version", action="version", version=f"mcp-browser {version}", help="print the version and exit"
+    )
     parser.add_argument(
         "--stdio", action="store_true", help="serve over standard input and output (the default)"
     )
@@ -301,11 +296,6 @@ def whole_parser(
             _add_settings(added, helped=command.helped.split())
     _add_settings(parser)
     return parser
-
-
-def wide(prog: str) -> argparse.HelpFormatter:
-    """Return a formatter for long flags."""
-    return argparse.HelpFormatter(prog, max_help_position=34, width=110)
 
 
 def _add_settings(parser: argparse.ArgumentParser, *, helped: Collection[str] | None = None) -> None:
@@ -336,14 +326,8 @@ def _add_settings(parser: argparse.ArgumentParser, *, helped: Collection[str] | 
 class _Switch(argparse.Action):
     """A pair of flags, the first of which says true and the second false."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, option_string == self.option_strings[0])
+    def __call__(self, parser: object, namespace: argparse.Namespace, *given: object) -> None:
+        setattr(namespace, self.dest, given[-1] == self.option_strings[0])
 
 
 def _joined(words: Sequence[str]) -> list[str]:
@@ -364,7 +348,11 @@ def settings_length(words: Sequence[str]) -> int:
     option = _takes_value().get(words[0])
     if len(words) == 1 or (option is None and words[0] != CONFIG):
         return 1
-    return 1 if option is not None and option.bare is not None and not _may_be_browser(words[1]) else 2
+    if option is None or option.bare is None:
+        return 2
+    # A flag that needs no value takes the name of a browser, or a path.
+    takes_next = words[1] in OWN_BROWSERS or re.match(r"[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]", words[1])
+    return 2 if takes_next else 1
 
 
 @functools.cache
@@ -374,8 +362,3 @@ def _takes_value() -> Mapping[str, Option]:
         for option in all_options().values()
         if option.off_flag is None and not option.variable_only
     }
-
-
-def _may_be_browser(word: str) -> bool:
-    """Whether a word after a flag that needs no value is one for it: a name of a browser, or a path."""
-    return word in OWN_BROWSERS or re.match(r"[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]", word) is not None

@@ -5,6 +5,7 @@ What is written is parsed and compared with what was there plus the entry. Comme
 
 import contextlib
 import json
+import operator
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -24,8 +25,7 @@ _END_OF_LINE = re.compile(r"[ \t]*(?://[^\n]*)?(?=\n)")
 def parsed(text: str, *, toml: bool) -> dict[str, Any]:
     """Return the content of a client's file; JSON may have comments and trailing commas, or be empty.
 
-    Raises:
-        ValueError: it is no TOML, or no JSON object.
+    Raises ValueError: it is no TOML, or no JSON object.
     """
     if toml:
         return tomllib.loads(text)
@@ -38,8 +38,7 @@ def parsed(text: str, *, toml: bool) -> dict[str, Any]:
 def with_entry(text: str, path: Sequence[str], entry: dict[str, Any], *, toml: bool) -> str | None:
     """Return the text with the entry at a path of keys; None where it cannot be put there alone.
 
-    Raises:
-        ValueError: it is no TOML, or no JSON object, or what stands on the path is none.
+    Raises ValueError: it is no TOML, or no JSON object, or what stands on the path is none.
     """
     wanted = parsed(text, toml=toml)
     tables = [wanted]
@@ -62,20 +61,18 @@ def with_entry(text: str, path: Sequence[str], entry: dict[str, Any], *, toml: b
 
 def _with_ends(before: str, after: str) -> str:
     """Return the text after a change with the ends of lines as they were, and in new lines as in most."""
-    lines, new = before.split("\n"), after.split("\n")
-    plain = [line.removesuffix("\r") for line in lines]
-    head = _same(plain[:-1], new)  # The last one has no end.
+    lines, new = re.split(r"(?<=\n)", before), re.split(r"(?<=\n)", after)
+    plain = [line.replace("\r\n", "\n") for line in lines]
+    head = _same(plain, new)
     tail = _same(plain[head:][::-1], new[head:][::-1])
-    end = "\r" if 2 * before.count("\r\n") > before.count("\n") else ""
-    middle = [line + end for line in new[head : len(new) - tail]]
-    if not tail and middle:
-        middle[-1] = new[-1]  # Nothing follows it.
-    return "\n".join((*lines[:head], *middle, *lines[len(lines) - tail :]))
+    end = "\r\n" if 2 * before.count("\r\n") > before.count("\n") else "\n"
+    middle = [line.replace("\n", end) for line in new[head : len(new) - tail]]
+    return "".join((*lines[:head], *middle, *lines[len(lines) - tail :]))
 
 
 def _same(some: Sequence[str], others: Sequence[str]) -> int:
     """Return how many lines are the same at the start."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(some, others, strict=False)))
+    return sum(takewhile(bool, map(operator.eq, some, others)))
 
 
 def nested(path: Sequence[str], value: object) -> Any:
@@ -122,7 +119,8 @@ def _inserted(text: str, path: Sequence[str], wanted: dict[str, Any]) -> str:
         found := re.compile(rf"{re.escape(json.dumps(path[depth]))}\s*:\s*{{").search(plain, begin)
     ):
         begin, depth = found.end(), depth + 1
-    outer = _indent(text[text.rfind("\n", 0, begin) + 1 :])
+    line = text[text.rfind("\n", 0, begin) + 1 :]
+    outer = line[: len(line) - len(line.lstrip(" \t"))]
     member = json.dumps(nested(path[depth:], _at(wanted, path)), indent=_unit(text), ensure_ascii=False)
     member = member[1:-2].replace("\n", f"\n{outer}")
     comma = "" if plain[begin:].lstrip().startswith("}") else ","
@@ -140,11 +138,8 @@ def _rewritten(text: str, path: Sequence[str], wanted: dict[str, Any]) -> str:
 
 def _unit(text: str) -> str:
     """Return one step of indentation: that of the first line that has any."""
-    return next((indent for line in text.splitlines() if (indent := _indent(line))), "  ")
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" \t"))]
+    found = re.search(r"^[ \t]+", text, re.MULTILINE)
+    return found[0] if found else "  "
 
 
 def _plain(text: str) -> str:

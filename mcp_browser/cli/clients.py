@@ -3,30 +3,19 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 Transport = Literal["stdio", "http", "sse"]
 
 TOKEN_VARIABLE = "MCP_BROWSER_TOKEN"
 
-_BY_NAME: Mapping[Transport, str] = MappingProxyType({"stdio": "stdio", "http": "http", "sse": "sse"})
+_BY_NAME: Mapping[Transport, str] = {"stdio": "stdio", "http": "http", "sse": "sse"}
+_URLS: Mapping[Transport, str] = {"http": "url", "sse": "url"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
-    """How the server is started, or where it is reached."""
-
-    transport: Transport
-    command: str = ""
-    arguments: tuple[str, ...] = ()
-    url: str = ""
-    token: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Client:
     """A client: its files, and the form of an entry.
 
@@ -39,9 +28,10 @@ class Client:
     title: str
     file: str
     project: str | None = None
+    _: KW_ONLY
     keys: tuple[str, ...] = ("mcpServers",)
     types: Mapping[Transport, str] = field(default_factory=dict[Transport, str])
-    urls: Mapping[Transport, str] = field(default_factory=lambda: {"http": "url", "sse": "url"})
+    urls: Mapping[Transport, str] = field(default_factory=lambda: _URLS)
     by_mcp_remote: bool = False
     skills: str | None = None
 
@@ -54,36 +44,38 @@ class Client:
         if project:
             return Path.cwd() / self.project if self.project else None
         home = Path.home()
+        on_unix = home / ".config"
         match sys.platform:
             case "darwin":
-                config = home / "Library" / "Application Support"
+                config, zed = home / "Library" / "Application Support", on_unix / "zed"
             case "win32":
                 config = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
+                zed = config / "Zed"
             case _:
-                config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-        zed = config / "Zed" if sys.platform == "win32" else home / ".config" / "zed"
-        if sys.platform == "linux":
-            zed = config / "zed"
+                config = Path(os.environ.get("XDG_CONFIG_HOME") or on_unix)
+                zed = config / "zed"
         codex = os.environ.get("CODEX_HOME") or home / ".codex"
         return Path(self.file.format(home=home, config=config, zed=zed, codex=codex))
 
-    def entry(self, launch: Launch) -> dict[str, Any] | None:
-        """An entry for the server; None where the client does not speak that transport."""
-        kind = {"type": self.types[launch.transport]} if launch.transport in self.types else {}
-        if launch.transport == "stdio":
-            return {**kind, "command": launch.command, "args": list(launch.arguments)}
-        bearer = f"Bearer {launch.token}" if launch.token else None
+    def local_entry(self, command: str, *arguments: str) -> dict[str, Any]:
+        """An entry for a server that the client starts."""
+        kind = {"type": self.types["stdio"]} if "stdio" in self.types else {}
+        return {**kind, "command": command, "args": list(arguments)}
+
+    def remote_entry(self, transport: Transport, url: str, token: str | None = None) -> dict[str, Any] | None:
+        """An entry for a server at an address; None where the client does not speak that transport."""
+        bearer = f"Bearer {token}" if token else None
         if self.by_mcp_remote:
-            only = "http-only" if launch.transport == "http" else "sse-only"
-            arguments = ["-y", "mcp-remote", launch.url, "--transport", only]
+            arguments = ["-y", "mcp-remote", url, "--transport", f"{transport}-only"]
             if bearer is None:
                 return {"command": "npx", "args": arguments}
             # Claude Desktop on Windows breaks arguments at their spaces.
             arguments += ["--header", "Authorization:${AUTHORIZATION}"]
             return {"command": "npx", "args": arguments, "env": {"AUTHORIZATION": bearer}}
-        if launch.transport not in self.urls:
+        if transport not in self.urls:
             return None
-        entry: dict[str, Any] = {**kind, self.urls[launch.transport]: launch.url}
+        entry: dict[str, Any] = {"type": self.types[transport]} if transport in self.types else {}
+        entry[self.urls[transport]] = url
         if bearer is not None and self.is_toml:
             entry["bearer_token_env_var"] = TOKEN_VARIABLE
         elif bearer is not None:
@@ -98,76 +90,59 @@ TRANSPORT_KEYS = frozenset(
 
 _STORAGE = "{config}/Code/User/globalStorage"
 
-CLIENTS: Mapping[str, Client] = MappingProxyType(
-    {
-        "claude-desktop": Client(
-            title="Claude Desktop", file="{config}/Claude/claude_desktop_config.json", by_mcp_remote=True
-        ),
-        "claude-code": Client(
-            skills=".claude/skills",
-            title="Claude Code",
-            file="{home}/.claude.json",
-            project=".mcp.json",
-            types=_BY_NAME,
-        ),
-        "vscode": Client(
-            skills=".copilot/skills",
-            title="VS Code",
-            file="{config}/Code/User/mcp.json",
-            project=".vscode/mcp.json",
-            keys=("servers",),
-            types=_BY_NAME,
-        ),
-        "cursor": Client(
-            title="Cursor",
-            file="{home}/.cursor/mcp.json",
-            project=".cursor/mcp.json",
-            skills=".cursor/skills",
-        ),
-        "windsurf": Client(
-            title="Windsurf",
-            file="{home}/.codeium/windsurf/mcp_config.json",
-            urls={"http": "serverUrl", "sse": "serverUrl"},
-        ),
-        "zed": Client(
-            title="Zed",
-            file="{zed}/settings.json",
-            project=".zed/settings.json",
-            keys=("context_servers",),
-            urls={"http": "url"},
-        ),
-        "cline": Client(
-            title="Cline",
-            file=f"{_STORAGE}/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
-            types={"http": "streamableHttp", "sse": "sse"},
-        ),
-        "roo": Client(
-            title="Roo Code",
-            file=f"{_STORAGE}/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
-            project=".roo/mcp.json",
-            types={"http": "streamable-http", "sse": "sse"},
-        ),
-        "continue": Client(
-            title="Continue",
-            file="{home}/.continue/mcpServers/mcp-browser.json",
-            project=".continue/mcpServers/mcp-browser.json",
-            types={"http": "http", "sse": "sse"},
-        ),
-        "gemini": Client(
-            skills=".gemini/skills",
-            title="Gemini CLI",
-            file="{home}/.gemini/settings.json",
-            project=".gemini/settings.json",
-            urls={"http": "httpUrl", "sse": "url"},
-        ),
-        "codex": Client(
-            skills=".agents/skills",
-            title="Codex CLI",
-            file="{codex}/config.toml",
-            project=".codex/config.toml",
-            keys=("mcp_servers",),
-            urls={"http": "url"},
-        ),
-    }
-)
+CLIENTS: Mapping[str, Client] = {
+    "claude-desktop": Client(
+        "Claude Desktop", "{config}/Claude/claude_desktop_config.json", by_mcp_remote=True
+    ),
+    "claude-code": Client(
+        "Claude Code", "{home}/.claude.json", ".mcp.json", types=_BY_NAME, skills=".claude/skills"
+    ),
+    "vscode": Client(
+        "VS Code",
+        "{config}/Code/User/mcp.json",
+        ".vscode/mcp.json",
+        keys=("servers",),
+        types=_BY_NAME,
+        skills=".copilot/skills",
+    ),
+    "cursor": Client("Cursor", "{home}/.cursor/mcp.json", ".cursor/mcp.json", skills=".cursor/skills"),
+    "windsurf": Client(
+        "Windsurf", "{home}/.codeium/windsurf/mcp_config.json", urls={"http": "serverUrl", "sse": "serverUrl"}
+    ),
+    "zed": Client(
+        "Zed", "{zed}/settings.json", ".zed/settings.json", keys=("context_servers",), urls={"http": "url"}
+    ),
+    "cline": Client(
+        "Cline",
+        f"{_STORAGE}/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+        types={"http": "streamableHttp", "sse": "sse"},
+    ),
+    "roo": Client(
+        "Roo Code",
+        f"{_STORAGE}/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+        ".roo/mcp.json",
+        types={"http": "streamable-http", "sse": "sse"},
+    ),
+    "continue": Client(
+        "Continue",
+        "{home}/.continue/mcpServers/mcp-browser.json",
+        ".continue/mcpServers/mcp-browser.json",
+        types={"http": "http", "sse": "sse"},
+    ),
+    "gemini": Client(
+        "Gemini CLI",
+        "{home}/.gemini/settings.json",
+        ".gemini/settings.json",
+        urls={"http": "httpUrl", "sse": "url"},
+        skills=".gemini/skills",
+    ),
+    "codex": Client(
+        "Codex CLI",
+        "{codex}/config.toml",
+        ".codex/config.toml",
+        keys=("mcp_servers",),
+        urls={"http": "url"},
+        skills=".agents/skills",
+    ),
+}
 """The clients by the names that `mcp-browser config` takes."""

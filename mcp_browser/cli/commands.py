@@ -18,7 +18,7 @@ from mcp_browser.cli.arguments import Arguments, Parser, settings_length, whole_
 from mcp_browser.cli.sources import LoadedSettings, with_all_tools
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.tool_groups import load_actions
-from mcp_browser.settings.options import did_you_mean
+from mcp_browser.settings import did_you_mean
 
 STDIN = "stdin"
 """The name of the secret that `--secret-stdin` reads."""
@@ -157,7 +157,10 @@ def parser_of(
     typed = set(_typed(action)) if without_typed else set[str]()
     needed, fields = schema.get("required", ()), schema["properties"]
     # What a number like a timeout is for comes first.
-    first = next((name for name, field in fields.items() if not _is_limit(field)), next(iter(fields), None))
+    first = next(
+        (name for name, field in fields.items() if not (_is(field, "number") and "default" in field)),
+        next(iter(fields), None),
+    )
     for name, field in fields.items():
         if name in typed:
             continue
@@ -236,10 +239,6 @@ def _is(field: Schema, kind: str) -> bool:
     """Whether a field is of this type, in all its forms where it has several."""
     forms = [one for one in field.get("anyOf") or field.get("oneOf") or () if one.get("type") != "null"]
     return all(_is(one, kind) for one in forms) if forms else field.get("type") == kind
-
-
-def _is_limit(field: Schema) -> bool:
-    return _is(field, "number") and "default" in field
 
 
 def _typed(action: RegisteredAction) -> Iterator[str]:

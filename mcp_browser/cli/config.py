@@ -1,12 +1,17 @@
-"""`mcp-browser config`: the entry of this server in a client's configuration, shown or written there."""
+"""`mcp-browser config`, `skill` and `token`: what a client needs to use this server, or its commands.
+
+Each is printed, or written to where a client looks for it.
+"""
 
 import json
+import shlex
 import shutil
 import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import tomlkit
@@ -14,14 +19,17 @@ import tomlkit
 from mcp_browser.browser.files.filenames import write_whole
 from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.client_files import nested, parsed, with_entry
-from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Launch, Transport
-from mcp_browser.cli.sources import LoadedSettings
+from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Transport
+from mcp_browser.cli.sources import LoadedSettings, with_all_tools
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import Settings, all_options
-from mcp_browser.settings.options import did_you_mean
+from mcp_browser.settings import Settings, all_options, did_you_mean
+from mcp_browser.version import DISTRIBUTION
 
-DISTRIBUTION = "mcp-browser-server"
+if TYPE_CHECKING:
+    from mcp_browser.actions.registry import RegisteredAction, Registry
+
 NAME = "browser"
+SKILL = "mcp-browser"
 
 _OURS = ("mcp-browser", "mcp_browser")  # Of which the command of an entry of ours has one
 _FOR_A_WHILE = {"archive-v0", "environments-v2"}  # Folders of uv's cache that hold environments
@@ -30,20 +38,16 @@ _FOR_A_WHILE = {"archive-v0", "environments-v2"}  # Folders of uv's cache that h
 def config(loaded: LoadedSettings, asked: Arguments) -> int:
     """Show the entry for a client, or write it into the client's file; the exit code.
 
-    The entry starts the server with the flags and the configuration file that were given.
-
-    Raises:
-        SettingsError: there is no such client or transport, or the file cannot be read or written.
+    The entry starts the server with the flags and the configuration file that were given. Raises
+    SettingsError: there is no such client or transport, or the file cannot be read or written.
     """
-    given = asked.given
-    client = _client(given.get("client"))
-    launch = _launch(loaded.settings, given, _words(asked.flags, asked.config))
-    entry = client.entry(launch)
-    if entry is None:
-        raise SettingsError(
-            f"{client.title} does not speak {launch.transport}: start the server with --http, and give "
-            "--url its address for that, which ends with /mcp."
-        )
+    given, client_name = asked.given, str(asked.given.get("client") or "")
+    if client_name not in CLIENTS:
+        unknown = f"there is no client {client_name!r}{did_you_mean(client_name, CLIENTS)}"
+        problem = unknown if client_name else "name a client"
+        raise SettingsError(f"{problem}: mcp-browser config {'|'.join(CLIENTS)}.")
+    client = CLIENTS[client_name]
+    entry = _entry(client, loaded.settings, given, _words(asked.flags, asked.config))
     path = cast("Path | None", given.get("file")) or client.path(project="project" in given)
     if path is None:
         raise SettingsError(f"{client.title} has no configuration for a project; leave out --project.")
@@ -51,31 +55,30 @@ def config(loaded: LoadedSettings, asked: Arguments) -> int:
     code = 0
     if "write" not in given:
         _show(client, name, entry, f"This belongs into {path}; --write puts it there.")
-    elif not _write(client, path.expanduser(), name, entry):
+    elif not changed(
+        path.expanduser(),
+        lambda before, place: _merged(client, before, name, entry, place),
+        what="this entry",
+        done=f"Wrote the server {name!r} to {{path}}. Start {client.title} again to use it.",
+    ):
         why = "the entry cannot be put there without changing other entries or comments"
         _show(client, name, entry, f"{path} is left as it is: {why}. Put this there.")
         code = 1
-    if client.is_toml and launch.token:
+    if "bearer_token_env_var" in entry:
         sys.stderr.write(f"{client.title} takes the token from {TOKEN_VARIABLE}, which must be set for it.\n")
     return code
 
 
-def _client(name: str | None) -> Client:
-    if name is None or name not in CLIENTS:
-        problem = f"there is no client {name!r}{did_you_mean(name, CLIENTS)}" if name else "name a client"
-        raise SettingsError(f"{problem}: mcp-browser config {'|'.join(CLIENTS)}.")
-    return CLIENTS[name]
-
-
-def _launch(settings: Settings, given: Mapping[str, Any], words: tuple[str, ...]) -> Launch:
+def _entry(
+    client: Client, settings: Settings, given: Mapping[str, Any], words: tuple[str, ...]
+) -> dict[str, Any]:
     url = str(given.get("url") or "")
     by_address: Transport = "stdio" if not url else "sse" if url.rstrip("/").endswith("/sse") else "http"
     transport: Transport = given.get("transport") or by_address
     if transport == "stdio":
         if url:
             raise SettingsError("--url is for --transport http or sse.")
-        command, *arguments = (*program(), "--stdio", *words)
-        return Launch(transport=transport, command=command, arguments=tuple(arguments))
+        return client.local_entry(*program(), "--stdio", *words)
     if not url:
         raise SettingsError(
             f"--transport {transport} needs --url, such as https://browser.example.com/"
@@ -90,7 +93,13 @@ def _launch(settings: Settings, given: Mapping[str, Any], words: tuple[str, ...]
     token = settings.access.token
     # Of several, each `name:token`, the first one.
     first = token.get_secret_value().partition(",")[0].rpartition(":")[2].strip() if token else None
-    return Launch(transport=transport, url=url, token=first)
+    entry = client.remote_entry(transport, url, first)
+    if entry is None:
+        raise SettingsError(
+            f"{client.title} does not speak {transport}: start the server with --http, and give "
+            "--url its address for that, which ends with /mcp."
+        )
+    return entry
 
 
 def program() -> tuple[str, ...]:
@@ -135,16 +144,6 @@ def _show(client: Client, name: str, entry: Mapping[str, Any], where: str) -> No
     sys.stdout.write(entry_as_text(client, name, entry))
     sys.stdout.flush()
     sys.stderr.write(f"{where}\n")
-
-
-def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> bool:
-    """Put the entry into the file; whether that could be done."""
-    return changed(
-        path,
-        lambda before, place: _merged(client, before, name, entry, place),
-        what="this entry",
-        done=f"Wrote the server {name!r} to {{path}}. Start {client.title} again to use it.",
-    )
 
 
 def changed(path: Path, change: Callable[[str, Path], str | None], *, what: str, done: str) -> bool:
@@ -219,3 +218,74 @@ def _backed_up(path: Path) -> Path:
         number += 1
     shutil.copy2(path, backup)
     return backup
+
+
+def skill(loaded: LoadedSettings, asked: Arguments) -> int:
+    """Print the skill, or write it to where a client looks for one; the exit code. Raises SettingsError."""
+    from mcp_browser.server.tool_groups import load_actions  # noqa: PLC0415 - imports every action
+
+    given = asked.given
+    command = "mcp-browser" if shutil.which("mcp-browser") else shlex.join(program())
+    text = skill_text(load_actions(with_all_tools(loaded).settings.tools), command)
+    if "write" not in given:
+        sys.stdout.write(text)
+        return 0
+    readers = {name: client for name, client in CLIENTS.items() if client.skills is not None}
+    name = given.get("client")
+    if name not in readers:
+        problem = f"{name!r} is none of them{did_you_mean(name, readers)}" if name else "name one"
+        raise SettingsError(f"for --write, {problem}: mcp-browser skill {'|'.join(readers)} --write.")
+    client = readers[name]
+    home = Path.cwd() if "project" in given else Path.home()
+    changed(
+        home / str(client.skills) / SKILL / "SKILL.md",
+        lambda _before, _path: text,
+        what="this skill",
+        done=f"Wrote the skill to {{path}}. Start {client.title} again to use it.",
+    )
+    return 0
+
+
+def skill_text(registry: "Registry", command: str) -> str:
+    """Return the skill for these actions; `command` starts this program."""
+
+    import jinja2  # noqa: PLC0415
+
+    from mcp_browser.cli.commands import usage  # noqa: PLC0415 - imports every action
+
+    def actions(names: str) -> "list[RegisteredAction]":
+        return [registry[name] for name in names.split() if name in registry]
+
+    groups = [
+        (group, ", ".join(action.name for action in registry if action.group == group))
+        for group in registry.groups()
+    ]
+    template = resources.files("mcp_browser").joinpath("assets", "skill.md").read_text("utf-8")
+    # Markdown for a model, no HTML.
+    environment = jinja2.Environment(keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string(template).render(
+        do=f"{command} do", actions=actions, usage=usage, groups=groups
+    )
+
+
+def token(loaded: LoadedSettings, asked: Arguments) -> int:
+    """Make a token and print it, and nothing else, to standard output; the exit code.
+
+    With a file of tokens in the settings its hash is added there, and counts within a second where a server
+    reads the file. What to do with it is written to standard error. Raises SettingsError.
+    """
+    from mcp_browser.server.http.auth.tokens import DEFAULT_NAME, add_token, new_token  # noqa: PLC0415
+
+    name, tokens = str(asked.given.get("name") or DEFAULT_NAME), loaded.settings.access.tokens
+    if tokens is None:
+        made = new_token()
+        how = f"Start the server with MCP_BROWSER_TOKEN={name}:TOKEN in its environment."
+    else:
+        made = add_token(tokens, name)
+        how = f"Its hash is in {tokens}, and counts for servers with --tokens {tokens}."
+    sys.stdout.write(f"{made}\n")
+    sys.stdout.flush()
+    sys.stderr.write(
+        f"{how}\nClients send the header `Authorization: Bearer TOKEN`. It is not shown again.\n"
+    )
+    return 0

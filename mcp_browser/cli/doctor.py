@@ -22,7 +22,6 @@ from mcp_browser.browser.process.divide.own_relay import allows, find_own_browse
 from mcp_browser.browser.process.divide.shared_profile import sharers_of
 from mcp_browser.browser.process.early_driver import driver_problem
 from mcp_browser.browser.process.launch import (
-    BrowserChoice,
     browser_version,
     find_browser,
     has_display,
@@ -78,7 +77,14 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
     packages = ("mcp", "playwright", "pydantic")
     yield Finding("Packages", ", ".join(f"{name} {version(name)}" for name in packages))
-    yield Finding("Tools", f"{_tools(settings)} (groups: {', '.join(settings.tools.tools)})")
+    nothing: Any = None  # Tools are only declared here, never called
+    registry = load_actions(settings.tools)
+    # What is offered on a page that no action is bound to.
+    tools: list[Any] = [action for action in registry if not action.is_bound_to_pages]
+    tools += RunTools(settings, nothing, registry, TaskFiles(nothing)).tools()
+    if settings.server.http or settings.server.sse:
+        tools += session_tools(nothing)
+    yield Finding("Tools", f"{len(tools)} (groups: {', '.join(settings.tools.tools)})")
     browser = settings.browser
     try:
         check(browser)
@@ -96,16 +102,6 @@ def _findings(settings: Settings) -> Iterator[Finding]:
         yield from _installed_browser(browser)
 
 
-def _tools(settings: Settings) -> int:
-    """How many tools a client is offered on a page that no action is bound to."""
-    nothing: Any = None  # Only declared here, never called
-    registry = load_actions(settings.tools)
-    own = [*RunTools(settings, nothing, registry, TaskFiles(nothing)).tools()]
-    if settings.server.http or settings.server.sse:
-        own += session_tools(nothing)
-    return sum(not action.is_bound_to_pages for action in registry) + len(own)
-
-
 def _installed_browser(settings: BrowserSettings) -> Iterator[Finding]:
     try:
         choice = find_browser(settings, isolated=settings.isolated)
@@ -114,13 +110,25 @@ def _installed_browser(settings: BrowserSettings) -> Iterator[Finding]:
     else:
         name = browser_version(choice) or choice.label
         yield Finding("Browser", f"{name} at {choice.executable or choice.channel}")
-        yield _start(choice, settings)
+        if problem := driver_problem():
+            problem += ". mcp-browser install may mend it."
+        began = time.monotonic()
+        problem = problem or start_problem(choice, settings)
+        started = f"failed: {problem}" if problem else f"opened a page in {time.monotonic() - began:.1f} s"
+        yield Finding("Start", started, broken=problem is not None)
         shell = prefers_headless_shell(settings, isolated=True) and not choice.headless_only
         if shell and (isolated := find_browser(settings, isolated=True)) != choice:
             yield Finding("Isolated", f"{isolated}, for sessions without a profile")
     why_off = "off, as set" if settings.sandbox is False else "off, since root runs it"
     yield Finding("Sandbox", "on" if uses_sandbox(settings) else why_off)
-    yield _display(settings)
+    display = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY") or "yes"
+    headless = runs_headless(settings)
+    window = "runs without a window" if headless else "has a window"
+    yield Finding(
+        "Display",
+        f"{display if has_display() else 'none'}; the browser {window}",
+        broken=not (headless or has_display()),
+    )
     yield _profile(settings)
 
 
@@ -170,23 +178,6 @@ def _grid(endpoint: str) -> Finding:
     except (httpx2.HTTPError, ValueError, TypeError, LookupError, AttributeError):
         return Finding("Browser", f"{reached.text}: its /status cannot be read", broken=True)
     return Finding("Browser", f"{reached.text}: {message}", broken=not ready)
-
-
-def _start(choice: BrowserChoice, settings: BrowserSettings) -> Finding:
-    if problem := driver_problem():
-        return Finding("Start", f"failed: {problem}. mcp-browser install may mend it.", broken=True)
-    began = time.monotonic()
-    if problem := start_problem(choice, settings):
-        return Finding("Start", f"failed: {problem}", broken=True)
-    return Finding("Start", f"opened a page in {time.monotonic() - began:.1f} s")
-
-
-def _display(settings: BrowserSettings) -> Finding:
-    name = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY") or "yes"
-    display = name if has_display() else "none"
-    if runs_headless(settings):
-        return Finding("Display", f"{display}; the browser runs without a window")
-    return Finding("Display", f"{display}; the browser has a window", broken=not has_display())
 
 
 def _profile(settings: BrowserSettings) -> Finding:

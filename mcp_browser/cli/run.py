@@ -1,7 +1,8 @@
-"""`mcp-browser run`: a task for the built-in agent, without an MCP client."""
+"""`mcp-browser run` and `record`: a task for the built-in agent, or for a person, without an MCP client."""
 
 import asyncio
 import contextlib
+import itertools
 import json
 import shutil
 import signal
@@ -18,15 +19,18 @@ from mcp_browser.agent.control import Control
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_id
 from mcp_browser.agent.record.report import REPORT_FILE
 from mcp_browser.agent.record.variables import Variables, example_of
+from mcp_browser.agent.recorder import PersonRecorder
 from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets.store import load_secrets
 from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
 from mcp_browser.api import Agent
+from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.launch import runs_headless
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli.arguments import Arguments
-from mcp_browser.cli.progress import TerminalWatcher, show_outcome
-from mcp_browser.cli.sources import LoadedSettings
+from mcp_browser.cli.progress import TerminalWatcher, read_line, show_outcome
+from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ModelError, NoModel, SettingsError
 from mcp_browser.server.principals import ANONYMOUS
@@ -35,8 +39,10 @@ from mcp_browser.server.startup import check_device
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.server.view.card import TaskCard
 from mcp_browser.settings import Settings
+from mcp_browser.text import counted
 
 LAST_LOOK_SECONDS = 2.0  # How long the view stays after a run
+LOOK_SECONDS = 0.5  # How often it is looked whether the window of a recording is still open
 
 EXIT_CODES: Mapping[TaskStatus, int] = {
     TaskStatus.SUCCEEDED: 0,
@@ -52,6 +58,10 @@ EXIT_CODES: Mapping[TaskStatus, int] = {
 HOW_TO_NAME_ONE = (
     "--model provider:name, such as anthropic:claude-sonnet-4-5 with ANTHROPIC_API_KEY, or --model NAME with "
     "--model-url for a server of your own."
+)
+
+HOW = (
+    "Recording. Enter text, value or visible to check what you click next; stop, or close the window, to end."
 )
 
 _Begun = tuple[Coroutine[Any, Any, TaskOutcome], Control]
@@ -163,7 +173,12 @@ async def _carry_out(
     """Run a task in a browser, show its progress, and print its answer; the exit code."""
     console = Console(stderr=True, highlight=False)
     is_new = not (folder / RECORD_FILE).exists()
-    claim = _claim(folder, history)
+    if is_new:
+        # A server over stdio may read the run, too.
+        SavedRuns(folder.parent).write_record(folder.name, ANONYMOUS)
+        TaskFolder(folder).save_history(history)
+    claim = FolderLock(folder)
+    claim.take()
     try:
         async with viewed_session(settings, viewed=settings.server.view) as (session, card):
             with TerminalWatcher(console, history, card) as watcher:
@@ -217,16 +232,6 @@ def _variables(given: Sequence[str]) -> dict[str, str]:
             raise SettingsError(f"--variable must be NAME=VALUE, not {word!r}.")
         found[name] = value
     return found
-
-
-def _claim(folder: Path, history: AgentHistory) -> FolderLock:
-    """Lock the run's folder; a server over stdio may read it."""
-    if not (folder / RECORD_FILE).exists():
-        SavedRuns(folder.parent).write_record(folder.name, ANONYMOUS)
-        TaskFolder(folder).save_history(history)
-    claim = FolderLock(folder)
-    claim.take()
-    return claim
 
 
 async def _unless_broken_off(
@@ -283,3 +288,85 @@ def _end(console: Console, outcome: TaskOutcome, folder: Path, *, as_json: bool)
         sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
     return EXIT_CODES.get(outcome.status, 1)
+
+
+def record(loaded: LoadedSettings, asked: Arguments) -> int:
+    """Record until the person ends it, and write what they did; the exit code.
+
+    Raises ActionError, SettingsError: the folder cannot be made.
+    """
+    folder: Path = asked.given.get("folder", Path())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"--folder: {folder} cannot be made: {error.strerror}.") from None
+    return asyncio.run(_record(loaded, asked.given))
+
+
+async def _record(loaded: LoadedSettings, given: Mapping[str, Any]) -> int:
+    settings, folder = loaded.settings, given.get("folder", Path())
+    # An earlier recording stays, unless its name is given.
+    names = itertools.chain(["recorded"], (f"recorded_{number}" for number in itertools.count(2)))
+    free = (
+        one
+        for one in names
+        if not any(map(Path.exists, (folder / f"test_{one}.py", folder / f"{one}.spec.ts")))
+    )
+    name = given.get("name") or next(free)
+    console = Console(stderr=True, highlight=False)
+    # A test begins with a clean browser, unless a profile is asked for.
+    isolated = loaded.origins["profile"] == DEFAULT
+    # Without a window, the person works in the live view.
+    viewed = runs_headless(settings.browser)
+    async with viewed_session(settings, viewed=viewed, isolated=isolated) as (session, _):
+        url = check_url(given["url"], settings) if "url" in given else ""
+        if url:
+            await session.current_tab.goto(url)
+        recorder = await session.plugin(PersonRecorder)
+        await recorder.start(name, url)
+        console.print(Text(HOW, "bold"))
+        with contextlib.suppress(asyncio.CancelledError):  # Ctrl+C ends it, too.
+            await _follow(session, recorder, console)
+        recording = await recorder.stop() if recorder.active else recorder.recorded
+    identifier = recording.history.id
+    runs = SavedRuns.of(settings.agent)
+    runs.write_record(identifier, ANONYMOUS)
+    TaskFolder(runs.folder / identifier).save_history(recording.history)
+    for path, text in [(folder / name, text) for name, kind, text in recording.files() if kind == "script"]:
+        path.write_text(text, "utf-8")
+        sys.stdout.write(f"{path}\n")
+    console.print(
+        f"Recorded {counted(recording.steps, 'step')}. Again: mcp-browser run --replay {identifier}"
+    )
+    return 0
+
+
+async def _follow(session: BrowserSession, recorder: PersonRecorder, console: Console) -> None:
+    """Show each step, and take what is entered, until the window or the recording is closed."""
+    shown = 0
+    reading: asyncio.Task[str] | None = asyncio.create_task(read_line())
+    try:
+        while session.tabs and recorder.active:
+            looking = asyncio.create_task(recorder.changed.wait(LOOK_SECONDS))
+            await asyncio.wait(
+                {looking, *([reading] if reading else [])}, return_when=asyncio.FIRST_COMPLETED
+            )
+            # The last one may still grow.
+            for step in recorder.steps[shown:-1]:
+                shown += 1
+                console.print(Text(f"{shown:>3}  {step}"), soft_wrap=True)
+            if reading is not None and reading.done():
+                line = "" if reading.exception() else reading.result()
+                word = line.strip()
+                if word == "stop":
+                    return
+                if word in ("text", "value", "visible"):
+                    await recorder.check(word)
+                    console.print("Click what is to be checked.")
+                elif word:
+                    console.print(Text(HOW))
+                # Nothing more comes from what is no terminal.
+                reading = asyncio.create_task(read_line()) if line else None
+    finally:
+        if reading is not None:
+            reading.cancel()

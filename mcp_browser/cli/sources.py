@@ -13,16 +13,21 @@ from pydantic import ValidationError
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import (
     PER_PRINCIPAL,
+    VARIABLE_PREFIX,
+    Option,
     PrincipalSettings,
     Settings,
     SettingsGroup,
     all_options,
     by_group,
+    did_you_mean,
+    what_is_allowed,
+    without_secrets,
 )
-from mcp_browser.settings.options import VARIABLE_PREFIX, did_you_mean, what_is_allowed, without_secrets
 
 CONFIG_VARIABLE = "MCP_BROWSER_CONFIG"
 DEFAULT = "default"
+LONGEST_VALUE = 80  # Characters of a wrong value in a message
 PRINCIPALS = "principals"  # The table of a configuration file that holds what is different for whom
 
 
@@ -51,10 +56,7 @@ def load_settings(
     """Settings from all sources, the first that names a setting winning.
 
     `flags` are by field name: texts, truth values, lists of texts. `config` is by default the file that
-    `MCP_BROWSER_CONFIG` names.
-
-    Raises:
-        SettingsError: a value is wrong or a name unknown, in one line.
+    `MCP_BROWSER_CONFIG` names. Raises SettingsError, in one line: a value is wrong or a name unknown.
     """
     given: dict[str, _Given] = {}
     if config is None and environment.get(CONFIG_VARIABLE):
@@ -77,10 +79,9 @@ def load_settings(
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, _Given]:
-    by_variable = {
-        variable: option
-        for option in all_options().values()
-        for variable in (option.variable, VARIABLE_PREFIX + option.flag[2:].replace("-", "_").upper())
+    by_variable = {option.variable: option for option in all_options().values()}
+    by_variable |= {
+        VARIABLE_PREFIX + key.upper().replace("-", "_"): option for key, option in _by_key().items()
     }
     given: dict[str, _Given] = {}
     for variable, value in environment.items():
@@ -97,7 +98,14 @@ def _settings(given: Mapping[str, _Given]) -> Settings:
     try:
         return Settings.model_validate(by_group({name: found.value for name, found in given.items()}))
     except ValidationError as error:
-        raise SettingsError(_explain(error, given)) from None
+        option, allowed = what_is_allowed(error)
+    value, origin = given[option.name].value, given[option.name].origin
+    as_written = origin in (option.flag, option.off_flag, option.variable)
+    words = cast("list[Any]", value if isinstance(value, list) else [value])
+    text = without_secrets(repr(words[0] if len(words) == 1 else words))
+    text = text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+    got = "" if option.may_be_secret else f", not {text}"
+    raise SettingsError(f"{origin if as_written else f'{option.key} in {origin}'} must be {allowed}{got}.")
 
 
 def _principals(path: Path, tables: object) -> tuple[PrincipalSettings, ...]:
@@ -124,14 +132,8 @@ def _principals(path: Path, tables: object) -> tuple[PrincipalSettings, ...]:
 
 def _from_table(path: Path, table: Mapping[str, Any], *, where: str = "") -> dict[str, _Given]:
     where = where or str(path)
-    options = all_options()
-    by_key = {
-        key: option
-        for option in options.values()
-        if not option.variable_only
-        for key in (option.key, option.flag[2:])
-    }
-    switched_off = {option.off_flag[2:]: option for option in options.values() if option.off_flag}
+    by_key = _by_key()
+    switched_off = {option.off_flag[2:]: option for option in by_key.values() if option.off_flag}
     given: dict[str, _Given] = {}
     for key, value in table.items():
         written = key.replace("_", "-")
@@ -144,6 +146,12 @@ def _from_table(path: Path, table: Mapping[str, Any], *, where: str = "") -> dic
             raise SettingsError(f"{option.key} stands twice in {where}, once as {option.flag[2:]}.")
         given[option.name] = _Given(_beside(path, value) if option.holds_paths else value, where)
     return given
+
+
+def _by_key() -> Mapping[str, Option]:
+    """Return the settings that a file may hold by their keys, and by their flags, which may differ."""
+    options = [option for option in all_options().values() if not option.variable_only]
+    return {key: option for option in options for key in (option.key, option.flag[2:])}
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -172,24 +180,6 @@ def _beside(config: Path, value: Any) -> Any:
             return value
 
 
-def _explain(error: ValidationError, given: Mapping[str, _Given]) -> str:
-    option, allowed = what_is_allowed(error, all_options())
-    value, origin = given[option.name].value, given[option.name].origin
-    as_written = origin in (option.flag, option.off_flag, option.variable)
-    got = "" if option.may_be_secret else f", not {_shown(value)}"
-    return f"{origin if as_written else f'{option.key} in {origin}'} must be {allowed}{got}."
-
-
-def _shown(value: Any) -> str:
-    match value:
-        case [only]:
-            text = repr(only)
-        case _:
-            text = repr(value)
-    text = without_secrets(text)
-    return text if len(text) <= 80 else f"{text[:79]}…"  # noqa: PLR2004 - a line's worth
-
-
 def _check_together(loaded: LoadedSettings) -> None:
     """Refuse settings that exclude or need each other, and files that are not there."""
     settings, named = loaded.settings, loaded.named
@@ -199,17 +189,24 @@ def _check_together(loaded: LoadedSettings) -> None:
         raise SettingsError(f"{named('cdp_endpoint')} and {named('browser_endpoint')} exclude each other.")
     if browser.connect is None and browser.connect_tabs:
         raise SettingsError(f"{named('connect_tabs')} needs connect.")
-    for name in browser.not_for_connect:
+    given = browser.model_fields_set - {"connect", "connect_tabs", "init_scripts", "extra_headers"}
+    started = [name for name in type(browser).model_fields if name in given]
+    if browser.connect is not None and started:
         raise SettingsError(
-            f"{named(name)} is for a browser that is started here; {named('connect')} works in one that runs "
-            "already, as it is. Leave one of them out."
+            f"{named(started[0])} is for a browser that is started here; {named('connect')} works in one "
+            "that runs already, as it is. Leave one of them out."
         )
     if browser.connect is not None and over_http:
         raise SettingsError(
             f"{named('connect')} is for one client over standard input and output: over HTTP whoever may "
             "come in would work with your logins."
         )
-    restrictions = [name for one in settings.variants for name in one.egress.named]
+    restrictions = [
+        name
+        for one in settings.variants
+        for name in ("allow_domains", "block_domains", "block_private")
+        if getattr(one.egress, name)
+    ]
     if restrictions and not browser.starts_browser:
         raise SettingsError(
             f"{named(restrictions[0])} needs a Chromium that is started here: where another one connects to "

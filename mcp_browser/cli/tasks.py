@@ -35,7 +35,14 @@ def tasks(loaded: LoadedSettings, asked: Arguments) -> int:
     folders = [runs.named(name) for name in names]
     match do:
         case "delete":
-            return _delete(folders)
+            for folder in folders:
+                claim = FolderLock(folder)
+                claim.take()
+                try:
+                    shutil.rmtree(folder)
+                finally:
+                    claim.release()
+                sys.stdout.write(f"Deleted {folder}.\n")
         case "resume":
             from mcp_browser.cli.run import resume  # noqa: PLC0415 - imports the browser
 
@@ -47,7 +54,7 @@ def tasks(loaded: LoadedSettings, asked: Arguments) -> int:
             registry = load_actions(settings.tools)
             shown = export_script(history, registry) if do == "export" else render_report(history, folders[0])
             sys.stdout.write(shown)
-            return 0
+    return 0
 
 
 def _list(runs: SavedRuns) -> int:
@@ -88,16 +95,4 @@ def _show(folder: Path) -> int:
         mark = "Not confirmed: " if outcome.status is TaskStatus.UNCONFIRMED else ""
         console.print(Text(f"{mark}{clean_text(outcome.answer)}"))
     console.print(Text(str(folder), "dim"), soft_wrap=True)
-    return 0
-
-
-def _delete(folders: list[Path]) -> int:
-    for folder in folders:
-        claim = FolderLock(folder)
-        claim.take()
-        try:
-            shutil.rmtree(folder)
-        finally:
-            claim.release()
-        sys.stdout.write(f"Deleted {folder}.\n")
     return 0

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
@@ -32,9 +32,20 @@ from mcp_browser.pipeline import Prepare
 from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import all_options
-from mcp_browser.terminal import METHOD, READY, folder, is_own, remove, session_of, within
+from mcp_browser.terminal import (
+    FAILED,
+    METHOD,
+    NO_ACTION,
+    READY,
+    WRONG_USAGE,
+    folder,
+    is_own,
+    remove,
+    session_of,
+    within,
+)
 from mcp_browser.text import counted
-from mcp_browser.version import __version__
+from mcp_browser.version import DISTRIBUTION, __version__
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -44,19 +55,17 @@ if TYPE_CHECKING:
     from mcp_browser.server.app import BrowserServer, Offers
     from mcp_browser.server.sessions.sessions import Sessions
 
-DISTRIBUTION = "mcp-browser-server"
-FAILED, WRONG_USAGE, NO_BROWSER = 1, 2, 6
+NO_BROWSER = 6
 LONGEST_OUTPUT, FIRST_PART = 16_000, 4_000
 """Characters that are printed at most; of longer output, which is written to a file."""
 
-_NO_ACTION = "name an action; `mcp-browser do --help` lists them."
 Result = dict[str, Any]  # What the client prints
 
 
 def show_help(words: Sequence[str]) -> NoReturn:
     """Print the help of `do`, or of an action, and exit; raises SettingsError."""
     if not words:
-        raise SettingsError(_NO_ACTION)
+        raise SettingsError(NO_ACTION)
     _, settings, rest = split([word for word in session_of(words)[1] if word not in ("-h", "--help")])
     commands = Commands(load_actions(_loaded(settings).settings.tools))
     asked = [name for name in rest[:1] if name in OTHERS or commands.action(name)]
@@ -107,7 +116,6 @@ class Background:
     unix: bool
     accepted: list[tuple[list[str], dict[str, str], str]]
     """Words, variables and folders by which the settings in force were asked for."""
-
     _token: str = field(default_factory=secrets.token_urlsafe)
     _proof: str = field(default_factory=secrets.token_urlsafe)
     """Without Unix sockets, what a client shows, and what shows that this is the server."""
@@ -204,12 +212,14 @@ class Background:
             return {"wants": "end"}
         if asked.words[0] == "status":
             return await self._status()
-        if (version := _version(asked.path)) not in (None, __version__):
+        # What is installed for the program that asks, by its path of modules.
+        installed = next(iter(distributions(name=DISTRIBUTION, path=asked.path)), None)
+        if installed is not None and installed.version != __version__:
             return {
                 "wants": "restart",
                 "process": own,
-                "errors": f"the background server was version {__version__}, this is {version}: it is "
-                "replaced, and its pages are closed.",
+                "errors": f"the background server was version {__version__}, this is {installed.version}: it "
+                "is replaced, and its pages are closed.",
             }
         async with self._turn:
             self._used = time.monotonic()
@@ -238,7 +248,7 @@ class Background:
         before, settings, words = split(asked.words)
         self._check(settings, asked.environment)
         if not words:
-            raise SettingsError(_NO_ACTION)
+            raise SettingsError(NO_ACTION)
         command = self._commands.parse(words, before)
         if asked.input is None and (command.reads_secret or command.action is None):
             return {"wants": "secret" if command.reads_secret else "input"}
@@ -290,10 +300,14 @@ class Background:
                 raise SettingsError(f"line {number}: {str(error).rstrip('.')}. Nothing was done.") from None
         calls: list[TerminalCommand] = []
         for may_be_listed, group in itertools.groupby(commands, self._may_be_listed):
-            some = list(group)
-            for at in range(0, len(some), MOST_ACTIONS if may_be_listed else 1):
-                part = some[at : at + MOST_ACTIONS] if may_be_listed else [some[at]]
-                calls.append(part[0] if len(part) == 1 else self._listed(part))
+            some, most = list(group), MOST_ACTIONS if may_be_listed else 1
+            for at in range(0, len(some), most):
+                part = some[at : at + most]
+                if len(part) > 1:
+                    actions = [{one.action.name: one.arguments} for one in part if one.action is not None]
+                    listed = self._commands.registry[DO_ACTIONS]
+                    part = [replace(whole, action=listed, arguments={"actions": actions})]
+                calls += part
         return calls
 
     def _may_be_listed(self, command: TerminalCommand) -> bool:
@@ -303,11 +317,6 @@ class Background:
         return DO_ACTIONS in self._commands.registry and (
             action.expansion is None or action.expansion.lenient
         )
-
-    def _listed(self, commands: Sequence[TerminalCommand]) -> TerminalCommand:
-        actions = [{one.action.name: one.arguments} for one in commands if one.action is not None]
-        action = self._commands.registry[DO_ACTIONS]
-        return TerminalCommand(action=action, arguments={"actions": actions}, as_json=commands[0].as_json)
 
     async def _call(
         self, request: "ServerRequestContext[Any, Any]", command: TerminalCommand, secret: str
@@ -354,12 +363,6 @@ class Background:
         return prepare
 
 
-def _version(path: Sequence[str]) -> str | None:
-    """The version that is installed for a program with this path of modules; None where none is found."""
-    found = next(iter(distributions(name=DISTRIBUTION, path=list(path))), None)
-    return None if found is None else found.version
-
-
 async def _shown(
     command: TerminalCommand,
     result: "types.CallToolResult",
@@ -391,7 +394,9 @@ async def _shown(
         }
         text = json.dumps(data, ensure_ascii=False)
     if result.is_error:
-        code = next((_code(error) for error in failures), FAILED)
+        error = next(iter(failures), None)
+        code = WRONG_USAGE if isinstance(error, InvalidArguments | UnknownAction) else FAILED
+        code = NO_BROWSER if isinstance(error, BrowserUnavailable) else code
         return {"output" if command.as_json else "errors": text, "code": code}
     if command.file is not None and files:
         await asyncio.to_thread(_copy, files[0], command.file)
@@ -419,9 +424,3 @@ def _copy(source: str, target: Path) -> None:
             picture.convert("RGB").save(target)
             return
     shutil.copyfile(source, target)
-
-
-def _code(error: ActionError) -> int:
-    if isinstance(error, BrowserUnavailable):
-        return NO_BROWSER
-    return WRONG_USAGE if isinstance(error, InvalidArguments | UnknownAction) else FAILED

@@ -4,47 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import SecretStr
 
-from mcp_browser.settings.values import (
-    Address,
-    BrowserEndpoint,
-    CdpAddress,
-    ChromiumFamily,
-    CommaList,
-    Destinations,
-    Folder,
-    Folders,
-    Headers,
-    HostNames,
-    Issuer,
-    Locale,
-    LongSeconds,
-    ModelUrl,
-    Name,
-    Names,
-    Networks,
-    Origins,
-    OwnBrowser,
-    PathPrefix,
-    Paths,
-    Placeholder,
-    ProxyAddress,
-    PublicUrl,
-    Replica,
-    SearchEngine,
-    Seconds,
-    SettingsGroup,
-    Timezone,
-    UserPath,
-    Viewport,
-    Words,
-    setting,
-)
+from mcp_browser.settings import values
+from mcp_browser.settings.values import Folder, Name, Placeholder, Seconds, SettingsGroup, UserPath, setting
 
 
 class BrowserSettings(SettingsGroup):
     """Which browser runs, and what pages see of it."""
 
-    browser: Annotated[Literal["chromium", "chrome", "msedge"], ChromiumFamily] = setting(
+    browser: Annotated[Literal["chromium", "chrome", "msedge"], values.ChromiumFamily] = setting(
         "Browser to drive.", "chromium"
     )
     executable: UserPath | None = setting("Path of the browser's executable, instead of looking for one.")
@@ -67,22 +34,24 @@ class BrowserSettings(SettingsGroup):
         "explanation; or use a temporary profile.",
         "share",
     )
-    viewport: Viewport = setting("Size of the page, WIDTHxHEIGHT.", Viewport(width=1280, height=720))
+    viewport: values.Viewport = setting(
+        "Size of the page, WIDTHxHEIGHT.", values.Viewport(width=1280, height=720)
+    )
     device_scale: float | None = setting("Device pixels for each CSS pixel.", gt=0, le=8)
-    locale: Locale | None = setting("Language and region of the browser, such as de-DE.")
-    timezone: Timezone | None = setting("IANA time zone of the browser, such as Europe/Berlin.")
+    locale: values.Locale | None = setting("Language and region of the browser, such as de-DE.")
+    timezone: values.Timezone | None = setting("IANA time zone of the browser, such as Europe/Berlin.")
     user_agent: str | None = setting("User-Agent header and navigator.userAgent.")
-    proxy: ProxyAddress | None = setting(
+    proxy: values.ProxyAddress | None = setting(
         "Proxy for all requests, such as http://user:secret@host:3128.", secret=True
     )
     ignore_https_errors: bool = setting(
         "Open pages whose TLS certificate is not trusted, such as a self-signed one.", False
     )
     device: Name | None = setting("Show pages as on this device of Playwright's list, such as 'iPhone 15'.")
-    init_scripts: Paths = setting(
+    init_scripts: values.Paths = setting(
         "File of JavaScript to run in every document before its own; repeatable.", (), flag="init-script"
     )
-    extra_headers: Headers = setting(
+    extra_headers: values.Headers = setting(
         "Header to send with every request, 'NAME: VALUE', to all sites alike; repeatable.",
         (),
         flag="extra-header",
@@ -94,23 +63,23 @@ class BrowserSettings(SettingsGroup):
     storage_state: UserPath | None = setting(
         "File of Playwright's with cookies and local storage that isolated sessions start with."
     )
-    browser_args: Words = setting(
+    browser_args: values.Words = setting(
         "Extra command-line argument for the browser; repeatable.", (), flag="browser-arg"
     )
-    cdp_endpoint: CdpAddress | None = setting(
+    cdp_endpoint: values.CdpAddress | None = setting(
         "Drive the Chromium running at this CDP address, http:// or ws://; none is started.", secret=True
     )
-    connect: OwnBrowser | None = setting(
+    connect: values.OwnBrowser | None = setting(
         "Work in a Chrome, Edge, Brave or Chromium of yours that runs already, in tabs of its own: auto, "
         "chrome, chromium, edge, brave, or the path of a user data folder; none is started.",
         bare="auto",
     )
-    connect_tabs: Destinations = setting(
+    connect_tabs: values.Destinations = setting(
         "Sites whose tabs of yours may be used, too, with connect, comma-separated: [scheme://]host[:port], "
         "such as *.example.com.",
         (),
     )
-    browser_endpoint: BrowserEndpoint | None = setting(
+    browser_endpoint: values.BrowserEndpoint | None = setting(
         "Use browsers of the Playwright server at this ws:// address, or of the Selenium Grid at this "
         "http:// one; none is started here.",
         secret=True,
@@ -132,13 +101,6 @@ class BrowserSettings(SettingsGroup):
         return self.cdp_endpoint is not None or self.connect is not None
 
     @property
-    def not_for_connect(self) -> tuple[str, ...]:
-        """The settings that are given and say what only a browser can be that is started here."""
-        fit = {"connect", "connect_tabs", "init_scripts", "extra_headers"}
-        given = self.model_fields_set - fit if self.connect is not None else ()
-        return tuple(name for name in type(self).model_fields if name in given)
-
-    @property
     def selenium_grid(self) -> str | None:
         """The browser endpoint where it is that of a Selenium Grid."""
         endpoint = self.browser_endpoint
@@ -148,19 +110,19 @@ class BrowserSettings(SettingsGroup):
 class EgressSettings(SettingsGroup):
     """Where the browser may connect to."""
 
-    allow_domains: Destinations = setting(
+    allow_domains: values.Destinations = setting(
         "Only hosts that the browser may connect to, comma-separated: [scheme://]host[:port], such as "
         "*.example.com.",
         (),
     )
-    block_domains: Destinations = setting(
+    block_domains: values.Destinations = setting(
         "Hosts that the browser may not connect to, also where they are allowed.", ()
     )
     block_private: bool | None = setting(
         "Block loopback, private, link-local and metadata addresses. Default: on over HTTP, off over "
         "standard input and output.",
     )
-    allow_private: Destinations = setting(
+    allow_private: values.Destinations = setting(
         "Hosts that block-private does not block, such as 127.0.0.1:8080 or *.corp.", ()
     )
 
@@ -172,26 +134,19 @@ class EgressSettings(SettingsGroup):
         """Whether there is anything that the browser may not connect to."""
         return bool(self.allow_domains or self.block_domains) or self.blocks_private(remote=remote)
 
-    @property
-    def named(self) -> tuple[str, ...]:
-        """The settings that restrict where the browser may connect to, those by default left out."""
-        return tuple(
-            name for name in ("allow_domains", "block_domains", "block_private") if getattr(self, name)
-        )
-
 
 class ServerSettings(SettingsGroup):
     """How the server runs, and where clients reach it."""
 
     http: bool = setting("Serve Streamable HTTP at /mcp, instead of standard input and output.", False)
     sse: bool = setting("Serve the older HTTP transport with Server-Sent Events at /sse.", False)
-    host: Address = setting("Address to listen at.", "127.0.0.1", min_length=1)
+    host: values.Address = setting("Address to listen at.", "127.0.0.1", min_length=1)
     port: int = setting("Port to listen at; 0 for any free one.", 8585, ge=0, le=65535)
-    path_prefix: PathPrefix = setting("Path before /mcp and /sse, such as /browser.", "")
+    path_prefix: values.PathPrefix = setting("Path before /mcp and /sse, such as /browser.", "")
     tls_cert: UserPath | None = setting("Certificate chain (PEM) to serve HTTPS with; needs tls-key.")
     tls_key: UserPath | None = setting("Private key (PEM) of tls-cert.")
     shutdown_timeout: Seconds = setting("Limit for running calls to end when the server stops, seconds.", 10)
-    replica: Replica | None = setting(
+    replica: values.Replica | None = setting(
         "Name that session handles start with, for a proxy before several servers."
     )
     view: bool = setting(
@@ -217,24 +172,26 @@ class AccessSettings(SettingsGroup):
     token: SecretStr | None = setting(
         "A bearer token, or several as name:token, comma-separated.", variable_only=True, secret=True
     )
-    oauth_issuer: Issuer | None = setting("Take access tokens (JWT) of this OAuth 2.1 authorization server.")
-    oauth_audience: Annotated[CommaList, Placeholder("AUDIENCE")] = setting(
+    oauth_issuer: values.Issuer | None = setting(
+        "Take access tokens (JWT) of this OAuth 2.1 authorization server."
+    )
+    oauth_audience: Annotated[values.CommaList, Placeholder("AUDIENCE")] = setting(
         "Audience that access tokens must be for; comma-separated where several.", ()
     )
-    oauth_scopes: Annotated[CommaList, Placeholder("SCOPES")] = setting(
+    oauth_scopes: Annotated[values.CommaList, Placeholder("SCOPES")] = setting(
         "Scopes that an access token must have, comma-separated.", ()
     )
     insecure: bool = setting("Allow non-loopback access without authentication.", False)
-    public_url: PublicUrl | None = setting(
+    public_url: values.PublicUrl | None = setting(
         "Address by which clients reach this server, where a proxy changes it."
     )
-    allowed_hosts: HostNames = setting(
+    allowed_hosts: values.HostNames = setting(
         "Names by which clients may reach this server, besides localhost and public-url.", ()
     )
-    allowed_origins: Origins = setting(
+    allowed_origins: values.Origins = setting(
         "Origins of web pages that may use this server, such as https://app.example.com.", ()
     )
-    trusted_proxies: Networks = setting(
+    trusted_proxies: values.Networks = setting(
         "Addresses or networks of proxies whose X-Forwarded-* headers count.", ()
     )
     open_metrics: bool = setting("Show /metrics to everybody.", False)
@@ -277,12 +234,12 @@ class SessionSettings(SettingsGroup):
         ge=1,
         le=10_000_000,
     )
-    idle_timeout: LongSeconds = setting(
+    idle_timeout: values.LongSeconds = setting(
         "Close a session that has not been called for so long, seconds; one of `do` as well. Over stdio only "
         "the browser of --tools browser_action.",
         1800,
     )
-    lifetime: LongSeconds = setting("Close a session this long after its start, seconds.", 86_400)
+    lifetime: values.LongSeconds = setting("Close a session this long after its start, seconds.", 86_400)
     max_calls: int = setting("Most calls carried out at a time; others wait their turn.", 32, ge=1, le=10_000)
     max_waiting: int = setting(
         "Most calls that may wait in one session; more are refused.", 16, ge=1, le=10_000
@@ -297,10 +254,10 @@ class AgentSettings(SettingsGroup):
         "Model for run_task, provider:name, such as anthropic:claude-sonnet-4-5. Default: the client's own, "
         "by sampling.",
     )
-    allowed_models: Names = setting(
+    allowed_models: values.Names = setting(
         "Models that a call may name instead, comma-separated globs such as anthropic:*. Default: any.", ()
     )
-    model_url: ModelUrl | None = setting(
+    model_url: values.ModelUrl | None = setting(
         "Address for the model: one that speaks OpenAI's protocol, or of its provider's."
     )
     model_output: Literal["tool", "json"] = setting(
@@ -374,13 +331,13 @@ class ScreenshotSettings(SettingsGroup):
 class ToolSettings(SettingsGroup):
     """Which actions are offered as tools."""
 
-    tools: Annotated[CommaList, Placeholder("GROUPS")] = setting(
+    tools: Annotated[values.CommaList, Placeholder("GROUPS")] = setting(
         "Tool groups to offer, comma-separated; `all` for every group of actions; `sessions` for several "
         "browser sessions over stdio, too.",
         ("core",),
     )
-    exclude_actions: Names = setting("Actions not to offer, comma-separated.", ())
-    actions: Paths = setting("Python file with actions of your own; repeatable.", ())
+    exclude_actions: values.Names = setting("Actions not to offer, comma-separated.", ())
+    actions: values.Paths = setting("Python file with actions of your own; repeatable.", ())
     plugins: bool = setting("Offer the actions of installed packages (entry points), too.", True)
     read_only: bool = setting(
         "Offer only what changes nothing on pages: reading, and opening addresses.", False
@@ -394,7 +351,7 @@ class ToolSettings(SettingsGroup):
     policy: UserPath | None = setting(
         "TOML file that says which actions need a person's yes: docs/policy.md."
     )
-    search_engine: SearchEngine = setting(
+    search_engine: values.SearchEngine = setting(
         "For search_web: duckduckgo, google, bing, or a URL with {query} in it.", "duckduckgo"
     )
 
@@ -403,7 +360,7 @@ class FileSettings(SettingsGroup):
     """Files that the server writes and reads."""
 
     output_dir: Folder | None = setting("Folder for downloads, PDFs and pictures. Default: a temporary one.")
-    upload_dirs: Folders = setting(
+    upload_dirs: values.Folders = setting(
         "Folder to allow uploads from; repeatable. Default: output-dir, and the working folder unless the "
         "home folder is in it.",
         (),

@@ -89,11 +89,7 @@ def _split_paths(value: Any) -> Any:
 
 
 def known_timezone(value: str) -> str:
-    """Return the name of a time zone.
-
-    Raises:
-        ValueError: there is no such zone; the message completes `must be …`.
-    """
+    """Return the name of a time zone. Raises ValueError, whose message completes `must be …`."""
     known = available_timezones()
     if known and value not in known:
         raise ValueError("an IANA time zone, such as Europe/Berlin")
@@ -101,11 +97,7 @@ def known_timezone(value: str) -> str:
 
 
 def known_locale(value: str) -> str:
-    """Return the name of a language and region, with hyphens.
-
-    Raises:
-        ValueError: it is not written as one; the message completes `must be …`.
-    """
+    """Return the name of a language and region, with hyphens. Raises ValueError as `known_timezone` does."""
     if not re.match(LOCALE, value):
         raise ValueError("a language, or a language and region, such as de or de-DE")
     return value.replace("_", "-")
@@ -124,16 +116,14 @@ def _is_proxy(value: str) -> object:
     return usable and ("://" in value or parts.port)
 
 
-def _is_cdp_endpoint(value: str) -> bool:
-    return urlsplit(value).scheme in {"http", "https", "ws", "wss"}
+def _has_scheme(*schemes: str) -> Callable[[str], bool]:
+    """Return what is true of an address with a host and one of these schemes."""
 
+    def has_scheme(value: str) -> bool:
+        parts = urlsplit(value)
+        return parts.scheme in schemes and bool(parts.hostname)
 
-def _is_web_address(value: str) -> bool:
-    return urlsplit(value).scheme in {"http", "https"} and bool(urlsplit(value).hostname)
-
-
-def _is_browser_endpoint(value: str) -> bool:
-    return _is_cdp_endpoint(value) and bool(urlsplit(value).hostname)
+    return has_scheme
 
 
 def _is_search(value: str) -> bool:
@@ -159,12 +149,9 @@ def _is_header(line: str) -> bool:
 
 
 def _split_address(value: str) -> SplitResult | None:
-    """The parts of an http address; None where it is none."""
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
-        return None
+    """The parts of an http address; None, or a ValueError, where it is none."""
+    parts = urlsplit(value)
+    usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     return parts if usable and not parts.username and not parts.query and not parts.fragment else None
 
 
@@ -204,7 +191,10 @@ Name = Annotated[str, Placeholder("NAME")]
 Names = Annotated[CommaList, Placeholder("NAMES")]
 Address = Annotated[str, Placeholder("ADDRESS")]
 ModelUrl = Annotated[
-    Address, _must_be("an http:// or https:// address, such as http://127.0.0.1:8080/v1", _is_web_address)
+    Address,
+    _must_be(
+        "an http:// or https:// address, such as http://127.0.0.1:8080/v1", _has_scheme("http", "https")
+    ),
 ]
 ChromiumFamily = BeforeValidator(_chromium_family)
 Locale = Annotated[str, AfterValidator(known_locale), Placeholder("LOCALE")]
@@ -220,14 +210,15 @@ ProxyAddress = Annotated[
 CdpAddress = Annotated[
     Address,
     _must_be(
-        "an http://, https://, ws:// or wss:// address, such as http://127.0.0.1:9222", _is_cdp_endpoint
+        "an http://, https://, ws:// or wss:// address, such as http://127.0.0.1:9222",
+        _has_scheme("http", "https", "ws", "wss"),
     ),
 ]
 BrowserEndpoint = Annotated[
     Address,
     _must_be(
         "the ws:// address of a Playwright server or the http:// address of a Selenium Grid",
-        _is_browser_endpoint,
+        _has_scheme("http", "https", "ws", "wss"),
     ),
 ]
 SearchEngine = Annotated[

@@ -72,6 +72,13 @@ class Shell:
         assert (code, errors) == (0, ""), (words, output, errors)
         return output
 
+    def refused(self, code: int, *words: str, given: str = "", **more: str) -> str:
+        """The errors of a command that has to end with this code, and prints nothing."""
+        done, output, errors = self.run(*words, given=given, **more)
+        assert (done, output) == (code, ""), (words, output, errors)
+        assert "Traceback" not in errors
+        return errors
+
     def index(self, line: str) -> str:
         """The index of an element of the page."""
         found = re.search(rf"\[(\d+)\] {re.escape(line)}", self.do("get_state"))
@@ -219,12 +226,10 @@ def test_other_settings_are_refused_and_another_version_is_replaced(
     fresh.do("--output-dir", str(fresh.folder / "out"), "get_state")
     fresh.do("--output-dir", "out", "get_state")
 
-    code, _, errors = fresh.run("--viewport", "900x600", "--locale", "de", "get_state")
-    assert code == 2
-    assert "viewport (from --viewport), locale (from --locale)" in errors
-    code, _, errors = fresh.run("get_state", MCP_BROWSER_ACTION_TIMEOUT="1")
-    assert code == 2
-    assert "action-timeout (from MCP_BROWSER_ACTION_TIMEOUT)" in errors
+    refused = fresh.refused(2, "--viewport", "900x600", "--locale", "de", "get_state")
+    assert "viewport (from --viewport), locale (from --locale)" in refused
+    refused = fresh.refused(2, "get_state", MCP_BROWSER_ACTION_TIMEOUT="1")
+    assert "action-timeout (from MCP_BROWSER_ACTION_TIMEOUT)" in refused
     assert fresh.run("--viewprot", "900x600", "get_state")[0] == 2
     assert fresh.server() == pid
 
@@ -240,16 +245,14 @@ def test_other_settings_are_refused_and_another_version_is_replaced(
 
 
 def test_a_server_that_cannot_start_says_why(fresh: Shell, site: Site) -> None:
-    code, _, errors = fresh.run("--tools", "coer", "get_state")
-    assert (code, "there is no group of tools 'coer'" in errors) == (2, True)
+    assert "there is no group of tools 'coer'" in fresh.refused(2, "--tools", "coer", "get_state")
     code, _, errors = fresh.run("--executable", "/bin/false", "go_to_url", site.url)
     assert (code, bool(errors)) == (6, True)
     fresh.do("stop")
     assert fresh.files == []
 
     (fresh.runtime / "mcp-browser").chmod(0o755)
-    code, _, errors = fresh.run("get_state")
-    assert (code, "only you may enter" in errors) == (2, True)
+    assert "only you may enter" in fresh.refused(2, "get_state")
     (fresh.runtime / "mcp-browser").chmod(0o700)
     (fresh.folder / "file").touch()
     code, _, errors = fresh.run("get_state", XDG_RUNTIME_DIR=str(fresh.folder / "file"))
@@ -300,8 +303,8 @@ def test_a_server_that_hangs_is_named(fresh: Shell, site: Site) -> None:
     try:
         assert fresh.do("status") == "default: does not answer\n"
         fresh.start = ["-c", WAITS + HASTY]
-        code, _, errors = fresh.run("stop")
-        assert (code, "does not answer; end its process yourself" in errors) == (1, True)
+        errors = fresh.refused(1, "stop")
+        assert "does not answer; end its process yourself" in errors
         assert re.findall(r"waits (.*)", errors) == ["1", "1.0"]
     finally:
         os.kill(pid, signal.SIGCONT)
@@ -330,10 +333,7 @@ def test_wrong_usage_refusals_and_their_exit_codes(shell: Shell, site: Site) -> 
         (1, ["go_to_url", "http://127.0.0.1:9/"], "127.0.0.1:9"),
         (1, ["do_actions", '{"evaluate_script": {"script": "1"}}'], "may not be one of a list"),
     ):
-        done, output, errors = shell.run(*words)
-        assert (done, output) == (code, ""), words
-        assert says in errors, words
-        assert "Traceback" not in errors
+        assert says in shell.refused(code, *words), words
 
 
 def test_lists_and_objects_come_from_files_of_the_caller_s_folder(shell: Shell, site: Site) -> None:
@@ -377,10 +377,8 @@ def test_secrets_are_typed_and_never_shown(shell: Shell, site: Site) -> None:
     length = shell.do("evaluate_script", "document.forms[0].password.value.length")
     assert "9" in length
     assert not re.search("tea pot|k7#", "\n".join(outputs))
-    code, _, errors = shell.run("click_element", "1", "--secret-stdin", given="tea pot 9")
-    assert (code, "types nothing" in errors) == (2, True)
-    code, _, errors = shell.run("input_text", name, "<secret>shöp</secret>")
-    assert (code, "There is no secret 'shöp'" in errors) == (2, True)
+    assert "types nothing" in shell.refused(2, "click_element", "1", "--secret-stdin", given="tea pot 9")
+    assert "There is no secret 'shöp'" in shell.refused(2, "input_text", name, "<secret>shöp</secret>")
 
 
 def test_a_secret_of_the_file_is_named_and_kept_to_its_sites(fresh: Shell, site: Site) -> None:
@@ -391,8 +389,7 @@ def test_a_secret_of_the_file_is_named_and_kept_to_its_sites(fresh: Shell, site:
     assert "tea pot" not in output
 
     fresh.do("go_to_url", site.page(FORM).replace(site.url, site.other))
-    code, _, errors = fresh.run("input_text", 'textbox "Name"', "<secret>shop</secret>")
-    assert (code, "may not be used on" in errors) == (1, True)
+    assert "may not be used on" in fresh.refused(1, "input_text", 'textbox "Name"', "<secret>shop</secret>")
 
 
 def test_several_commands_come_from_standard_input(shell: Shell, site: Site) -> None:
@@ -407,17 +404,18 @@ def test_several_commands_come_from_standard_input(shell: Shell, site: Site) -> 
 
     code, output, errors = shell.run("-", given=f'{click}click_element "button Less"\n{click}')
     assert (code, output, "line 2" in errors or "Action 2" in errors) == (2, "", True)
-    code, _, errors = shell.run("-", given=f"{click}click_elemnt 1\n")
-    assert (code, "line 2: there is no action 'click_elemnt'" in errors) == (2, True)
-    for line in ("-", "input_text 1 --secret-stdin"):
-        code, _, errors = shell.run("-", given=f"{click}{line}\n")
-        assert (code, "line 2: standard input has the commands already" in errors) == (2, True)
+    has_already = "line 2: standard input has the commands already"
+    for given, says in (
+        (f"{click}click_elemnt 1\n", "line 2: there is no action 'click_elemnt'"),
+        (f"{click}-\n", has_already),
+        (f"{click}input_text 1 --secret-stdin\n", has_already),
+        ("click_element 'button\n", "line 1: No closing quotation. Nothing was done."),
+    ):
+        assert says in shell.refused(2, "-", given=given)
     code, output, errors = shell.run("-", "--json", given=f"{click}click_element 99\n")
     assert (code, errors, json.loads(output)["error"]) == (1, "", True)
     code, output, errors = shell.run("-", given=f"{click}evaluate_script no.such\n{click}")
     assert (code, "Clicked" in output, "1 call after it not done" in errors) == (1, True, True)
-    code, _, errors = shell.run("-", given="click_element 'button\n")
-    assert (code, "line 1: No closing quotation. Nothing was done." in errors) == (2, True)
 
 
 def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_a_closed_input_is_said(

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.process import succeeds
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the SDK's own transport serves there")
 
 MODERN = {
@@ -204,6 +206,6 @@ def test_the_end_of_input_right_after_the_handshake_ends_the_server(tmp_path: Pa
 
 def test_a_server_is_imported_without_what_few_calls_need() -> None:
     program = "import sys, mcp_browser.server.startup, mcp_browser.server.transports; print(*sys.modules)"
-    imported = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    imported = succeeds(sys.executable, "-c", program)
     late = {"PIL", "av", "html_to_markdown", "jinja2", "jsonschema", "lxml", "pydantic_ai", "rich"}
-    assert not late & set(imported.stdout.split())
+    assert not late & set(imported.split())

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mcp.shared.inbound import encode_header_value
 
 from mcp_browser.server.tasks import EXTENSION
-from tests.e2e.test_remote_doors import INITIALIZE
+from tests.e2e.test_remote_doors import INITIALIZE, JSON, LIST_TOOLS, VERSION
 from tests.support.load import load
 from tests.support.remote import RemoteServer, serving_process
 
@@ -153,15 +153,51 @@ META: dict[str, Any] = {
     "io.modelcontextprotocol/clientInfo": {"name": "fuzz", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {"extensions": {EXTENSION: {}}, "elicitation": {}},
 }
-ACCEPTED = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
 @pytest.fixture(scope="module")
 def legacy(server: RemoteServer) -> dict[str, str]:
     """The headers of a client of the older era, once it has begun."""
-    _, answer = ask(server, "POST", "/mcp", ACCEPTED.items(), json.dumps(INITIALIZE).encode())
+    _, answer = ask(server, "POST", "/mcp", JSON.items(), json.dumps(INITIALIZE).encode())
     (session,) = re.findall(rb"(?im)^mcp-session-id: (\S+)", answer)
     return {"MCP-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session.decode()}
+
+
+HOSTILE_BODIES = (
+    *(b"{", b"", b"[" * 200_000, b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b"null"),
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":' + b"[" * 50_000 + b"]" * 50_000 + b"}}",
+    json.dumps([LIST_TOOLS] * 1000).encode(),
+    b'{"jsonrpc":"2.0","id":' + b"9" * 100_000 + b',"method":"tools/list"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}',
+    b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/list"}',
+    b'{"jsonrpc":"2.0","id":1e999,"method":"tools/list"}',
+    *(b'{"jsonrpc":"2.0","id":1}', b'{"jsonrpc":"2.0","id":1,"result":{}}'),
+    b'{"jsonrpc":"2.0","id":1,"method":"no/such"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"__class__"}',
+    b'{"jsonrpc":2,"id":{},"method":[],"params":"x"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"../../x"}}',
+    b'{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list","method":"no/such"}',
+)
+
+HOSTILE_HEADERS = (
+    *({"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}),
+    *({"Content-Type": "multipart/form-data; boundary=x"}, {"Content-Type": ""}),
+    *({"Content-Type": "application/json; charset=utf-7"}, {"Content-Encoding": "gzip"}),
+    *({"Accept": "text/html"}, {"Accept": "x" * 10_000}, {"Last-Event-ID": "x" * 1000}),
+    *({"MCP-Protocol-Version": "1999-01-01"}, {"MCP-Protocol-Version": "../../etc/passwd"}),
+    {**VERSION, "Mcp-Method": "tools/call", "Mcp-Name": "x"},
+    *({**VERSION, "Mcp-Param-Session": "x" * 5000}, {"Mcp-Session-Id": "../" * 1000}),
+)
+
+
+def test_hostile_bodies_and_headers_are_answered_without_harm(
+    server: RemoteServer, legacy: dict[str, str]
+) -> None:
+    cases = [(body, more) for more in ({}, legacy, VERSION) for body in HOSTILE_BODIES]
+    for body, more in (*cases, *((json.dumps(LIST_TOOLS).encode(), more) for more in HOSTILE_HEADERS)):
+        status, answer = ask(server, "POST", "/mcp", (JSON | more).items(), body)
+        assert status < 500, (more, body[:300], answer[:300])
 
 
 def modern(method: str, params: Mapping[str, Any]) -> dict[str, str]:
@@ -192,7 +228,7 @@ def test_any_parameters_get_an_answer_that_is_no_fault_of_the_servers(
     if is_modern:
         headers, message["params"] = modern(method, params), params | {"_meta": META}
     status, answer = ask(
-        server, "POST", "/mcp", [*ACCEPTED.items(), *headers.items()], json.dumps(message).encode()
+        server, "POST", "/mcp", [*JSON.items(), *headers.items()], json.dumps(message).encode()
     )
     assert status < 500, (message, answer)
     assert b"-32603" not in answer, (message, answer)

@@ -27,6 +27,7 @@ from ruamel.yaml import YAML
 
 from tests.support.apps import free_port
 from tests.support.packages import debian_system
+from tests.support.process import succeeds
 from tests.support.remote import connected
 from tests.support.site import Site
 
@@ -57,16 +58,9 @@ def needs(*programs: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(lacking), reason=f"{', '.join(lacking)} missing")
 
 
-def run(*words: str | Path) -> str:
-    """Run a command that must succeed; what it prints."""
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{words}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
-    return done.stdout
-
-
 def files_of_pip() -> list[str]:
     """What pip is configured by on this machine, with the folders and files that this names."""
-    listed = run(sys.executable, "-m", "pip", "config", "list")
+    listed = succeeds(sys.executable, "-m", "pip", "config", "list")
     named = re.findall(r"(?:file://)?(/[\w./-]+)", listed)
     folders = [name.removesuffix("/simple") for name in named]
     own = str(Path.home() / ".config" / "pip")
@@ -139,7 +133,7 @@ def podman() -> Iterator[Callable[..., list[str]]]:
 
     try:
         name = "docker.io/library/debian:trixie-slim"
-        run("sh", "-c", f"tar -C {base} -c . | {shlex.join(command('import', '-', name))}")
+        succeeds("sh", "-c", f"tar -C {base} -c . | {shlex.join(command('import', '-', name))}")
         yield command
     finally:
         subprocess.run(command("rm", "--all", "--force"), check=False)
@@ -176,8 +170,8 @@ async def test_the_image_is_built_serves_a_client_and_stops(  # noqa: PLR0913, P
     words = ["--isolation=chroot", "--network=host", "--format=docker", *ULIMITS]
     words += [f"--volume={name}:{name}:ro" for name in files_of_pip()]
     words += [f"--build-arg=BROWSER={browser}", "--build-arg=VERSION=0.1.0", f"--tag={browser}"]
-    run(*podman("build", *words, f"--file={CONTAINER}/Dockerfile", ROOT))
-    size = int(run(*podman("image", "inspect", "--format", "{{.Size}}", browser)))
+    succeeds(*podman("build", *words, f"--file={CONTAINER}/Dockerfile", ROOT))
+    size = int(succeeds(*podman("image", "inspect", "--format", "{{.Size}}", browser)))
     record_property("size", size)
     assert size <= most
 
@@ -192,14 +186,14 @@ async def test_the_image_is_built_serves_a_client_and_stops(  # noqa: PLR0913, P
     process = subprocess.Popen(podman("run", *options, browser), stdin=subprocess.DEVNULL)  # noqa: ASYNC220
     try:
         await until_ready(port, process)
-        run(*podman("healthcheck", "run", browser))
+        succeeds(*podman("healthcheck", "run", browser))
         for wanted, family in (("sans:lang=ja", "Noto Sans CJK JP"), ("emoji", "Noto Color Emoji")):
-            assert family in run(*podman("exec", browser, "fc-match", wanted, "family"))
-        server = psutil.Process(int(run(*podman("inspect", "--format", "{{.State.Pid}}", browser))))
+            assert family in succeeds(*podman("exec", browser, "fc-match", wanted, "family"))
+        server = psutil.Process(int(succeeds(*podman("inspect", "--format", "{{.State.Pid}}", browser))))
         assert server.uids().effective == 10001
         family = await visit(port, token, site, server)
         began = time.monotonic()
-        run(*podman("stop", "--time=60", browser))
+        succeeds(*podman("stop", "--time=60", browser))
         assert process.wait(10) == 0
         record_property("stopped", time.monotonic() - began)
         assert time.monotonic() - began < STOPPING_SECONDS
@@ -213,13 +207,15 @@ async def test_the_service_is_set_up_as_its_head_says_serves_a_client_and_stops(
     site: Site, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     system, port = tmp_path / "debian", free_port()
-    run(
+    succeeds(
         "cp",
         "--archive",
         debian_system("bookworm", "ca-certificates", "systemd", "systemd-sysv", "dbus"),
         system,
     )
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", system / "wheels", ROOT)
+    succeeds(
+        sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", system / "wheels", ROOT
+    )
     shutil.copy(SYSTEMD / "mcp-browser.service", system / "etc/systemd/system")
     (system / "etc/sysusers.d").mkdir(exist_ok=True)
     shutil.copy(SYSTEMD / "mcp-browser.conf", system / "etc/sysusers.d")
@@ -243,20 +239,20 @@ async def test_the_service_is_set_up_as_its_head_says_serves_a_client_and_stops(
         steps = "\n".join(re.findall(r"^#     (.*)$", text, re.MULTILINE))
         # This checkout's, where the instructions install the one that was published.
         steps = steps.replace("install mcp-browser-server", "install /wheels/*.whl")
-        told = run(*inside, "bash", "-euc", steps)
+        told = succeeds(*inside, "bash", "-euc", steps)
         (token,) = re.findall(r"^\S{40,}$", told, re.MULTILINE)
         await until_ready(port, machine)
         (server,) = (one for one in init.children(recursive=True) if "--tokens" in one.cmdline())
         family = await visit(port, token, site, server)
         began = time.monotonic()
-        run(*inside, "systemctl", "stop", "mcp-browser")
+        succeeds(*inside, "systemctl", "stop", "mcp-browser")
         record_property("stopped", time.monotonic() - began)
         assert time.monotonic() - began < STOPPING_SECONDS
-        shown = run(*inside, "systemctl", "show", "--property=Result,ExecMainStatus", "mcp-browser")
+        shown = succeeds(*inside, "systemctl", "show", "--property=Result,ExecMainStatus", "mcp-browser")
         assert set(shown.split()) == {"Result=success", "ExecMainStatus=0"}
         assert_gone(family)
         exposure = ["systemd-analyze", "security", "--threshold=25", "--no-pager", "mcp-browser"]
-        run(*inside, *exposure)
+        succeeds(*inside, *exposure)
     finally:
         machine.terminate()
         try:

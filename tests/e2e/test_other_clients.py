@@ -16,6 +16,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.support.client import Browser
 from tests.support.packages import npm_packages, python_packages
+from tests.support.process import printed_by
 from tests.support.remote import RemoteServer, serving, until
 from tests.support.site import Site
 
@@ -102,21 +103,8 @@ async def inspect(node: str, *arguments: str, environment: Mapping[str, str]) ->
     """The result that the Inspector's command prints."""
     modules = npm_packages("inspector", INSPECTOR)
     launcher = modules / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
-    process = await asyncio.create_subprocess_exec(
-        *(node, str(launcher), "--cli", *arguments, "--format", "json"),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=environment,
-    )
-    try:
-        printed, said = await asyncio.wait_for(process.communicate(), SECONDS)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode == 0, (printed + said).decode()[-3000:]
-    return json.loads(printed)["result"]
+    words = (node, str(launcher), "--cli", *arguments, "--format", "json")
+    return json.loads(await printed_by(*words, seconds=SECONDS, env=environment))["result"]
 
 
 @pytest.mark.parametrize("way", ["stdio", "http legacy", "http modern", "sse"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.packages import python_packages
+from tests.support.process import printed_by
 from tests.support.remote import serving
 from tests.support.site import Site
 
@@ -32,20 +33,11 @@ async def told(site: Site) -> AsyncGenerator[dict[str, Any]]:
     page = site.page("<h1>Tea</h1><button>Buy</button><p>Fresh this week.</p>")
 
     async def run(library: str, url: str) -> Any:
-        process = await asyncio.create_subprocess_exec(
-            *(str(python), str(Path(__file__).with_name("python_clients.py")), library, url, page),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        words = (str(python), str(Path(__file__).with_name("python_clients.py")), library, url, page)
         try:
-            printed, said = await asyncio.wait_for(process.communicate(), SECONDS)
-        except TimeoutError:
-            return f"no end after {SECONDS} s"
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        return said.decode()[-3000:] if process.returncode else json.loads(printed.splitlines()[-1])
+            return json.loads((await printed_by(*words, seconds=SECONDS)).splitlines()[-1])
+        except (TimeoutError, AssertionError) as error:
+            return f"{type(error).__name__}: {error}"
 
     async with serving("--http", "--tools", "core,files") as server:
         found = await asyncio.gather(*(run(library, server.url) for library in LIBRARIES))

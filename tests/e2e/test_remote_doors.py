@@ -168,49 +168,6 @@ async def test_metrics_count_calls_and_refusals(server: RemoteServer, http: http
     assert ALICE not in shown.text
 
 
-HOSTILE_BODIES = (
-    *(b"{", b"", b"[" * 200_000, b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b"null"),
-    b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":' + b"[" * 50_000 + b"]" * 50_000 + b"}}",
-    json.dumps([LIST_TOOLS] * 1000).encode(),
-    b'{"jsonrpc":"2.0","id":' + b"9" * 100_000 + b',"method":"tools/list"}',
-    b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}',
-    b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/list"}',
-    b'{"jsonrpc":"2.0","id":1e999,"method":"tools/list"}',
-    *(b'{"jsonrpc":"2.0","id":1}', b'{"jsonrpc":"2.0","id":1,"result":{}}'),
-    b'{"jsonrpc":"2.0","id":1,"method":"no/such"}',
-    b'{"jsonrpc":"2.0","id":1,"method":"__class__"}',
-    b'{"jsonrpc":2,"id":{},"method":[],"params":"x"}',
-    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}',
-    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"../../x"}}',
-    b'{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list","method":"no/such"}',
-)
-
-HOSTILE_HEADERS = (
-    *({"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}),
-    *({"Content-Type": "multipart/form-data; boundary=x"}, {"Content-Type": ""}),
-    *({"Content-Type": "application/json; charset=utf-7"}, {"Content-Encoding": "gzip"}),
-    *({"Accept": "text/html"}, {"Accept": "x" * 10_000}, {"Last-Event-ID": "x" * 1000}),
-    *({"MCP-Protocol-Version": "1999-01-01"}, {"MCP-Protocol-Version": "../../etc/passwd"}),
-    {**VERSION, "Mcp-Method": "tools/call", "Mcp-Name": "x"},
-    *({**VERSION, "Mcp-Param-Session": "x" * 5000}, {"Mcp-Session-Id": "../" * 1000}),
-)
-
-
-async def test_hostile_bodies_and_headers_are_answered_without_harm(
-    server: RemoteServer, http: httpx2.AsyncClient
-) -> None:
-    opened = await http.post("/mcp", json=INITIALIZE, headers=JSON | bearer(ALICE))
-    legacy = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
-    cases = [(body, more) for more in ({}, legacy, VERSION) for body in HOSTILE_BODIES]
-    for body, more in (*cases, *((json.dumps(LIST_TOOLS).encode(), more) for more in HOSTILE_HEADERS)):
-        answer = await http.post("/mcp", content=body, headers=JSON | bearer(ALICE) | more)
-        assert answer.status_code < 500, (more, body[:300], answer.text[:300])
-        for leak in ("Traceback", 'File "', "site-packages"):
-            assert leak not in answer.text, (more, body[:300])
-    async with client_of(server.url, "legacy", headers=bearer(ALICE)) as client:
-        assert (await client.list_tools()).tools
-
-
 async def test_nothing_secret_is_logged_at_any_level(server: RemoteServer, http: httpx2.AsyncClient) -> None:
     secret = "a-very-secret-password"
     headers = JSON | bearer(ALICE) | {"Cookie": f"session={secret}"}

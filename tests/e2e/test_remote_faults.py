@@ -11,7 +11,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import httpx2
 import psutil
 import pytest
 
+from tests.e2e.test_resuming import Legacy
 from tests.support.gates import gated_site, relay
 from tests.support.havoc import KINDS, Folders, Visitor, havoc_folders, page, visited
 from tests.support.load import load
@@ -72,7 +73,7 @@ async def test_clients_that_go_without_a_word_are_reaped(folders: Folders) -> No
 
 
 async def test_clients_that_leave_while_their_session_opens_leave_no_browser_context() -> None:
-    async with serving("--http") as server, httpx2.AsyncClient(timeout=60) as http:
+    async with serving("--http") as server, httpx2.AsyncClient(base_url=server.base, timeout=60) as http:
         await leave_while_opening(http, server)
         await until(lambda: has_no_session(server))
         before = renderers_of(server)
@@ -137,26 +138,14 @@ async def test_a_full_disk_fails_what_is_to_be_written_and_nothing_else(tmp_path
 
 async def leave_while_opening(http: httpx2.AsyncClient, server: RemoteServer) -> None:
     """Be a legacy client that ends its protocol session while its first call is under way."""
-    headers = {"accept": "application/json, text/event-stream"}
-    hello = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "leaver", "version": "1"},
-    }
-    begun = await http.post(server.url, headers=headers, json=message("initialize", hello, id=1))
-    headers["mcp-session-id"] = begun.headers["mcp-session-id"]
-    await http.post(server.url, headers=headers, json=message("notifications/initialized", {}))
-    arguments = {"name": "go_to_url", "arguments": {"url": "about:blank"}}
-    call = asyncio.create_task(
-        http.post(server.url, headers=headers, json=message("tools/call", arguments, id=2))
-    )
+    client = Legacy(http, "leaver")
+    await client.begin()
+    params = {"name": "go_to_url", "arguments": {"url": "about:blank"}}
+    message = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+    call = asyncio.create_task(http.post("/mcp", headers=client.headers, json=message))
     await until(lambda: is_called(server))
-    await http.delete(server.url, headers=headers)
+    await http.delete("/mcp", headers=client.headers)
     await asyncio.wait({call})
-
-
-def message(method: str, params: Mapping[str, object], **number: int) -> dict[str, object]:
-    return {"jsonrpc": "2.0", "method": method, "params": params, **number}
 
 
 async def figures(server: RemoteServer) -> str:

@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from tests.support.client import Era
 from tests.support.process import warnings_aside
-from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, serving_process, until
+from tests.support.remote import RemoteServer, connected, serving, serving_process, until, until_working
 from tests.support.site import Site
 from tests.test_cli import run
 
@@ -84,7 +84,7 @@ async def test_a_running_call_is_waited_for_and_answered_before_the_server_ends(
     async with serving("--http", *flags) as server, connected(server.url, "legacy") as browser:
         await browser.open(site.page(BUTTON))
         call = asyncio.create_task(browser.call("wait_for", **waits))
-        await _until_working(browser)
+        await until_working(browser)
         assert await asyncio.to_thread(server.stop) == 0
         assert (await call).is_error is not ended
 
@@ -107,7 +107,7 @@ async def test_a_second_signal_ends_the_server_at_once(site: Site) -> None:
         async with connected(server.url, "legacy") as browser:
             await browser.open(site.page(BUTTON))
             call = asyncio.create_task(browser.call("wait_for", text="never", timeout=50))
-            await _until_working(browser)
+            await until_working(browser)
             server.process.send_signal(signal.SIGTERM)
             await until(lambda: _is_unready(server))
             assert await asyncio.to_thread(server.stop, signal.SIGINT) == 128 + signal.SIGINT
@@ -116,15 +116,6 @@ async def test_a_second_signal_ends_the_server_at_once(site: Site) -> None:
 
 async def _is_unready(server: RemoteServer) -> bool:
     return (await asyncio.to_thread(server.get, "/readyz"))[0] == 503
-
-
-async def _until_working(browser: RemoteBrowser) -> None:
-    """Wait until the server works on a call of this client."""
-
-    async def works() -> bool:
-        return "working" in (await browser.call("list_sessions")).text
-
-    await until(works)
 
 
 async def test_the_client_of_the_documentation_works(server: RemoteServer, site: Site) -> None:

@@ -203,6 +203,15 @@ class RemoteBrowser(Browser):
         return own["session"]
 
 
+async def until_working(browser: RemoteBrowser, **session: str) -> None:
+    """Wait until the server works on a call of this client."""
+
+    async def works() -> bool:
+        return "working" in (await browser.call("list_sessions", **session)).text
+
+    await until(works)
+
+
 @asynccontextmanager
 async def connected(
     url: str, era: Era = "auto", *, headers: Mapping[str, str] | None = None

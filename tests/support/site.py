@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import mimetypes
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -50,7 +51,8 @@ class Site:
     `url` is at 127.0.0.1; `other` is the same site at localhost, which a browser takes for another site.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: Path | None = None) -> None:
+        """With a certificate and its key (PEM) it is a site over https."""
         self.pages: dict[str, Reply] = {}
         self.handlers: dict[str, Callable[[Request], Reply]] = {}
         self.requests: list[str] = []
@@ -58,6 +60,11 @@ class Site:
         self._stopping = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
+        self._scheme = "http" if certificate is None else "https"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     @property
     def port(self) -> int:
@@ -65,11 +72,11 @@ class Site:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self._scheme}://127.0.0.1:{self.port}"
 
     @property
     def other(self) -> str:
-        return f"http://localhost:{self.port}"
+        return f"{self._scheme}://localhost:{self.port}"
 
     def page(self, body: str, *, path: str | None = None, title: str = "Test page", status: int = 200) -> str:
         head = f"<!doctype html><html><head><meta charset=utf-8><title>{title}</title></head>"

@@ -13,7 +13,7 @@ from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.sessions.profiles import Profiles
 from mcp_browser.server.sessions.remote import RemoteSessions, connection_of
 from mcp_browser.server.sessions.sessions import HeldSession, Sessions, in_words
-from mcp_browser.settings import Viewport, known_locale, known_timezone
+from mcp_browser.settings.values import Viewport, known_locale, known_timezone
 
 _HANDLE = {"x-mcp-header": "Session"}
 

@@ -30,7 +30,7 @@ from mcp_browser.browser.process.divide.divider import Leaving
 from mcp_browser.browser.process.divide.own_tabs import OwnTabs
 from mcp_browser.errors import BrowserUnavailable
 from mcp_browser.hosts import HostPattern, Origin, addresses_written
-from mcp_browser.settings import OWN_BROWSERS
+from mcp_browser.settings.values import OWN_BROWSERS
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
