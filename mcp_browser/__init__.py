@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from mcp_browser.actions.registry import TYPED_IN, ActionModel, ActionParams, Registry
     from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
     from mcp_browser.agent.control import Progress, Watcher
-    from mcp_browser.agent.record.evidence import Evidence, Verdict
-    from mcp_browser.agent.record.history import AgentHistory, StepRecord
+    from mcp_browser.agent.record.history import AgentHistory, Evidence, StepRecord, Verdict
     from mcp_browser.agent.secrets.store import Secret
     from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
     from mcp_browser.api import Agent
@@ -84,8 +83,7 @@ _NAMES = {
     "actions.registry": "ActionModel ActionParams Registry TYPED_IN",
     "actions.result": "ActionContext ActionResult Attachment",
     "agent.control": "Progress Watcher",
-    "agent.record.evidence": "Evidence Verdict",
-    "agent.record.history": "AgentHistory StepRecord",
+    "agent.record.history": "AgentHistory Evidence StepRecord Verdict",
     "agent.secrets.store": "Secret",
     "agent.task": "Budget Task TaskOutcome TaskStatus",
     "api": "Agent",

@@ -12,9 +12,8 @@ from mcp_browser.agent.assembly import (
     RunModels,
     agent_run,
     chat_model,
-    check_budget,
     check_not_ended,
-    check_start,
+    check_task,
     with_settings_models,
 )
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
@@ -134,8 +133,7 @@ class Agent:
         check_not_ended(history.status)
         models = await self.models()
         model = models.model
-        check_start(history.task, settings)
-        check_budget(history.task.budget, model.info)
+        check_task(history.task, model.info, settings)
         history.model = model.info.name
         if tell is not None:
             self.control.instruct(tell)

@@ -56,16 +56,18 @@ def escape_unseen(json: str) -> str:
     return _UNSEEN.sub(lambda found: dumps(found[0])[1:-1], json)
 
 
-def in_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A value of JSON with all texts in it changed, keys included."""
+def in_texts(value: Any, change: Callable[[str], str], *, keys: bool = True) -> Any:
+    """A value of JSON with all texts in it changed, keys included unless they are not to be."""
     match value:
         case str():
             return change(value)
         case list() | tuple():
-            return [in_texts(part, change) for part in cast("list[Any]", value)]
+            return [in_texts(part, change, keys=keys) for part in cast("list[Any]", value)]
         case dict():
             items = cast("dict[str, Any]", value).items()
-            return {change(str(key)): in_texts(part, change) for key, part in items}
+            return {
+                change(str(key)) if keys else key: in_texts(part, change, keys=keys) for key, part in items
+            }
         case _:
             return value
 

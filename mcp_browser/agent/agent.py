@@ -14,17 +14,17 @@ from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.filling import filling_by
 from mcp_browser.agent import spans
-from mcp_browser.agent.confirming import Confirmer
+from mcp_browser.agent.confirming import NOBODY, Confirmer
+from mcp_browser.agent.control import Question
 from mcp_browser.agent.executor import ActionOutcome, Look
-from mcp_browser.agent.model_client import ModelAnswer, ModelClient
+from mcp_browser.agent.model_client import ModelClient
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
-from mcp_browser.agent.questions import Question
-from mcp_browser.agent.record.history import RunSettings, StepRecord
+from mcp_browser.agent.record.history import STATE_FILE, RunSettings, StepRecord
 from mcp_browser.agent.secrets.store import Secret
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.task import ActionCall, AgentBrain, TaskOutcome, TaskStatus
+from mcp_browser.agent.task import ActionCall, AgentBrain, Decision, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
@@ -56,7 +56,7 @@ class _Step:
     last_because: str | None
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     look: Look | None = None
-    answer: ModelAnswer | None = None
+    answer: Decision | None = None
     outcomes: list[ActionOutcome] = field(default_factory=list[ActionOutcome])
     notes: list[str] = field(default_factory=list[str])
     failure: str | None = None
@@ -99,10 +99,9 @@ class AgentRun(TaskRun):
             images_kept=self.style.images_kept,
             state=self.state.messages,
         )
-        self.model_client.limit = self._limit_reached
-        self._clients = [one for one in (self.model_client, self.judge_client) if one is not None]
-        self._counted = self._models_usage()
-        self._seconds_before = self.state.seconds
+        self._unrecorded = Usage()  # That no recorded step has yet
+        for client in filter(None, (self.model_client, self.judge_client)):
+            client.limit, client.spent = self._limit_reached, self._count_usage
         self._confirmer = Confirmer(
             executor=self.executor,
             history=self.history,
@@ -111,7 +110,6 @@ class AgentRun(TaskRun):
             judge_client=self._judge(),
             window=self.messages.window,
             seconds=self.settings.step_timeout,
-            limit=self._limit_reached,
         )
         for text in self.state.instructions:
             self.control.instruct(text)
@@ -123,7 +121,7 @@ class AgentRun(TaskRun):
             try:
                 return await super().run()
             finally:
-                spans.end_run(span, self.outcome())
+                spans.end(span, self.outcome())
 
     async def _work(self) -> None:
         # A step that was broken off has left no record: its number is given again.
@@ -134,11 +132,21 @@ class AgentRun(TaskRun):
             self.end(TaskStatus.FAILED, f"{model.name} takes no pictures, and this style needs them.")
             return
         await self._open_page()
-        self.history.settings = self._settings_in_force()
+        fallback, tab = self.model_client.fallback, self.session.tab_in_use
+        size = tab.page.viewport_size if tab is not None else None
+        limits = {"max_actions", "max_failures", "model_timeout", "step_timeout"}
+        self.history.settings = RunSettings(
+            fallback_model=fallback.info.name if fallback is not None else None,
+            gui_scale=(self.settings.gui_scale or scale_for(model.name))
+            if self.task.style == "gui"
+            else None,
+            viewport=(size["width"], size["height"]) if size is not None else None,
+            **self.settings.model_dump(include=limits),
+        )
         while await self._may_go_on():
             with spans.of_step(self.state.step + 1) as span:
                 await self.step()
-                spans.end_step(span, self.history.steps[-1])
+                spans.end(span, self.history.steps[-1])
             await self._report_recorded()
 
     async def step(self) -> None:
@@ -148,7 +156,14 @@ class AgentRun(TaskRun):
         self._note_late_evidence()
         step = _Step(self._limit_reached(state.step))
         if state.failures >= self.settings.max_failures:
-            step.last_because = f"{state.failures} steps in a row have failed.{self._last_failure()}"
+            errors = [
+                text
+                for last in self.history.steps[-1:]
+                for text in (*(action.error for action in last.actions), *last.notes[-1:])
+                if text
+            ]
+            said = f" The last of them: {cut(errors[-1], LONGEST_FAILURE)}" if errors else ""
+            step.last_because = f"{state.failures} steps in a row have failed.{said}"
         try:
             with anyio.fail_after(timeout) as self._step_limit, self.session.takeover.stops(self._step_limit):
                 tab = self.session.tab_in_use
@@ -163,7 +178,6 @@ class AgentRun(TaskRun):
             step.failure = self.secrets.hide(str(error))
             if not isinstance(error, ActionError | InvalidOutput) and not self._can_shorten(error):
                 self.end(TaskStatus.FAILED, step.failure)
-        self._remember(step)
         self._record_step(step)
         if self.history.status is TaskStatus.WORKING:
             try:
@@ -171,11 +185,11 @@ class AgentRun(TaskRun):
             finally:
                 # Add the usage of requests made after the step was recorded.
                 last = self.history.steps[-1]
-                used = last.usage + self._count_usage()
+                used, self._unrecorded = last.usage + self._unrecorded, Usage()
                 self.history.steps[-1] = last.model_copy(update={"usage": used})
         self._save()
 
-    async def query(self, look: Look, last_because: str | None, notes: list[str]) -> ModelAnswer:
+    async def query(self, look: Look, last_because: str | None, notes: list[str]) -> Decision:
         """Ask the model what to do; `last_because` is why this is the last step. Raises ModelError."""
         for text in self.control.take_instructions():
             self.messages.add_task(text)
@@ -191,13 +205,13 @@ class AgentRun(TaskRun):
         conversation = self.messages.messages(turn.form)
         answer = await self.model_client.decide(conversation, form=turn.form, read=turn.read)
         self.messages.calibrate(answer.reply.usage, turn.form)
-        self.messages.add_output(turn.remembered(answer.reply, answer.decision))
+        self.messages.add_output(turn.remembered(answer))
         return answer
 
-    async def execute(self, look: Look, answer: ModelAnswer, outcomes: list[ActionOutcome]) -> None:
+    async def execute(self, look: Look, answer: Decision, outcomes: list[ActionOutcome]) -> None:
         """Report the model's decision and carry it out; each action is added to `outcomes` when done."""
-        calls, hide = answer.decision.calls, self.secrets.hide
-        goal, actions = hide(answer.decision.brain.next_goal), tuple(hide(str(call)) for call in calls)
+        calls, hide = answer.calls, self.secrets.hide
+        goal, actions = hide(answer.brain.next_goal), tuple(hide(str(call)) for call in calls)
         await self._report(self.state.step, goal=goal, actions=actions, url=look.url)
         with filling_by(self._read_data):
             await self.executor.act(calls[: self.settings.max_actions], outcomes)
@@ -215,7 +229,6 @@ class AgentRun(TaskRun):
             answer=self.secrets.hide(result.extracted_content or "") if result else None,
             data=self.secrets.hide_in((result.data or {}).get("data")) if result else None,
             steps=self.state.step,
-            usage=self.state.usage,
         )
 
     # -- before the steps
@@ -232,12 +245,12 @@ class AgentRun(TaskRun):
                 await self._report(0, goal="open the start page", url=url)
                 self.state.start_problem = problem = await self._problem_of_opening(self.task.start_url)
                 if problem is not None:
-                    self.messages.add_results([f"The start page could not be opened: {problem}"])
+                    self.messages.remember(f"The start page could not be opened: {problem}")
             if self.initial:
                 started, outcomes = datetime.now(UTC), list[ActionOutcome]()
                 for call in self.initial:
                     await self.executor.act([call], outcomes)
-                self.messages.add_results(outcome.memory for outcome in outcomes)
+                self.messages.remember(*(outcome.memory for outcome in outcomes))
                 self._record(0, None, started, actions=tuple(outcome.record for outcome in outcomes))
                 await self._report_recorded()
         elif self.taken_up:
@@ -248,7 +261,7 @@ class AgentRun(TaskRun):
                 problem = await self._problem_of_opening(url)
                 ended = f"could not be opened: {problem}" if problem is not None else "was opened again."
                 opened = f"The browser may be another one; the page {url} {ended}"
-            self.messages.add_note(TAKEN_UP.format(opened=opened))
+            self.messages.remember(TAKEN_UP.format(opened=opened))
 
     async def _report_recorded(self) -> None:
         if self.on_step is not None and (waits := self.on_step(self.history.steps[-1])) is not None:
@@ -261,21 +274,6 @@ class AgentRun(TaskRun):
             return self.secrets.hide(str(error))
         return None
 
-    def _settings_in_force(self) -> RunSettings:
-        settings, model = self.settings, self.model_client.model.info.name
-        fallback = self.model_client.fallback
-        tab = self.session.tab_in_use
-        size = tab.page.viewport_size if tab is not None else None
-        return RunSettings(
-            fallback_model=fallback.info.name if fallback is not None else None,
-            gui_scale=(settings.gui_scale or scale_for(model)) if self.task.style == "gui" else None,
-            max_actions=settings.max_actions,
-            max_failures=settings.max_failures,
-            model_timeout=settings.model_timeout,
-            step_timeout=settings.step_timeout,
-            viewport=(size["width"], size["height"]) if size is not None else None,
-        )
-
     # -- parts of a step
 
     async def _look(self) -> Look:
@@ -287,8 +285,10 @@ class AgentRun(TaskRun):
 
     def _state_text(self, look: Look, last_because: str | None, nudge: str | None) -> str:
         lines = [f"Step {self.state.step} of at most {self.task.budget.steps}."]
-        if self.state.changes:
-            lines += ["Your last actions changed:", self.state.changes]
+        evidence = [action.evidence for step in self.history.steps[-1:] for action in step.actions]
+        passages = [passage for one in evidence if one is not None for passage in one.passages]
+        if changes := [passage.text for passage in passages if passage.origin != "person"]:
+            lines += ["Your last actions changed:", *changes]
         if self.style.by_pictures:
             lines.append(f"The page now: {look.url}")
         else:
@@ -311,7 +311,7 @@ class AgentRun(TaskRun):
             if self.state.loops.plan_is_due() or due:
                 self.messages.add_state(state, look.images)
                 plan = await self.model_client.plan(self.messages.messages())
-                self.messages.add_note(f"A plan to follow from here:\n{plan}")
+                self.messages.remember(f"A plan to follow from here:\n{plan}")
         except ModelError as error:
             logger.info("Thinking ahead failed: %s", error)
 
@@ -326,44 +326,35 @@ class AgentRun(TaskRun):
             logger.info("The model could not be asked for data: %s", error)
             return None
 
-    def _remember(self, step: _Step) -> None:
-        """Put the results of a step into the model's memory and the run's state."""
+    def _record_step(self, step: _Step) -> None:
+        """Put the results of a step into the model's memory, the run's state and the history."""
         state, outcomes, most = self.state, step.outcomes, self.settings.max_actions
+        look, answer = step.look, step.answer
+        actions, brain = tuple(outcome.record for outcome in outcomes), AgentBrain()
         self.messages.remove_state()
-        self.messages.add_results(outcome.memory for outcome in outcomes)
-        if step.answer is not None and (left_out := len(step.answer.decision.calls) - most) > 0:
-            self.messages.add_note(f"Only {counted(most, 'action')} a step; not done: {left_out}.")
-        state.changes = "\n".join(outcome.changes for outcome in outcomes if outcome.changes)
+        self.messages.remember(*(outcome.memory for outcome in outcomes))
+        if answer is not None:
+            brain = answer.brain
+            if (left_out := len(answer.calls) - most) > 0:
+                self.messages.remember(f"Only {counted(most, 'action')} a step; not done: {left_out}.")
+            page = f"{look.url}\n{look.scrolled}\n{look.text}" if look is not None else ""
+            state.loops.record(actions, page=page)
         failed = not outcomes or all(outcome.result is None for outcome in outcomes)
         state.failures = state.failures + 1 if failed else 0
         if step.failure is not None:
             step.notes.append(step.failure)
-            self.messages.add_results([f"The step failed: {step.failure}"])
-
-    def _record_step(self, step: _Step) -> None:
-        look, answer = step.look, step.answer
-        actions = tuple(outcome.record for outcome in step.outcomes)
-        if answer is not None:
-            page = f"{look.url}\n{look.scrolled}\n{look.text}" if look is not None else ""
-            self.state.loops.record(actions, page=page)
-        brain = answer.decision.brain if answer is not None else AgentBrain()
+            self.messages.remember(f"The step failed: {step.failure}")
+        used, self._unrecorded = self._unrecorded, Usage()
         self._record(
-            self.state.step,
+            state.step,
             look,
             step.started,
             brain=AgentBrain.model_validate(self.secrets.hide_in(brain.model_dump())),
             actions=actions,
             notes=tuple(step.notes),
-            usage=self._count_usage(),
+            usage=used,
             model=answer.reply.model if answer is not None else self.model_client.model.info.name,
         )
-
-    def _last_failure(self) -> str:
-        """The failure of the last step, as a further sentence."""
-        step = self.history.steps[-1] if self.history.steps else None
-        found = [*(action.error for action in step.actions), *step.notes[-1:]] if step is not None else []
-        failures = [text for text in found if text]
-        return f" The last of them: {cut(failures[-1], LONGEST_FAILURE)}" if failures else ""
 
     def _can_shorten(self, error: ModelError) -> bool:
         """Whether the conversation was too long, and was cut to half."""
@@ -405,11 +396,11 @@ class AgentRun(TaskRun):
             self.end(TaskStatus.SUCCEEDED)
             return
         self.state.rejections += 1
-        if unconfirmed.final or self.state.rejections > 1 or last_because is not None:
-            self.end(TaskStatus.UNCONFIRMED, f"The result was not confirmed: {unconfirmed.reason}")
+        if unconfirmed == NOBODY or self.state.rejections > 1 or last_because is not None:
+            self.end(TaskStatus.UNCONFIRMED, f"The result was not confirmed: {unconfirmed}")
             return
         self._answer = None
-        self.messages.add_note(REFUSED.format(reason=unconfirmed.reason))
+        self.messages.remember(REFUSED.format(reason=unconfirmed))
 
     async def _ask_person(self, data: dict[str, Any]) -> None:
         question = Question.of(self.secrets.hide_in(data))
@@ -456,27 +447,17 @@ class AgentRun(TaskRun):
         can = info.judges and not (info.context_window or SMALL_WINDOW + 1) <= SMALL_WINDOW
         return self.judge_client or (self.model_client if can or wanted else None)
 
-    # -- the budget
-
-    def _models_usage(self) -> Usage:
-        """The usage of the models in this process."""
-        return sum((client.usage for client in self._clients), Usage())
-
-    def _count_usage(self) -> Usage:
-        """Add the models' usage since the last count to the run's, and return it."""
-        total = self._models_usage()
-        used, self._counted = total.since(self._counted), total
-        self.state.usage += used
-        return used
+    def _count_usage(self, used: Usage) -> None:
+        self._unrecorded += used
 
     def _limit_reached(self, step: int | None = None) -> str | None:
         """The limit that is reached, as a sentence; without `step`, only limits that hold amid a step."""
-        usage = self.state.usage + self._models_usage().since(self._counted)
-        return self.task.budget.reached(usage, seconds=self.seconds, step=step)
+        used = self.history.usage + self._unrecorded
+        return self.task.budget.reached(used, seconds=self.seconds, step=step)
 
     def _save(self) -> None:
-        self.state.seconds, self.state.instructions = self.seconds, list(self.control.instructions)
+        self.state.instructions = list(self.control.instructions)
         # Before the history: a run resumed after a kill between the two repeats no step.
         if self.folder is not None:
-            self.folder.save_state(self.state)
+            self.folder.write(STATE_FILE, self.state.model_dump_json().encode())
         super()._save()

@@ -1,5 +1,6 @@
 """Make a run from its task and the settings: its models, style and actions."""
 
+import importlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,9 @@ from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.executor import Domains
 from mcp_browser.agent.model_client import ModelClient
-from mcp_browser.agent.prompting.gui_style import GuiStyle
-from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
+from mcp_browser.agent.prompting.style import GuiStyle, PlannerStyle, StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory
-from mcp_browser.agent.task import Budget, Task, TaskStatus
+from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NoModel, NotActionable
 from mcp_browser.llm.messages import ChatModel, ModelInfo
@@ -78,21 +78,16 @@ async def chat_model(name: Any, settings: AgentSettings) -> ChatModel:
         return name
     if isinstance(name, str) and name.startswith(SCRIPTED):
         return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
-    # A thread: the import takes a second, and the browser's other callers should not wait.
-    providers = await anyio.to_thread.run_sync(_import_providers)
-    if isinstance(name, str):
-        return await providers.provider_model(name, settings)
-    return providers.own_model(name, settings)
-
-
-def _import_providers() -> Any:
     try:
-        from mcp_browser.llm import providers  # noqa: PLC0415
+        # A thread: the import takes a second, and the browser's other callers should not wait.
+        providers = await anyio.to_thread.run_sync(importlib.import_module, "mcp_browser.llm.providers")
     except ImportError:
         raise NoModel(
             "Models need more packages.", hint="Install them: pip install 'mcp-browser-server[agent]'."
         ) from None
-    return providers
+    if isinstance(name, str):
+        return await providers.provider_model(name, settings)
+    return providers.own_model(name, settings)
 
 
 def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Registry:
@@ -106,11 +101,8 @@ def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Regis
     if unknown := [name for name in task.allowed_actions if name not in registry and name not in ALWAYS]:
         known = ", ".join(action.name for action in registry)
         raise InvalidArguments(f"There is no action {unknown[0]!r}.", hint=f"Actions: {known}.")
-    if task.allowed_actions:
-        registry = registry.without(
-            action.name for action in registry if action.name not in task.allowed_actions
-        )
-    return registry
+    left_out = {action.name for action in registry} - {*task.allowed_actions}
+    return registry.without(left_out) if task.allowed_actions else registry
 
 
 def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSettings) -> Registry:
@@ -127,22 +119,18 @@ def actions_of(recorded: AgentHistory, registry: Registry, settings: ToolSetting
     return both
 
 
-def check_start(task: Task, settings: Settings) -> None:
-    """Raise InvalidArguments if the task's first page is outside its domains."""
+def check_task(task: Task, model: ModelInfo, settings: Settings) -> None:
+    """Raise InvalidArguments for a first page outside the domains, or a limit of an unknown cost."""
+    if task.budget.cost is not None and not model.priced:
+        raise InvalidArguments(
+            f"The price of {model.name} is not known, so max_cost cannot be kept.",
+            hint="Limit max_tokens instead.",
+        )
     try:
         if task.start_url is not None:
             Domains(task.allowed_domains).check(task.start_url, settings)
     except ActionError as error:
         raise InvalidArguments(f"start_url: {error}") from error
-
-
-def check_budget(budget: Budget, model: ModelInfo) -> None:
-    """Raise InvalidArguments for a limit of cost if the model's price is not known."""
-    if budget.cost is not None and not model.priced:
-        raise InvalidArguments(
-            f"The price of {model.name} is not known, so max_cost cannot be kept.",
-            hint="Limit max_tokens instead.",
-        )
 
 
 def check_not_ended(status: TaskStatus) -> None:

@@ -22,10 +22,8 @@ from mcp_browser.actions.session_script import EXPORT_SCRIPT
 from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.actions.tabs import switch_tab
 from mcp_browser.agent import spans
-from mcp_browser.agent.record.evidence import LONGEST_PASSAGE, Evidence, Origin, Passage
-from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.agent.secrets.injection import CheckedTyping
-from mcp_browser.agent.secrets.store import Secrets
+from mcp_browser.agent.record.history import LONGEST_PASSAGE, ActionRecord, Evidence, Origin, Passage
+from mcp_browser.agent.secrets.store import CheckedTyping, Secrets
 from mcp_browser.agent.task import ActionCall
 from mcp_browser.agent.watch import ActionWatch
 from mcp_browser.batch import Batch, ListedAction, Premises
@@ -34,7 +32,6 @@ from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.tab import Tab
 from mcp_browser.consent import Ask, Paused, nobody, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomChanges
@@ -90,18 +87,14 @@ class Domains:
                 if tab is None or self.allow(tab.url):
                     return left
                 left = left or tab.url
-                await self._leave(session, tab, keep=tab.id in tabs)
+                for go in (tab.back, lambda tab=tab: tab.goto("about:blank")) if tab.id in tabs else ():
+                    with contextlib.suppress(ActionError, PlaywrightError):
+                        await go()
+                    if self.allow(tab.url):
+                        break
+                else:
+                    await session.close_tab(tab.id)
         raise self.outside(left or "The page")
-
-    async def _leave(self, session: BrowserSession, tab: Tab, *, keep: bool) -> None:
-        """Go back or to an empty page; close the tab if neither helps, or if it is not to be kept."""
-        if keep:
-            for go in (tab.back, lambda: tab.goto("about:blank")):
-                with contextlib.suppress(ActionError, PlaywrightError):
-                    await go()
-                if self.allow(tab.url):
-                    return
-        await session.close_tab(tab.id)
 
 
 SHOT_SIDE = 800  # Longest side of a picture for people, pixels
@@ -130,12 +123,11 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """An action that was tried: its record, the model's memory of it, and what it changed."""
+    """An action that was tried: its record, and the model's memory of it."""
 
     record: ActionRecord
     result: ActionResult | None
     memory: str
-    changes: str
 
 
 class Executor:
@@ -256,9 +248,9 @@ class Executor:
         started = time.monotonic()
         watch: ActionWatch | None = None
 
-        def record(result: ActionResult | None = None, changes: str = "", **outcome: Any) -> ActionRecord:
+        def record(came: ActionResult | None = None, changes: str = "", **outcome: Any) -> ActionRecord:
             return ActionRecord(
-                evidence=self._evidence(watch, result, changes) if watch is not None else None,
+                evidence=self._evidence(watch, came, changes) if watch is not None else None,
                 call=ActionCall(name=shown.name, arguments=self._secrets.hide_in(shown.arguments)),
                 url=self._url(),
                 elements=elements,
@@ -305,21 +297,21 @@ class Executor:
             except ActionError as outside:
                 if outside is not error:
                     text = f"{text}\n{render_error(outside, secrets=self._secrets.values)}"
-            return ActionOutcome(record(error=text), None, f"{shown} failed: {text}", "")
+            return ActionOutcome(record(error=text), None, f"{shown} failed: {text}")
         except anyio.get_cancelled_exc_class():
-            outcomes.append(ActionOutcome(record(error=BROKEN_OFF), None, f"{shown}: {BROKEN_OFF}", ""))
+            outcomes.append(ActionOutcome(record(error=BROKEN_OFF), None, f"{shown}: {BROKEN_OFF}"))
             raise
         place = (seen := result.observation) and Observation(url=seen.url, title="")
         text = self._text(result.model_copy(update={"observation": place, "attachments": ()}))
         notes = (f"\nNote: {' '.join(notice.split())}" for notice in (seen.notices if seen else ()))
         text += self._secrets.hide("".join(notes))
         changes = self._changes(result)
-        ended = record(result, changes, changed=_has_changed(result.observation))
+        changed = _has_changed(result.observation)
         if result.error is not None:
-            failed = ended.model_copy(update={"error": text})
-            return ActionOutcome(failed, None, f"{shown} failed: {text}", changes)
+            failed = record(result, changes, changed=changed, error=text)
+            return ActionOutcome(failed, None, f"{shown} failed: {text}")
         memory = f"{shown}: {text}" if result.include_in_memory else ""
-        return ActionOutcome(ended.model_copy(update={"result": text}), result, memory, changes)
+        return ActionOutcome(record(result, changes, changed=changed, result=text), result, memory)
 
     def _evidence(self, watch: ActionWatch, result: ActionResult | None, changes: str) -> Evidence:
         url = self._url()
@@ -384,8 +376,6 @@ class Executor:
             return ""
         only = observation.model_copy(update={"notices": (), "tabs": (), "dialog": None})
         return self._text(ActionResult(extracted_content="Changed:", observation=only))
-
-    # -- limits
 
     async def _stay_within(self, tabs_before: set[int]) -> None:
         """Leave a page outside the task's domains; raises BlockedUrl if there was one."""

@@ -1,17 +1,15 @@
 """Ask the model; after a failure, ask again, ask another model, or ask for a correction."""
 
-import json
 import logging
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 
 from mcp_browser.agent import spans
-from mcp_browser.agent.prompting.output import object_in
-from mcp_browser.agent.prompting.style import prompt
+from mcp_browser.agent.prompting.style import object_in, prompt
 from mcp_browser.agent.task import Decision
 from mcp_browser.errors import (
     ContextTooLong,
@@ -57,20 +55,13 @@ Limit = Callable[[], str | None]  # Which limit forbids to ask once more, as a s
 Notice = Callable[[str], None]  # Called with a sentence for each thing that went wrong on the way
 
 
-@dataclass(slots=True)
-class ModelAnswer:
-    """A decision, and the answer it was read from."""
-
-    decision: Decision
-    reply: Reply
-
-
 @dataclass
 class ModelClient:
     """Asks a model, and another one if the first is given up; `seconds` is the limit for one answer.
 
     The model library's retries and fallback are not used: these work for every kind of model, and each try is
-    noted in the step. `limit` is checked before an unreadable answer is asked for again.
+    noted in the step. `spent` is called with the usage of each answer; `limit` is checked before an
+    unreadable answer is asked for again.
     """
 
     model: ChatModel
@@ -78,7 +69,7 @@ class ModelClient:
     seconds: float = 60.0
     notice: Notice = logger.info
     limit: Limit = lambda: None
-    usage: Usage = field(default_factory=Usage)
+    spent: Callable[[Usage], None] = lambda _usage: None
     first_wait: float = FIRST_WAIT
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None = None) -> Reply:
@@ -96,19 +87,21 @@ class ModelClient:
 
     async def decide(
         self, messages: Sequence[Message], *, form: OutputForm | None, read: Callable[[Reply], Decision]
-    ) -> ModelAnswer:
+    ) -> Decision:
         """One decision; an unreadable answer is asked for again, with the reason. Raises ModelError."""
         asked = list(messages)
         for left in range(REPAIRS, -1, -1):
             reply = await self.ask(asked, form=form)
             try:
-                return ModelAnswer(read(reply), reply)
+                return read(reply)
             except InvalidOutput as error:
                 over = self.limit() if left else None
                 if not left or over:
+                    given = as_json(reply.call.arguments) if reply.call is not None else reply.text
+                    shown = cut(" ".join(given.split()), SHOWN_ANSWER) or "(nothing)"
                     more = f" It was not asked again: {over}" if over else ""
                     raise InvalidOutput(
-                        f"The model does not fill in the form: {error} It answered: {_shown(reply)}{more}"
+                        f"The model does not fill in the form: {error} It answered: {shown}{more}"
                     ) from error
                 self.notice(f"The model's answer could not be used: {error}")
                 text = "" if reply.call is not None else reply.text or "(nothing)"
@@ -148,7 +141,7 @@ class ModelClient:
             try:
                 with spans.of_request(model.info.name) as span, anyio.fail_after(self.seconds):
                     reply = await model.ask(messages, form=form, seconds=self.seconds)
-                    spans.end_request(span, reply)
+                    spans.end(span, reply)
             except TimeoutError as error:
                 late = f"{model.info.name} did not answer within {self.seconds:g} s."
                 failure: ModelError = ModelTimedOut(late)
@@ -156,7 +149,7 @@ class ModelClient:
             except _PASSING as error:
                 failure = error
             else:
-                self.usage += reply.usage
+                self.spent(reply.usage)
                 return _cut(reply)
             wait = failure.retry_after
             if attempt == TRIES - 1 or (wait or 0) > LONGEST_WAIT:
@@ -169,17 +162,11 @@ class ModelClient:
 
 
 def _cut(reply: Reply) -> Reply:
-    """The answer, with very long texts cut."""
     call = reply.call
     if call is not None and len(as_json(call.arguments)) > LONGEST_ANSWER:
         short = in_texts(call.arguments, lambda text: cut(text, LONGEST_TEXT))
         call = call.model_copy(update={"arguments": short})
     return reply.model_copy(update={"text": cut(reply.text, LONGEST_ANSWER), "call": call})
-
-
-def _shown(reply: Reply) -> str:
-    given = as_json(reply.call.arguments) if reply.call is not None else reply.text
-    return cut(" ".join(given.split()), SHOWN_ANSWER) or "(nothing)"
 
 
 def output_form_of(name: str, description: str, properties: dict[str, Any]) -> OutputForm:
@@ -192,6 +179,6 @@ def output_form_of(name: str, description: str, properties: dict[str, Any]) -> O
 def _as_text(messages: Sequence[Message]) -> str:
     lines: list[str] = []
     for message in messages:
-        called = f"\n{json.dumps(message.call.arguments, ensure_ascii=False)}" if message.call else ""
+        called = f"\n{as_json(message.call.arguments)}" if message.call else ""
         lines.append(f"<{message.role}>\n{message.text}{called}\n</{message.role}>")
     return "\n".join(lines)

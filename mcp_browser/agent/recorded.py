@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -10,13 +10,19 @@ from urllib.parse import urlsplit
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
 from mcp_browser.actions.navigation import go_back, go_forward, go_to_url, reload
-from mcp_browser.actions.recording import params_of
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.session_script import as_test, without_address_secrets
 from mcp_browser.actions.tabs import close_tab, open_tab
 from mcp_browser.actions.waiting import wait_for
-from mcp_browser.agent.record.evidence import NUMBER, Evidence
-from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord, new_task_id
+from mcp_browser.agent.record.history import (
+    NUMBER,
+    ActionRecord,
+    AgentHistory,
+    Evidence,
+    StepRecord,
+    new_task_id,
+)
+from mcp_browser.agent.record.report import as_recorded
 from mcp_browser.agent.task import ActionCall, Task, TaskOutcome, TaskStatus
 from mcp_browser.agent.watch import ActionWatch
 from mcp_browser.browser.network.log import NetworkLog
@@ -163,23 +169,36 @@ def recording_of(
     )
     for step in steps:
         step.arguments = hide_in(step.arguments, session.hidden)
-    done = [*_done(steps)]
-    tests: dict[CodeLanguage, str] = {}
+    where = urlsplit(start).netloc or "a page"
+    task = Task(text=f"What a person did on {where}", start_url=start or None, secrets=tuple(sorted(secrets)))
+    history = AgentHistory(id=new_task_id(), task=task, status=TaskStatus.SUCCEEDED, ended=datetime.now(UTC))
     languages: tuple[CodeLanguage, ...] = ("python", "typescript")
-    for language in languages:
-        script = Script(language, start, lenient=True)
-        for step, action in done:
+    scripts: dict[CodeLanguage, Script] = {
+        language: Script(language, start, lenient=True) for language in languages
+    }
+    for step, record, action in _done(steps):
+        for script in scripts.values():
             if action is None:
                 script.comment(step.note)
             else:
                 script.add(action)
-        tests[language] = hide(as_test(script, name=name), session.hidden, mark="<{}>")
-    history = _history(start, done, tuple(sorted(secrets)))
+        if record is not None:
+            first, number, seconds = step.moments[0], len(history.steps) + 1, record.seconds
+            url, started, actions = redact_addresses(first.url_before), first.started, (record,)
+            history.steps.append(
+                StepRecord(number=number, url=url, actions=actions, started=started, seconds=seconds)
+            )
+    answer = f"Recorded {counted(len(history.steps), 'action')}."
+    history.outcome = TaskOutcome(id=history.id, status=history.status, answer=answer, urls=history.urls)
+    tests: dict[CodeLanguage, str] = {
+        language: hide(as_test(script, name=name), session.hidden, mark="<{}>")
+        for language, script in scripts.items()
+    }
     hidden = hide_in(history.model_dump(mode="json"), session.hidden)
     return Recording(name, tests, AgentHistory.model_validate(hidden), len(steps))
 
 
-Done = tuple[PersonStep, RecordedAction | None]
+Done = tuple[PersonStep, ActionRecord | None, RecordedAction | None]
 
 
 def _done(steps: Sequence[PersonStep]) -> Iterator[Done]:
@@ -191,13 +210,16 @@ def _done(steps: Sequence[PersonStep]) -> Iterator[Done]:
         if known and tab not in known:
             # It was there already.
             opening = _added(open_tab, before, url=before.url_before)
-            yield opening, _recorded(actions, opening, tab=min(known), opened=(tab,))
+            yield opening, *_recorded(actions, opening, tab=min(known), opened=(tab,))
         known |= {tab, *step.opened}
         tab = min(known) if step.action == open_tab.__name__ else tab
-        yield step, None if step.note else _recorded(actions, step, tab=tab, opened=step.opened)
+        if step.note:
+            yield step, None, None
+        else:
+            yield step, *_recorded(actions, step, tab=tab, opened=step.opened)
         if (url := _arrival(step)) is not None:
             waiting = _added(wait_for, step.moments[-1], url=url)
-            yield waiting, _recorded(actions, waiting, tab=tab)
+            yield waiting, *_recorded(actions, waiting, tab=tab)
 
 
 def _added(action: Named, moment: Moment, **arguments: Any) -> PersonStep:
@@ -206,24 +228,25 @@ def _added(action: Named, moment: Moment, **arguments: Any) -> PersonStep:
 
 def _recorded(
     actions: Mapping[str, RegisteredAction], step: PersonStep, *, tab: int, opened: tuple[int, ...] = ()
-) -> RecordedAction:
-    action = actions[step.action]
-    found = {argument: task.result() for argument, task in step.finding.items() if task.exception() is None}
-    return RecordedAction(
-        name=step.action,
-        params=params_of(action, in_texts(step.arguments, without_address_secrets)),
-        code=action.code,
-        elements=tuple(
-            ElementRecord.model_validate(in_texts(one.model_dump(mode="json"), redact_addresses))
-            for one in step.elements
-        ),
-        locators={argument: locator for argument, locator in found.items() if locator is not None},
-        lost=frozenset(argument for argument, locator in found.items() if locator is None),
-        url=without_address_secrets(step.moments[-1].url),
+) -> tuple[ActionRecord, RecordedAction]:
+    first, last = step.moments[0], step.moments[-1]
+    elements = in_texts([one.model_dump(mode="json") for one in step.elements], redact_addresses)
+    record = ActionRecord(
+        call=ActionCall(name=step.action, arguments=in_texts(step.arguments, without_address_secrets)),
+        elements=tuple(map(ElementRecord.model_validate, elements)),
+        url=redact_addresses(last.url),
         tab=tab,
         opened=opened,
         downloads=() if step.is_added else step.downloads,
+        seconds=0 if step.is_added else first.seconds,
+        evidence=Evidence() if step.is_added else step.evidence(),
     )
+    found = {argument: task.result() for argument, task in step.finding.items() if task.exception() is None}
+    locators = {argument: locator for argument, locator in found.items() if locator is not None}
+    action = as_recorded(
+        record, actions[step.action], locators=locators, lost=frozenset(found) - frozenset(locators)
+    )
+    return record, replace(action, url=without_address_secrets(last.url))
 
 
 _GOING = frozenset(one.__name__ for one in (go_to_url, go_back, go_forward, reload, open_tab, close_tab))
@@ -236,33 +259,3 @@ def _arrival(step: PersonStep) -> str | None:
     if left or first[:3] == now[:3] or now.scheme not in ("http", "https"):
         return None
     return f"**{NUMBER.sub('*', now.path)}{'?**' if now.query else ''}"
-
-
-def _history(start: str, done: Sequence[Done], secrets: tuple[str, ...]) -> AgentHistory:
-    identifier = new_task_id()
-    where = urlsplit(start).netloc or "a page"
-    task = Task(text=f"What a person did on {where}", start_url=start or None, secrets=secrets)
-    history = AgentHistory(id=identifier, task=task, status=TaskStatus.SUCCEEDED, ended=datetime.now(UTC))
-    for step, action in done:
-        if action is None:
-            continue
-        first, last = step.moments[0], step.moments[-1]
-        record = ActionRecord(
-            call=ActionCall(name=action.name, arguments=in_texts(step.arguments, without_address_secrets)),
-            elements=action.elements,
-            url=redact_addresses(last.url),
-            tab=action.tab,
-            opened=action.opened,
-            downloads=action.downloads,
-            seconds=0 if step.is_added else first.seconds,
-            evidence=Evidence() if step.is_added else step.evidence(),
-        )
-        number, url = len(history.steps) + 1, redact_addresses(first.url_before)
-        history.steps.append(
-            StepRecord(
-                number=number, url=url, actions=(record,), started=first.started, seconds=record.seconds
-            )
-        )
-    answer = f"Recorded {counted(len(history.steps), 'action')}."
-    history.outcome = TaskOutcome(id=identifier, status=history.status, answer=answer, urls=history.urls)
-    return history

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections.abc import Awaitable
 from functools import partial
 from typing import Any, Literal
 
@@ -111,8 +112,7 @@ class PersonRecorder(SessionPlugin):
         for tab in list(self._session.tabs.values()):
             if self._session.takeover.in_window and tab.id in self.followed:
                 tab.choose_files(by_person=False)
-            with contextlib.suppress(*_UNTAKEN):
-                await tab.ask(tab.dom.person.leave(), limit=RECORDING_SECONDS)
+            await _try(tab, tab.dom.person.leave())
         self._queue.put_nowait(None)
         await self._work
         if self._moment is not None:
@@ -136,8 +136,7 @@ class PersonRecorder(SessionPlugin):
         """Assert this of the element of the next click, which then does nothing else; None cancels."""
         self.checking = what
         for tab in list(self._session.tabs.values()):
-            with contextlib.suppress(*_UNTAKEN):
-                await tab.ask(tab.dom.person.choose(wanted=what is not None), limit=RECORDING_SECONDS)
+            await _try(tab, tab.dom.person.choose(wanted=what is not None))
         self.changed.wake()
 
     # -- what is followed
@@ -184,22 +183,18 @@ class PersonRecorder(SessionPlugin):
             return  # It is a model's call that does it.
         if kind == "began":
             if not report["top"]:
-                begin(self._meet(tab))
+                begin(_try(tab, tab.dom.person.meet()))
             return
         self._heard_at = time.monotonic()
         begins = kind in _BEGINS or (kind == "checked" and not self._is_down)
         self._is_down = kind == "down" or (self._is_down and kind == "filled")
         self._queue.put_nowait((tab, report, self._turn(tab) if begins else None))
 
-    async def _meet(self, tab: Tab) -> None:
-        with contextlib.suppress(*_UNTAKEN):
-            await tab.ask(tab.dom.person.meet(), limit=RECORDING_SECONDS)
-
     def _on_navigated(self, tab: Tab, frame: Frame) -> None:
         if not self.active:
             return
         if frame != tab.page.main_frame:
-            begin(self._meet(tab))
+            begin(_try(tab, tab.dom.person.meet()))
             return
         visited: list[str] = []
         if self._moment is not None and self._moment.tab is tab and not self._session.acting:
@@ -234,7 +229,13 @@ class PersonRecorder(SessionPlugin):
                         await self._take_hovered()
                     await self._take(tab, report, moment)
                 elif kind == "filled":
-                    self._take_filled(self._filling[report["doc"], report["id"]], report["value"])
+                    step, value = self._filling[report["doc"], report["id"]], report["value"]
+                    if step.secret:
+                        name = secret_name_of(step.elements[0])
+                        self._secrets[name], value = value, NAMED.format(name)
+                    step.arguments["text"] = value
+                    if step not in self.steps:
+                        self._add(step, click_element, input_text)
                 elif kind == "navigated":
                     await self._take_navigated(tab, report)
             except _UNTAKEN as error:
@@ -246,10 +247,15 @@ class PersonRecorder(SessionPlugin):
         return self.steps[-1] if self.steps else None
 
     async def _take(self, tab: Tab, report: Report, moment: Moment) -> None:
-        """Take a report that begins something."""
         match report["kind"]:
             case "down":
-                self._down = await self._take_down(report, moment)
+                options: dict[str, Any] = {"button": report["button"]} if report["button"] != "left" else {}
+                if report["modifiers"]:
+                    options["modifiers"] = report["modifiers"]
+                pressed: tuple[Named, str] = (
+                    (mouse_click, "at") if report["exact"] else (click_element, "index")
+                )
+                self._down = await self._step(report, moment, *pressed, **options)
                 await self._take_hovered()  # What is pressed may be gone sooner
             case "filling":
                 self._filling[_key(report)] = await self._step(report, moment, input_text, text="")
@@ -339,15 +345,6 @@ class PersonRecorder(SessionPlugin):
         elif self._last is not None:
             self._last.moments += down.moments
 
-    async def _take_down(self, report: Report, moment: Moment) -> PersonStep:
-        self._take_undone("cancelled", self._down)
-        options: dict[str, Any] = {"button": report["button"]} if report["button"] != "left" else {}
-        if report["modifiers"]:
-            options["modifiers"] = report["modifiers"]
-        if report["exact"]:
-            return await self._step(report, moment, mouse_click, "at", **options)
-        return await self._step(report, moment, click_element, **options)
-
     async def _take_hovered(self) -> None:
         """Take the hovering that the press needed."""
         hovered, self._hovered = self._hovered, []
@@ -355,7 +352,6 @@ class PersonRecorder(SessionPlugin):
             self.steps.append(await self._step(report, moment, hover_element))
 
     async def _take_press(self, down: PersonStep, report: Report) -> None:
-        """Take the result of a press."""
         last, (moment,) = self._last, down.moments
         if report["kind"] == "checked":
             self.steps.append(await self._step(report, moment, set_checked, checked=report["checked"]))
@@ -372,14 +368,6 @@ class PersonRecorder(SessionPlugin):
             last.moments += down.moments
         else:
             self.steps.append(down)
-
-    def _take_filled(self, step: PersonStep, value: str) -> None:
-        if step.secret:
-            name = secret_name_of(step.elements[0])
-            self._secrets[name], value = value, NAMED.format(name)
-        step.arguments["text"] = value
-        if step not in self.steps:
-            self._add(step, click_element, input_text)
 
     async def _take_pressed(self, report: Report, moment: Moment) -> None:
         last, key = self._last, _key(report) if report["element"] else None
@@ -405,13 +393,13 @@ class PersonRecorder(SessionPlugin):
     async def _take_chosen(self, report: Report, moment: Moment) -> None:
         what, text, value = self.checking, report["text"][:LONGEST_EXPECTED], report["value"]
         begin(self.check(None))
+        action: Named = expect_visible
+        expected: dict[str, Any] = {}
         if what == "text" and text:
-            step = await self._step(report, moment, expect_text, text=text, timeout=CHECK_SECONDS)
+            action, expected = expect_text, {"text": text}
         elif what == "value" and value is not None:
-            step = await self._step(report, moment, expect_value, value=value, timeout=CHECK_SECONDS)
-        else:
-            step = await self._step(report, moment, expect_visible, timeout=CHECK_SECONDS)
-        self.steps.append(step)
+            action, expected = expect_value, {"value": value}
+        self.steps.append(await self._step(report, moment, action, **expected, timeout=CHECK_SECONDS))
 
     async def _take_navigated(self, tab: Tab, report: Report) -> None:
         """Take an address that a person opened, or a step in the history that they made."""
@@ -432,6 +420,11 @@ class PersonRecorder(SessionPlugin):
         if self._last is not None:
             self._last.led_to(url)
         self._add_plain(moment, action, **arguments)
+
+
+async def _try(tab: Tab, question: Awaitable[object]) -> None:
+    with contextlib.suppress(*_UNTAKEN):
+        await tab.ask(question, limit=RECORDING_SECONDS)
 
 
 async def _visits(tab: Tab) -> tuple[int, list[int], dict[str, Any]]:

@@ -3,9 +3,12 @@
 import copy
 import re
 import time
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
@@ -14,8 +17,7 @@ from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.code import secrets_named
 from mcp_browser.actions.recording import element_arguments, place_of
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.agent.comparing import Comparison, Difference
-from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord
+from mcp_browser.agent.record.history import NUMBER, ActionRecord, AgentHistory, Evidence, Sent, StepRecord
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.task import ActionCall, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
@@ -26,6 +28,177 @@ from mcp_browser.text import counted, quoted
 
 if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome, Look
+
+
+NOTHING = "nothing"
+CLOCK_SECONDS = 600.0  # So far from now a number is not read from the clock
+CREATED = 201  # The HTTP status where a request has made something, which gets a name of its own
+_SWITCHED = re.compile(r" (checked|pressed|selected)\b(?!=)")
+_NO_STATE = re.compile(r'"(?:[^"\\]|\\.)*"| \(was .*')  # Of an element's line
+_BESIDE = re.compile(r"-\d{1,2}(?=(?:\.\w+)* (?:saved|failed)$)")
+_STAMP = re.compile(r"\d{10}(?:\d{3})?")  # Seconds or milliseconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Both sides; `certain` if they cannot mean the same."""
+
+    what: str
+    recorded: str
+    now: str
+    certain: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.what} differs: recorded {self.recorded}, now {self.now}"
+
+
+class Comparison:
+    """Compares the actions of a recorded run, in order, with those of its replay.
+
+    A page may save by itself at any time: of requests that the recorded run has `PUT` to an address several
+    times, one suffices, and a later action may send it.
+    """
+
+    def __init__(self, recorded: AgentHistory, variables: Variables) -> None:
+        self._variables = variables
+        sent = [one for action in recorded.actions() if action.evidence for one in action.evidence.sent]
+        times = Counter(variables.put_in(one.saves) for one in sent if one.saves)
+        self._saved = frozenset(address for address, count in times.items() if count > 1)
+        self._early: set[str] = set()  # What was saved before it was due
+        self._created: set[str] = set()  # Where both runs have made something
+
+    def difference(self, recorded: ActionRecord, now: ActionRecord) -> Difference | None:
+        """The most important difference in the effects of an action; None if there is none."""
+        after = now.evidence or Evidence()
+        if (before := self._recorded(recorded)) is None:
+            return Difference("Evidence", "none was kept", "the action was done", certain=False)
+        given = recorded.call.arguments
+        found = [
+            *self._differently_sent(before, after),
+            *_elsewhere("The address", self._variables.put_in(recorded.url), now.url),
+            # Another value may be the one that was there already.
+            *(_changed(recorded, now) if self._variables.put_in(given) == given else ()),
+            *_paired("A dialog", [f"{one.kind} {one.message}" for one in before.dialogs],
+                     [f"{one.kind} {one.message}" for one in after.dialogs]),
+            *_downloaded(before, after),
+        ]  # fmt: skip
+        return min(found, key=lambda one: not one.certain, default=None)
+
+    def go_on(self, recorded: ActionRecord, after: Evidence | None) -> None:
+        """Take in all effects of an action before the next one begins."""
+        before, after = self._recorded(recorded) or Evidence(), after or Evidence()
+        self._early = (self._early | self._saves(after).keys()) - self._saves(before).keys()
+        self._created |= _created(before) & _created(after)
+
+    def _recorded(self, recorded: ActionRecord) -> Evidence | None:
+        if recorded.evidence is None:
+            return None
+        return Evidence.model_validate(self._variables.put_in(recorded.evidence.model_dump(mode="json")))
+
+    def _saves(self, evidence: Evidence) -> dict[str, Sent]:
+        return {one.saves: one for one in evidence.sent if one.saves in self._saved}
+
+    def _others(self, sent: Iterable[Sent]) -> list[Sent]:
+        return [one for one in sent if one.weighs and one.saves not in self._saved]
+
+    def _differently_sent(self, before: Evidence, after: Evidence) -> Iterator[Difference]:
+        """Match requests of the same shape, in order."""
+        left = self._others(after.sent)
+        saved = self._early | self._saves(after).keys()
+        missing = [one for address, one in self._saves(before).items() if address not in saved]
+        created = self._created | (_created(before) & _created(after))
+        for old in (*self._others(before.sent), *missing):
+            alike = [one for one in left if one.shape == old.shape]
+            new = next((one for one in alike if one.outcome == old.outcome), alike[0] if alike else None)
+            if new is None:
+                others = "; ".join(map(_brief, left)) or f"{NOTHING} was sent"
+                yield Difference("What was sent", _brief(old), others, certain=old.method != "GET")
+                continue
+            left.remove(new)
+            if new.outcome != old.outcome and old.status is not None:
+                yield Difference("What was sent", _brief(old), _brief(new), certain=new.failed or old.failed)
+            else:
+                for found in _elsewhere("What was sent", _unnamed(old, created), _unnamed(new, created)):
+                    yield replace(found, recorded=_brief(old), now=_brief(new))
+        for new in left:
+            if new.method != "GET" or new.failed:
+                yield Difference("What was sent", NOTHING, _brief(new), certain=new.failed)
+
+
+def _created(evidence: Evidence) -> set[str]:
+    return {one.location for one in evidence.sent if one.method == "POST" and one.status == CREATED}
+
+
+def _unnamed(sent: Sent, created: set[str]) -> str:
+    """A request's address without the name of what the run itself created."""
+    where = next((one for one in created if sent.location.startswith(f"{one}/")), None)
+    return sent.url if where is None else re.sub(f"(?<={re.escape(where)}/)[^/?#]+", "…", sent.url)
+
+
+def _downloaded(before: Evidence, after: Evidence) -> Iterator[Difference]:
+    """Downloads and how they ended; a file beside another of its name has a number of its own."""
+    old, new = (
+        [f"{one.name} {'failed' if one.error else 'saved'}" for one in evidence.downloads]
+        for evidence in (before, after)
+    )
+    bare = {one: _BESIDE.sub("", one) for one in (*old, *new)}
+    sides = ([bare[one] if bare[one] in bare else one for one in side] for side in (old, new))
+    return _paired("A download", *sides)
+
+
+def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
+    if recorded.changed is not None and now.changed is not None and recorded.changed is not now.changed:
+        sides = ("the page changed", "it did not")
+        first, second = sides if recorded.changed else sides[::-1]
+        yield Difference("The effect on the page", first, second, certain=recorded.changed)
+    for before, after in zip(_switched(recorded), _switched(now), strict=False):
+        for state in sorted(before ^ after):
+            sides = (state, f"not {state}")
+            first, second = sides if state in before else sides[::-1]
+            # A page may still be about to switch it.
+            yield Difference(f"The state of {recorded.elements[0]}", first, second, certain=False)
+
+
+def _switched(action: ActionRecord) -> Iterator[set[str]]:
+    """How an action left the switch that it was done on, where the changes show it."""
+    for element in action.elements[:1]:
+        for passage in action.evidence.passages if action.evidence else ():
+            if line := re.search(rf"^[ ~+*]*\[{element.index}\] .*", passage.text, re.MULTILINE):
+                yield {*_SWITCHED.findall(_NO_STATE.sub("", line[0]))}
+
+
+def _elsewhere(what: str, old: str, new: str) -> Iterator[Difference]:
+    """The same of addresses, in which a value may be encoded in several ways."""
+    for found in _unlike(what, unquote_plus(old), unquote_plus(new)):
+        yield replace(found, recorded=old or NOTHING, now=new or NOTHING)
+
+
+def _brief(sent: Sent) -> str:
+    return f"{sent.method} {sent.url} → {sent.outcome}"
+
+
+def _paired(what: str, before: list[str], after: list[str]) -> Iterator[Difference]:
+    for number in range(max(len(before), len(after))):
+        old, new = (side[number] if number < len(side) else NOTHING for side in (before, after))
+        yield from _unlike(what, old, new)
+
+
+def _unlike(what: str, old: str, new: str) -> Iterator[Difference]:
+    """A difference, unless both are the same; not certain if only numbers and identifiers differ."""
+    old_parts, new_parts = NUMBER.findall(old), NUMBER.findall(new)
+    certain = NUMBER.sub("…", old) != NUMBER.sub("…", new)
+    if certain or not all(map(_says_the_same, old_parts, new_parts)):
+        yield Difference(what, old or NOTHING, new or NOTHING, certain)
+
+
+def _says_the_same(old: str, new: str) -> bool:
+    """Whether two numbers are equal, or both are the current time, as in addresses against caches."""
+    if old == new:
+        return True
+    if len(old) != len(new) or not all(map(_STAMP.fullmatch, (old, new))):
+        return False
+    return abs(int(new[:10]) - time.time()) < CLOCK_SECONDS
+
 
 ELEMENT_SECONDS = 10.0  # How long an element may take to appear
 SURE_SECONDS = 0.7  # How long an element quite as recorded is waited for before another one is taken
@@ -126,25 +299,29 @@ class Replay(TaskRun):
         data = {"replay_of": self.recorded.id, "actions": self._done, "departures": list(self._departures)}
         return self._outcome(answer="\n".join(said), data=data, steps=done)
 
-    # -- steps
-
     async def _step(self, step: StepRecord) -> None:
         started = datetime.now(UTC)
         notes: list[str] = []
-        actions: list[ActionRecord] = []
+        done: list[ActionRecord] = []
         look: Look | None = None
         self._note_late_evidence()
         try:
             look = await self.executor.look(picture=False, shot=self._wants_shot)
-            await self._report_step(step, look.url)
+            again = tuple(
+                str(ActionCall(name=one.call.name, arguments=self.variables.put_in(one.call.arguments)))
+                for one in step.actions
+                if one.call.name != DONE
+            )
+            number = len(self.history.steps) + 1
+            await self._report(number, goal=step.brain.next_goal, actions=again, url=look.url)
             for action in step.actions:
                 record = await self._again(step, action, notes)
-                actions += [record] if record is not None else []
+                done += [record] if record is not None else []
                 if self.history.status is not TaskStatus.WORKING:
                     break
         except ActionError as error:
             self.end(TaskStatus.FAILED, f"Step {step.number}: {self.secrets.hide(str(error))}")
-        self._record(step.number, look, started, brain=step.brain, actions=tuple(actions), notes=tuple(notes))
+        self._record(step.number, look, started, brain=step.brain, actions=tuple(done), notes=tuple(notes))
         self._save()
 
     async def _again(self, step: StepRecord, action: ActionRecord, notes: list[str]) -> ActionRecord | None:
@@ -273,14 +450,6 @@ class Replay(TaskRun):
         y = box.y + (record.point[1] - 0.5) * box.height
         holder[last] = f"{x:.0f},{y:.0f}@{view}"
 
-    # -- around the steps
-
     def _depart(self, notes: list[str], what: str) -> None:
         notes.append(f"Departed: {self.secrets.hide(what)}.")
         self._departures.append(self.secrets.hide(what))
-
-    async def _report_step(self, step: StepRecord, url: str) -> None:
-        calls = [action.call for action in step.actions if action.call.name != DONE]
-        again = [ActionCall(name=one.name, arguments=self.variables.put_in(one.arguments)) for one in calls]
-        number, actions = len(self.history.steps) + 1, tuple(map(str, again))
-        await self._report(number, goal=step.brain.next_goal, actions=actions, url=url)

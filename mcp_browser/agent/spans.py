@@ -13,7 +13,7 @@ from opentelemetry.util.types import AttributeValue
 
 from mcp_browser.agent.record.history import StepRecord
 from mcp_browser.agent.task import TaskOutcome
-from mcp_browser.llm.messages import Reply, Usage
+from mcp_browser.llm.messages import Reply
 from mcp_browser.privacy.hiding import MARK
 from mcp_browser.version import __version__
 
@@ -30,26 +30,9 @@ def of_run(task_id: str, model: str, style: str) -> AbstractContextManager[Span]
     return _span(f"invoke_agent {AGENT}", {**run, **task, **_of_model(model)})
 
 
-def end_run(span: Span, outcome: TaskOutcome) -> None:
-    """Set the outcome of a run."""
-    span.set_attribute("mcp_browser.task.status", outcome.status.value)
-    span.set_attribute("mcp_browser.task.steps", outcome.steps)
-    _set_usage(span, outcome.usage)
-    if outcome.status.is_final and not outcome.succeeded:
-        _fail(span, outcome.status.value)
-
-
 def of_step(number: int) -> AbstractContextManager[Span]:
     """One step."""
     return _span(f"step {number}", {"mcp_browser.step.number": number})
-
-
-def end_step(span: Span, step: StepRecord) -> None:
-    """Set the host of a step, and whether all of it failed."""
-    if host := urlsplit(step.url.replace(MARK, "")).hostname:
-        span.set_attribute("server.address", host)
-    if all(action.error for action in step.actions):
-        _fail(span, "step_failed")
 
 
 def of_request(model: str) -> AbstractContextManager[Span]:
@@ -58,17 +41,34 @@ def of_request(model: str) -> AbstractContextManager[Span]:
     return _span(f"chat {model.partition(':')[2] or model}", attributes, SpanKind.CLIENT)
 
 
-def end_request(span: Span, reply: Reply) -> None:
-    """Set the usage of a request."""
-    span.set_attribute("gen_ai.response.model", reply.model)
-    span.set_attribute("gen_ai.response.finish_reasons", [reply.finish])
-    _set_usage(span, reply.usage)
-
-
 def of_action(name: str) -> AbstractContextManager[Span]:
     """One action of a step."""
     attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
     return _span(f"execute_tool {name}", attributes)
+
+
+def end(span: Span, result: TaskOutcome | StepRecord | Reply) -> None:
+    """Set the outcome and usage of a run, the host of a step, the answer to a request."""
+    match result:
+        case StepRecord():
+            if host := urlsplit(result.url.replace(MARK, "")).hostname:
+                span.set_attribute("server.address", host)
+            if all(action.error for action in result.actions):
+                _fail(span, "step_failed")
+            return
+        case TaskOutcome():
+            span.set_attribute("mcp_browser.task.status", result.status.value)
+            span.set_attribute("mcp_browser.task.steps", result.steps)
+            if result.status.is_final and not result.succeeded:
+                _fail(span, result.status.value)
+        case Reply():
+            span.set_attribute("gen_ai.response.model", result.model)
+            span.set_attribute("gen_ai.response.finish_reasons", [result.finish])
+    span.set_attribute("gen_ai.usage.input_tokens", result.usage.input_tokens)
+    span.set_attribute("gen_ai.usage.output_tokens", result.usage.output_tokens)
+    span.set_attribute("gen_ai.usage.cache_read.input_tokens", result.usage.cached_tokens)
+    if result.usage.cost is not None:
+        span.set_attribute("mcp_browser.usage.cost", float(result.usage.cost))
 
 
 @contextmanager
@@ -92,14 +92,6 @@ def _of_model(model: str) -> dict[str, str]:
         "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
         "gen_ai.request.model": name if colon else model,
     }
-
-
-def _set_usage(span: Span, usage: Usage) -> None:
-    span.set_attribute("gen_ai.usage.input_tokens", usage.input_tokens)
-    span.set_attribute("gen_ai.usage.output_tokens", usage.output_tokens)
-    span.set_attribute("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens)
-    if usage.cost is not None:
-        span.set_attribute("mcp_browser.usage.cost", float(usage.cost))
 
 
 def _fail(span: Span, kind: str) -> None:

@@ -14,7 +14,6 @@ from mcp_browser.actions.tabs import open_tab
 from mcp_browser.actions.waiting import wait_for
 from mcp_browser.agent.prompting.message_manager import MessageManagerState
 from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.llm.messages import Usage
 
 WINDOW = 20  # Within how many of the last moves repeats count
 LONGEST_CYCLE = 3  # Moves after which a cycle begins again, at most
@@ -111,11 +110,9 @@ class LoopDetector(BaseModel):
 
 def _described(action: ActionRecord) -> str:
     """The action without accidental differences: element numbers, case and order of words."""
-    known = {element.argument for element in action.elements}
     arguments = {
         name: " ".join(sorted(value.lower().split())) if isinstance(value, str) else value
-        for name, value in action.call.arguments.items()
-        if name not in known
+        for name, value in action.given.items()
     }
     elements = " ".join(f"{element} {element.path}" for element in action.elements)
     return f"{action.call.name} {json.dumps(arguments, sort_keys=True, default=str)} {elements}"
@@ -133,9 +130,6 @@ class AgentState(BaseModel):
     step: int = 0
     failures: int = 0
     rejections: int = 0
-    seconds: float = 0
-    usage: Usage = Usage()
-    changes: str = ""
     started: bool = False
     start_problem: str | None = None  # Why the task's first page could not be opened
     told: list[str] = Field(default_factory=list[str])  # What people have said since the run began

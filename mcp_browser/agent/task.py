@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, Field
 
 from mcp_browser.dom.models import Frozen
-from mcp_browser.llm.messages import Usage
+from mcp_browser.llm.messages import Reply, Usage
 from mcp_browser.text import counted
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -85,10 +85,8 @@ class TaskStatus(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        return self not in _GOES_ON
-
-
-_GOES_ON = {TaskStatus.WORKING, TaskStatus.PAUSED, TaskStatus.NEEDS_PERSON, TaskStatus.INTERRUPTED}
+        cls = type(self)
+        return self not in (cls.WORKING, cls.PAUSED, cls.NEEDS_PERSON, cls.INTERRUPTED)
 
 
 class TaskOutcome(Frozen):
@@ -144,7 +142,8 @@ class ActionCall(Frozen):
 
 
 class Decision(Frozen):
-    """A step's output, whatever the style in which the model put it: its thoughts and the actions."""
+    """A step's output, whatever the style of `reply`, the model's answer: its thoughts and the actions."""
 
     brain: AgentBrain = AgentBrain()
     calls: tuple[ActionCall, ...]
+    reply: Reply

@@ -23,7 +23,6 @@ from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
-from mcp_browser.llm.messages import Usage
 
 logger = logging.getLogger(__name__)
 
@@ -61,13 +60,13 @@ class TaskRun(ABC):
         )
         self.most_steps = self.task.budget.steps  # That progress is counted against
         self.obstacle: str | None = None  # Why the run ended without success, or what it waits for
-        self._seconds_before = 0.0
+        # Those of the run before it went on in this session.
+        before = self.history.outcome
+        self._seconds_before, self._files_before = (before.seconds, before.files) if before else (0.0, ())
         self._since = self._clock()
         self._step_limit = anyio.CancelScope()  # Ends the current step when it takes too long
         # The session may have others' downloads.
         self._downloads_before = len(self.session.downloads)
-        # Those of the run while it went on in another session.
-        self._files_before = self.history.outcome.files if self.history.outcome is not None else ()
         self._known = len(self.secrets.values)
 
     @property
@@ -111,10 +110,7 @@ class TaskRun(ABC):
     def outcome(self) -> TaskOutcome:
         """Return the outcome so far."""
 
-    def _outcome(
-        self, *, answer: str | None, data: Any, steps: int, usage: Usage | None = None
-    ) -> TaskOutcome:
-        """The outcome so far, with what a kind of run has of its own."""
+    def _outcome(self, *, answer: str | None, data: Any, steps: int) -> TaskOutcome:
         history, own = self.history, self.session.downloads[self._downloads_before :]
         return TaskOutcome(
             id=history.id,
@@ -127,7 +123,7 @@ class TaskRun(ABC):
             urls=history.urls,
             errors=history.errors,
             files=(*self._files_before, *(download.place for download in own if download.place)),
-            usage=usage or Usage(),
+            usage=history.usage,
             seconds=round(self.seconds, 2),
         )
 
@@ -172,11 +168,15 @@ class TaskRun(ABC):
 
     async def _may_go_on(self) -> bool:
         """Wait while the run is paused or a person has the browser; whether to take another step."""
-        if self._is_held:
+
+        def is_held() -> bool:
+            return self.control.paused or self.session.takeover.busy
+
+        if is_held():
             self._set_status(TaskStatus.PAUSED)
             self._save()
             await self._report_status()
-            while self._is_held and not self.control.stopping:
+            while is_held() and not self.control.stopping:
                 changes = (self.control.changed.wait(), self.session.takeover.changed.wait())
                 waits = [asyncio.ensure_future(change) for change in changes]
                 try:
@@ -188,10 +188,6 @@ class TaskRun(ABC):
         if self.control.stopping:
             self.end(TaskStatus.STOPPED, "It was stopped.")
         return self.history.status is TaskStatus.WORKING
-
-    @property
-    def _is_held(self) -> bool:
-        return self.control.paused or self.session.takeover.busy
 
     # -- people
 
@@ -222,23 +218,17 @@ class TaskRun(ABC):
 
     def _record(self, number: int, look: Look | None, started: datetime, **more: Any) -> None:
         """Add a step to the history; `more` are the other fields of its record."""
-        shown = (look.shot or next(iter(look.images), None)) if look is not None else None
-        screenshot = None
-        if self.folder is not None and shown is not None:
-            screenshot = self.folder.save_picture(number, shown.data, shown.mime_type)
-        page = look.passage if look is not None else None
-        known = next((step.page for step in reversed(self.history.steps) if step.page is not None), None)
-        step = StepRecord(
-            number=number,
-            page=page if page != known else None,
-            url=look.url if look is not None else "",
-            title=look.title if look is not None else "",
-            screenshot=screenshot,
-            started=started,
-            seconds=round((datetime.now(UTC) - started).total_seconds(), 3),
-            **more,
-        )
-        self.history.steps.append(step)
+        seen: dict[str, Any] = {"url": ""}
+        if look is not None:
+            seen = {"url": look.url, "title": look.title}
+            known = next((step.page for step in reversed(self.history.steps) if step.page is not None), None)
+            if look.passage != known:
+                seen["page"] = look.passage
+            shown = look.shot or next(iter(look.images), None)
+            if self.folder is not None and shown is not None:
+                seen["screenshot"] = self.folder.save_picture(number, shown.data, shown.mime_type)
+        seconds = round((datetime.now(UTC) - started).total_seconds(), 3)
+        self.history.steps.append(StepRecord(number=number, started=started, seconds=seconds, **seen, **more))
 
     def _note_late_evidence(self) -> None:
         """Add effects of the last action that came after it was recorded."""
@@ -246,7 +236,6 @@ class TaskRun(ABC):
             self.history.complete(late)
 
     async def _keep_end(self) -> None:
-        """Keep a picture of the last page, if possible."""
         if self.folder is None or not self._wants_shot or not self.history.steps:
             return
         with anyio.move_on_after(END_PICTURE_SECONDS), contextlib.suppress(ActionError):

@@ -6,10 +6,10 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from email import message_from_string
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qsl
 
-from mcp_browser.agent.record.evidence import LONGEST_FIELD, LONGEST_NAME, Evidence, FileRecord, Sent
+from mcp_browser.agent.record.history import LONGEST_FIELD, LONGEST_NAME, Evidence, FileRecord, Sent, leaves
 from mcp_browser.browser.network.exchange import Exchange, redact
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.session import BrowserSession
@@ -139,16 +139,6 @@ def _fields(body: str, kind: str) -> Iterator[tuple[str, str]]:
                 yield str(name), f"(the file {file})" if file else cut(str(part.get_payload()), LONGEST_FIELD)
     elif len(body) <= LONGEST_PARSED and body.startswith(("{", "[")):  # JSON, whatever its kind says
         with contextlib.suppress(ValueError, RecursionError):
-            yield from _leaves(json.loads(body))
-
-
-def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """The values in JSON, by their paths: `order.0.tea`."""
-    name = one_line(name, LONGEST_NAME)
-    if not isinstance(value, dict | list):
-        text = value if isinstance(value, str) else json.dumps(value)
-        yield name, cut(clean_text(text), LONGEST_FIELD)
-        return
-    inner = cast("Any", value)
-    for key, part in inner.items() if isinstance(value, dict) else enumerate(inner):
-        yield from _leaves(part, f"{name}.{key}" if name else str(key))
+            for name, value in leaves(json.loads(body)):
+                text = value if isinstance(value, str) else json.dumps(value)
+                yield one_line(name, LONGEST_NAME), cut(clean_text(text), LONGEST_FIELD)

@@ -342,8 +342,8 @@ class Background:
 
     def _filling(self, command: TerminalCommand, session: "BrowserSession", secret: str) -> Prepare:
         """Return what puts secrets in the places of their names, as in the agent's actions."""
-        from mcp_browser.agent.secrets.injection import CheckedTyping  # noqa: PLC0415 - seldom wanted
-        from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets  # noqa: PLC0415
+        # Seldom wanted.
+        from mcp_browser.agent.secrets.store import CheckedTyping, Secret, Secrets, load_secrets  # noqa: PLC0415
 
         action, file = command.action, self.loaded.settings.agent.secrets
         assert action is not None

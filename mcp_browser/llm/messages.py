@@ -84,15 +84,6 @@ class Message(Frozen):
         texts = tokens_of_text(self.text) if self.blocks else 0
         return A_MESSAGE + texts + called + sum(image.tokens for image in self.images)
 
-    def without_images(self) -> "Message":
-        """The message with its texts alone."""
-        texts = tuple(block for block in self.blocks if isinstance(block, TextBlock))
-        return self.model_copy(update={"blocks": texts})
-
-    def with_text(self, text: str) -> "Message":
-        """The message with another text, and its pictures as they were."""
-        return self.model_copy(update={"blocks": (TextBlock(text=text), *self.images)})
-
 
 def system(text: str) -> Message:
     """A message with a model's role and rules."""
@@ -145,18 +136,9 @@ class Usage(Frozen):
         costs = [usage.cost for usage in (self, other) if usage.requests]
         known = [cost for cost in costs if cost is not None]
         cost = sum(known, Decimal(0)) if known and len(known) == len(costs) else None
-        return Usage(**self._counts(other, 1), cost=cost, estimated=self.estimated or other.estimated)
-
-    def since(self, before: "Usage") -> "Usage":
-        """The usage since `before`, an earlier state of the same count."""
-        requests = self.requests - before.requests
-        cost = None if self.cost is None or not requests else self.cost - (before.cost or 0)
-        return Usage(**self._counts(before, -1), cost=cost, estimated=self.estimated)
-
-    def _counts(self, other: "Usage", sign: Literal[1, -1]) -> dict[str, int]:
-        """The counts of both, added or subtracted."""
         counts = ("input_tokens", "output_tokens", "cached_tokens", "requests")
-        return {name: getattr(self, name) + sign * getattr(other, name) for name in counts}
+        both = {name: getattr(self, name) + getattr(other, name) for name in counts}
+        return Usage(**both, cost=cost, estimated=self.estimated or other.estimated)
 
 
 def tokens_of(messages: Iterable[Message], form: OutputForm | None = None) -> int:

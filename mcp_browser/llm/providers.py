@@ -1,17 +1,20 @@
-"""Models of providers and OpenAI-compatible addresses, by pydantic-ai (slow to import)."""
+"""Models of providers and OpenAI-compatible addresses, by pydantic-ai (slow to import); their failures."""
 
 import contextlib
 import json
 import logging
 import os
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from inspect import signature
 from typing import Any, Literal, cast
 
 import anyio
 import anyio.to_thread
 from pydantic_ai import direct
+from pydantic_ai import exceptions as wrong
 from pydantic_ai import messages as pai
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.models import Model, ModelRequestParameters, infer_model
@@ -21,10 +24,16 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
-from mcp_browser.errors import ModelTimedOut, ModelUnavailable, NoModel
-from mcp_browser.llm.failures import as_model_error, cause, unset_variables
+from mcp_browser.errors import (
+    ContextTooLong,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelTimedOut,
+    ModelUnavailable,
+    NoModel,
+)
 from mcp_browser.llm.messages import (
-    Block,
     ImageBlock,
     Message,
     ModelInfo,
@@ -37,7 +46,10 @@ from mcp_browser.llm.messages import (
     estimated_usage,
     system,
 )
+from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.privacy.redaction import LONG, Redactor, is_secret_name
 from mcp_browser.settings import AgentSettings
+from mcp_browser.text import one_line
 
 _TYPES = {"string": "text", "boolean": "true or false", "null": "null"}
 
@@ -60,7 +72,11 @@ def _shape(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
         case {"type": "array"}:
             shape = f"[{_shape(schema.get('items', {}), named)}, …]"
         case {"properties": {**fields}}:
-            shape = _fields(fields, set(schema.get("required", ())), named)
+            required, parts = schema.get("required", ()), list[str]()
+            for name, field in fields.items():
+                words = f" ({field['description']})" if field.get("description") else ""
+                parts.append(f'"{name}"{"" if name in required else "?"}: {_shape(field, named)}{words}')
+            shape = f"{{{', '.join(parts)}}}"
         case {"type": [*kinds]}:
             shape = " | ".join(_shape({"type": kind}, named) for kind in kinds)
         case {"type": str(kind)}:
@@ -70,18 +86,16 @@ def _shape(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
     return shape
 
 
-def _fields(fields: Mapping[str, Any], required: set[str], named: Mapping[str, Any]) -> str:
-    parts: list[str] = []
-    for name, field in fields.items():
-        words = f" ({field['description']})" if field.get("description") else ""
-        parts.append(f'"{name}"{"" if name in required else "?"}: {_shape(field, named)}{words}')
-    return "{" + ", ".join(parts) + "}"
-
-
 def _quoted(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
+_FINISHES: dict[str, Literal["stop", "length", "filtered", "other"]] = {
+    "stop": "stop",
+    "tool_call": "stop",
+    "length": "length",
+    "content_filter": "filtered",
+}
 RECEIVED = "Received."  # The result of a filled-in form; the next message has the outcome
 LEAST_ANSWER = 512  # Tokens that an answer may have, however small the model's window is
 
@@ -107,11 +121,19 @@ class ProviderModel:
         if (window := settings.model_window if is_main else None) is not None:
             self._settings["max_tokens"] = max(LEAST_ANSWER, window // 10)
         profile = model.profile
+        # Whether the price is known, asked before the first request.
+        priced = pai.ModelResponse(
+            parts=[],
+            usage=RequestUsage(input_tokens=1_000),
+            model_name=model.model_name,
+            provider_name=model.system,
+            provider_url=model.base_url,
+        )
         self.info = ModelInfo(
             name=f"{model.system}:{model.model_name}",
             context_window=window or profile.get("context_window"),
             sees=profile.get("supports_image_input", True),
-            priced=_is_priced(model),
+            priced=_price_of(priced) is not None,
         )
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
@@ -147,54 +169,46 @@ class ProviderModel:
         first, *rest = messages
         if first.role != "system":
             return [system(shape), *messages]
-        return [first.with_text(f"{first.text}\n\n{shape}"), *rest]
+        return [system(f"{first.text}\n\n{shape}"), *rest]
 
-    def _parameters(self, form: OutputForm | None) -> Any:
+    def _parameters(self, form: OutputForm | None) -> ModelRequestParameters:
         if form is None:
             return ModelRequestParameters()
+        name, words, schema = form.name, form.description, form.json_schema
         if self._by_json:
-            return ModelRequestParameters(
-                output_mode="native",
-                output_object=OutputObjectDefinition(
-                    json_schema=form.json_schema, name=form.name, description=form.description
-                ),
-            )
-        tool = ToolDefinition(
-            name=form.name,
-            description=form.description,
-            parameters_json_schema=form.json_schema,
-            strict=False,
-        )
+            output = OutputObjectDefinition(name=name, description=words, json_schema=schema)
+            return ModelRequestParameters(output_mode="native", output_object=output)
+        tool = ToolDefinition(name=name, description=words, parameters_json_schema=schema, strict=False)
         return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
     def _reply(
         self, response: pai.ModelResponse, messages: Sequence[Message], form: OutputForm | None
     ) -> Reply:
-        call = next(
-            (
-                OutputCall(id=part.tool_call_id, name=part.tool_name, arguments=_arguments(part.args))
-                for part in response.tool_calls
-            ),
-            None,
-        )
         text = response.text or ""
-        if call is None and form is not None and self._by_json and text:
+        call = None
+        if response.tool_calls:
+            part = response.tool_calls[0]
+            call = OutputCall(id=part.tool_call_id, name=part.tool_name, arguments=_arguments(part.args))
+        elif form is not None and self._by_json and text:
             call = OutputCall(id="answer", name=form.name, arguments=_arguments(text))
+        used = response.usage
+        if used.unmeasured_requests or not used.input_tokens:
+            usage = estimated_usage(messages, assistant(text, call=call), form)
+        else:
+            usage = Usage(
+                input_tokens=used.input_tokens,
+                output_tokens=used.output_tokens,
+                cached_tokens=used.cache_read_tokens,
+                requests=1,
+                cost=_price_of(response),
+            )
         return Reply(
             text=text,
             call=call,
             model=response.model_name or self.info.name,
-            usage=_usage_of(response, messages, assistant(text, call=call), form),
+            usage=usage,
             finish=_FINISHES.get(response.finish_reason or "stop", "other"),
         )
-
-
-_FINISHES: dict[str, Literal["stop", "length", "filtered", "other"]] = {
-    "stop": "stop",
-    "tool_call": "stop",
-    "length": "length",
-    "content_filter": "filtered",
-}
 
 
 def own_model(model: object, settings: AgentSettings) -> ProviderModel:
@@ -225,9 +239,11 @@ async def provider_model(name: str, settings: AgentSettings | None = None) -> Pr
             if name == "test":
                 raise UserError("it is pydantic-ai's own for tests; scripted:FILE is ours")
             if base_url and own:
-                model = _compatible(name, base_url)
-            elif (url := base_url) and is_main:
-                model = infer_model(name, lambda provider: _at(provider, url))
+                key = os.environ.get("OPENAI_API_KEY") or "none"
+                here = partial(_at, base_url=base_url, api_key=key)
+                model = infer_model(f"openai-chat:{name.removeprefix('openai:')}", here)
+            elif base_url and is_main:
+                model = infer_model(name, partial(_at, base_url=base_url))
             else:
                 model = infer_model(name)
         except ImportError as error:
@@ -267,63 +283,40 @@ def _names_another_provider(name: str) -> bool:
     return True
 
 
-def _compatible(name: str, base_url: str) -> Model:
-    # Here only: OpenAI's package is one of several that may be installed.
-    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
-    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
-
-    key = os.environ.get("OPENAI_API_KEY") or "none"
-    return OpenAIChatModel(
-        name.removeprefix("openai:"), provider=OpenAIProvider(base_url=base_url, api_key=key)
-    )
-
-
-def _at(provider: str, base_url: str) -> Any:
+def _at(provider: str, **where: str) -> Any:
     """The provider at another address of its own."""
     kind: Any = infer_provider_class(provider)
     if "base_url" not in signature(kind).parameters:
         raise UserError(f"--model-url does not apply to {provider}: its address is fixed")
-    return kind(base_url=base_url)
+    return kind(**where)
 
 
 def _as_request(messages: Sequence[Message]) -> list[pai.ModelMessage]:
+    """The conversation in pydantic-ai's form; each call is followed by its result."""
     made: list[pai.ModelMessage] = []
-    parts: list[pai.ModelRequestPart] = []
-
-    def flush() -> None:
-        if parts:
-            made.append(pai.ModelRequest(parts=list(parts)))
-            parts.clear()
-
     for message in messages:
-        match message.role:
-            case "system":
-                parts.append(pai.SystemPromptPart(content=message.text))
-            case "user":
-                parts.append(pai.UserPromptPart(content=[_content(block) for block in message.blocks]))
-            case "assistant":
-                flush()
-                said: list[pai.ModelResponsePart] = []
-                if message.text:
-                    said.append(pai.TextPart(content=message.text))
-                if (call := message.call) is not None:
-                    said.append(
-                        pai.ToolCallPart(
-                            tool_name=call.name, args=as_json(call.arguments), tool_call_id=call.id
-                        )
-                    )
-                    parts.append(
-                        pai.ToolReturnPart(tool_name=call.name, content=RECEIVED, tool_call_id=call.id)
-                    )
-                made.append(pai.ModelResponse(parts=said))
-    flush()
+        asked: list[pai.ModelRequestPart] = []
+        if message.role == "system":
+            asked.append(pai.SystemPromptPart(content=message.text))
+        elif message.role == "user":
+            content = [
+                pai.BinaryContent(data=block.data, media_type=block.mime_type)
+                if isinstance(block, ImageBlock)
+                else block.text
+                for block in message.blocks
+            ]
+            asked.append(pai.UserPromptPart(content=content))
+        else:
+            said: list[pai.ModelResponsePart] = [pai.TextPart(content=message.text)] if message.text else []
+            if (call := message.call) is not None:
+                said.append(pai.ToolCallPart(call.name, as_json(call.arguments), call.id))
+                asked.append(pai.ToolReturnPart(call.name, RECEIVED, call.id))
+            made.append(pai.ModelResponse(parts=said))
+        if made and isinstance(last := made[-1], pai.ModelRequest):
+            last.parts = [*last.parts, *asked]
+        elif asked:
+            made.append(pai.ModelRequest(parts=asked))
     return made
-
-
-def _content(block: Block) -> str | pai.BinaryContent:
-    if isinstance(block, ImageBlock):
-        return pai.BinaryContent(data=block.data, media_type=block.mime_type)
-    return block.text
 
 
 def _arguments(given: str | dict[str, Any] | None) -> dict[str, Any] | str:
@@ -334,22 +327,6 @@ def _arguments(given: str | dict[str, Any] | None) -> dict[str, Any] | str:
         if isinstance(read, dict):
             return cast("dict[str, Any]", read)
     return given
-
-
-def _usage_of(
-    response: pai.ModelResponse, messages: Sequence[Message], said: Message, form: OutputForm | None
-) -> Usage:
-    """The usage that the provider counted; an estimate without a price if it did not."""
-    used = response.usage
-    if used.unmeasured_requests or not used.input_tokens:
-        return estimated_usage(messages, said, form)
-    return Usage(
-        input_tokens=used.input_tokens,
-        output_tokens=used.output_tokens,
-        cached_tokens=used.cache_read_tokens,
-        requests=1,
-        cost=_price_of(response),
-    )
 
 
 def _price_of(response: pai.ModelResponse) -> Decimal | None:
@@ -366,13 +343,89 @@ def _price_of(response: pai.ModelResponse) -> Decimal | None:
         return None
 
 
-def _is_priced(model: Model) -> bool:
-    """Whether a model's price is known before the first request."""
-    asked = pai.ModelResponse(
-        parts=[],
-        usage=RequestUsage(input_tokens=1_000),
-        model_name=model.model_name,
-        provider_name=model.system,
-        provider_url=model.base_url,
-    )
-    return _price_of(asked) is not None
+LONGEST_CAUSE = 400  # Characters of a provider's message that are repeated
+
+_KEY_VARIABLES = {
+    "google": "GOOGLE_API_KEY",
+    "huggingface": "HF_TOKEN",
+    "bedrock": "AWS_BEARER_TOKEN_BEDROCK",
+    "azure": "AZURE_OPENAI_API_KEY",
+}
+"""Variables of keys that are not simply called PROVIDER_API_KEY."""
+
+_TOO_LONG = (
+    *("exceed_context_size_error", "context size", "context length", "context window"),
+    *("prompt is too long", "context_length_exceeded"),
+)
+"""How servers say that a conversation is too long, those that pydantic-ai does not know too (llama.cpp)."""
+
+
+def as_model_error(name: str, error: Exception, address: str | None = None) -> ModelError:
+    """An error of pydantic-ai's as one of ours; `name` is the model's, with its provider."""
+    why, wait = cause(error), getattr(error, "retry_after", None)
+    body = str(getattr(error, "body", None) or "").lower()
+    why += "" if why.endswith((".", "?", "!", "…")) else "."
+    match error:
+        case wrong.ModelRateLimitError():
+            lasts = f" for {wait:g} s" if wait else ""
+            failure: ModelError = ModelRateLimited(f"{name} limits the rate{lasts}: {why}")
+        case wrong.ModelQuotaExceededError():
+            failure = ModelRefused(f"{name}: the quota is used up: {why}", hint="Look at the account.")
+        case wrong.ModelAuthenticationError():
+            provider = name.partition(":")[0]
+            variable = _KEY_VARIABLES.get(provider, f"{provider.upper().replace('-', '_')}_API_KEY")
+            hint = (
+                f"Set {variable} to a key that is valid and may use this model, and start the server again."
+            )
+            failure = ModelRefused(f"{name} refuses the key: {why}", hint=hint)
+        case wrong.ModelNotFoundError():
+            failure = ModelRefused(
+                f"{name} does not exist there: {why}",
+                hint="Look at --model, and at the address (--model-url) where one is set.",
+            )
+        case wrong.ModelTimeoutError() | wrong.ModelRequestTimeout():
+            failure = ModelTimedOut(f"{name} did not answer in time.")
+        case wrong.ModelConnectionError():
+            where = f" at {cut_address(address)}" if address else ""
+            failure = ModelUnavailable(f"{name} cannot be reached{where}: {why}")
+        case wrong.ModelUnavailableError() | wrong.ModelServerError():
+            failure = ModelUnavailable(f"{name} has failed: {why}")
+        case _ if any(words in body for words in _TOO_LONG):
+            failure = ContextTooLong(f"The conversation is too long for {name}: {why}")
+        case wrong.ModelHTTPError() | wrong.ModelRequestRejectedError() | wrong.ContentFilterError():
+            failure = ModelRefused(f"{name} refuses the request: {why}")
+        case wrong.ModelAPIError() | wrong.UnexpectedModelBehavior():
+            failure = ModelUnavailable(f"{name} gave an answer that cannot be read: {why}")
+        case _:
+            failure = ModelRefused(f"{name} cannot be asked this way: {why}")
+    failure.retry_after = wait
+    return failure
+
+
+def cause(error: Exception) -> str:
+    """The reason, in the provider's words if any: one short line, without keys."""
+    words = _said(getattr(error, "body", None))
+    status = getattr(error, "status_code", None)
+    if words and status is not None:
+        words = f"{words} (HTTP {status})"
+    keys = [value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= LONG]
+    text = " ".join((words or str(error) or type(error).__name__).split())
+    return one_line(Redactor(known=keys).text(text), LONGEST_CAUSE)
+
+
+def unset_variables(error: Exception) -> list[str]:
+    """The environment variables that an error of pydantic-ai's asks to be set."""
+    text = str(error).partition("To try Pydantic AI")[0]
+    names = dict.fromkeys(re.findall(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`", text))
+    return [name for name in names if not os.environ.get(name)]
+
+
+def _said(body: object) -> str:
+    """The message in a provider's error: `{"message": …}`, `{"error": {"message": …}}`, `{"error": "…"}`."""
+    if isinstance(body, list) and body:
+        # Google's own address for OpenAI's protocol answers with a list.
+        return _said(cast("list[object]", body)[0])
+    if not isinstance(body, Mapping):
+        return body if isinstance(body, str) else ""
+    fields = cast("Mapping[str, Any]", body)
+    return _said(fields["error"]) if "error" in fields else str(fields.get("message") or "")

@@ -55,9 +55,6 @@ class ScriptedModel:
         if callable(line):
             made = line(messages)
             line = await made if inspect.isawaitable(made) else made
-        return self._reply(line, messages, form)
-
-    def _reply(self, line: Line, messages: Sequence[Message], form: OutputForm | None) -> Reply:
         match line:
             case ModelError():
                 raise line

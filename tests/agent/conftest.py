@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.async_api import Page
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.control import NobodyWatches, Watcher
 from mcp_browser.agent.model_client import ModelClient
-from mcp_browser.agent.prompting.gui_style import GuiStyle
-from mcp_browser.agent.prompting.style import StructuredStyle
+from mcp_browser.agent.prompting.style import GuiStyle, StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.replay import Replay
@@ -27,6 +27,7 @@ from mcp_browser.llm.messages import ChatModel, Message
 from mcp_browser.llm.scripted import ScriptedModel, Speaker
 from mcp_browser.settings import AgentSettings
 from tests.support.agents import CONFIRMED, output
+from tests.support.site import Site
 
 __all__ = ["output"]
 
@@ -100,12 +101,61 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
     )
 
 
-async def run_agent(
-    task: Task | str, model: ChatModel | Sequence[Any], session: BrowserSession, **parts: Any
-) -> tuple[AgentRun, TaskOutcome]:
-    """An agent that has worked, and what it has come to."""
-    agent = make_agent(task, model, session, **parts)
-    return agent, await agent.run()
+class Stage:
+    """A session and a site, and agents that work there."""
+
+    def __init__(self, session: BrowserSession, site: Site) -> None:
+        self.session = session
+        self.site = site
+
+    @property
+    def page(self) -> Page:
+        return self.session.current_tab.page
+
+    def agent(
+        self,
+        model: ChatModel | Sequence[Any],
+        task: Task | str = "Do it.",
+        *,
+        page: str | None = None,
+        **parts: Any,
+    ) -> AgentRun:
+        """An agent for a task, which may be given in parts, on a `page` of the site."""
+        own = Task.model_fields.keys() & parts.keys() - {"secrets"}
+        if not isinstance(parts.get("judge"), bool):
+            own -= {"judge"}
+        fields = {name: parts.pop(name) for name in own}
+        if page is not None:
+            fields["start_url"] = self.site.page(page)
+        task = Task(text=task, **fields) if isinstance(task, str) else task
+        return make_agent(task, model, self.session, **parts)
+
+    async def run(
+        self, model: ChatModel | Sequence[Any], task: Task | str = "Do it.", **parts: Any
+    ) -> tuple[AgentRun, TaskOutcome]:
+        """An agent that has worked, and what it has come to."""
+        agent = self.agent(model, task, **parts)
+        return agent, await agent.run()
+
+    def replay(self, recorded: AgentHistory, **options: Any) -> Replay:
+        return replay(self.session, recorded, **options)
+
+
+@pytest.fixture
+def stage(session: BrowserSession, site: Site) -> Stage:
+    return Stage(session, site)
+
+
+class Person(NobodyWatches):
+    """A person who answers every question the same; `asked` is what they were asked."""
+
+    def __init__(self, answer: str | None = None) -> None:
+        self._answer = answer
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+
+    async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+        self.asked.append((question, choices))
+        return self._answer
 
 
 class Silent:
@@ -137,6 +187,11 @@ def replay(session: BrowserSession, recorded: AgentHistory, **options: Any) -> R
         variables=variables,
         **options,
     )
+
+
+def told(agent: AgentRun, request: int) -> str:
+    """All texts of a request to the scripted model of an agent, counted from 0."""
+    return "\n".join(message.text for message in script(agent).requests[request])
 
 
 def script(agent: AgentRun) -> ScriptedModel:

@@ -16,26 +16,25 @@ from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ModelRateLimited, ModelRefused
 from mcp_browser.llm.messages import Message, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
 from tests.agent.conftest import (
     COUNTER,
+    Person,
     Silent,
+    Stage,
     cancel,
     click,
     clicking,
     done,
     fill,
     filling,
-    make_agent,
     output,
-    run_agent,
     script,
+    told,
 )
 from tests.support.agents import until, verdict
-from tests.support.site import Site
 
 FORM = """<title>Form</title>
 <form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + who.value">
@@ -43,9 +42,9 @@ FORM = """<title>Form</title>
 <button>Send</button></form><p id=out></p>"""
 
 
-async def test_a_task_is_told_done_and_reported(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Count to one.", start_url=site.page(COUNTER), context="Hurry.")
-    agent, outcome = await run_agent(task, [click("button", "More"), done("The count is 1.")], session)
+async def test_a_task_is_told_done_and_reported(stage: Stage) -> None:
+    task = Task(text="Count to one.", start_url=stage.site.page(COUNTER), context="Hurry.")
+    agent, outcome = await stage.run([click("button", "More"), done("The count is 1.")], task)
     assert outcome.status is TaskStatus.SUCCEEDED
     assert outcome.answer == "The count is 1."
     assert outcome.steps == 2
@@ -64,14 +63,14 @@ async def test_a_task_is_told_done_and_reported(session: BrowserSession, site: S
     assert any(message.call is not None for message in second if message.role == "assistant")
 
 
-async def test_a_reported_failure_is_a_failure(session: BrowserSession, site: Site) -> None:
-    outcome = await make_agent("Fly.", [done("There is no way to fly.", success=False)], session).run()
+async def test_a_reported_failure_is_a_failure(stage: Stage) -> None:
+    outcome = await stage.agent([done("There is no way to fly.", success=False)]).run()
     assert outcome.status is TaskStatus.FAILED
     assert not outcome.succeeded
     assert outcome.obstacle == "There is no way to fly."
 
 
-async def test_several_actions_of_a_step_are_done_in_order(session: BrowserSession, site: Site) -> None:
+async def test_several_actions_of_a_step_are_done_in_order(stage: Stage) -> None:
     def both(messages: Sequence[Message]) -> dict[str, Any]:
         return output(
             filling(messages, "textbox", "Name", "Ann"),
@@ -79,7 +78,7 @@ async def test_several_actions_of_a_step_are_done_in_order(session: BrowserSessi
             clicking(messages, "button", "Send"),
         )
 
-    agent, _ = await run_agent(Task(text="Send.", start_url=site.page(FORM)), [both, done()], session)
+    agent, _ = await stage.run([both, done()], "Send.", page=FORM)
     names = [action.call.name for action in agent.history.steps[0].actions]
     assert names == ["input_text", "input_text", "click_element"]
     assert "Hello Ann" in script(agent).requests[1][-1].text
@@ -93,9 +92,7 @@ async def test_several_actions_of_a_step_are_done_in_order(session: BrowserSessi
     ],
     ids=["other elements", "links that are told in short"],
 )
-async def test_actions_stop_where_the_page_changes_under_them(
-    session: BrowserSession, site: Site, change: str
-) -> None:
+async def test_actions_stop_where_the_page_changes_under_them(stage: Stage, change: str) -> None:
     style = "<style>li { height: 3vh } li:nth-child(20) { margin-bottom: 100vh }</style>"
     links = "".join(f"<li><a href=#a{n}>A link to the place {n}</a></li>" for n in range(20))
     page = f"""<button onclick="{change}">Change</button><button>B</button>{style}<ul id=u>{links}</ul>"""
@@ -103,26 +100,25 @@ async def test_actions_stop_where_the_page_changes_under_them(
     def both(messages: Sequence[Message]) -> dict[str, Any]:
         return output(clicking(messages, "button", "Change"), clicking(messages, "button", "B"))
 
-    agent, _ = await run_agent(Task(text="Click both.", start_url=site.page(page)), [both, done()], session)
+    agent, _ = await stage.run([both, done()], page=page)
     assert len(agent.history.steps[0].actions) == 1
-    told = "\n".join(message.text for message in script(agent).requests[1])
-    assert "these actions were not done: click_element" in told
+    assert "these actions were not done: click_element" in told(agent, 1)
 
 
-async def test_a_failed_action_ends_the_step_and_is_told(session: BrowserSession, site: Site) -> None:
+async def test_a_failed_action_ends_the_step_and_is_told(stage: Stage) -> None:
     wrong = output({"click_element": {"index": 999}}, {"go_back": {}})
-    task = Task(text="Try.", start_url=site.page(COUNTER))
-    agent, _ = await run_agent(task, [wrong, done(success=False)], session)
+    agent, _ = await stage.run([wrong, done(success=False)], page=COUNTER)
     (record,) = agent.history.steps[0].actions
     assert record.error is not None
     assert "999" in record.error
-    assert any("999" in message.text for message in script(agent).requests[1])
+    assert "999" in told(agent, 1)
     assert agent.outcome().errors == (record.error,)
 
 
-async def test_the_last_step_offers_only_done(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Count.", start_url=site.page(COUNTER), budget=Budget(steps=2))
-    agent, outcome = await run_agent(task, [click("button", "More"), done("One.", success=False)], session)
+async def test_the_last_step_offers_only_done(stage: Stage) -> None:
+    agent, outcome = await stage.run(
+        [click("button", "More"), done("One.", success=False)], page=COUNTER, budget=Budget(steps=2)
+    )
     assert outcome.status is TaskStatus.OUT_OF_BUDGET
     assert outcome.answer == "One."
     form = script(agent).forms[1]
@@ -132,11 +128,8 @@ async def test_the_last_step_offers_only_done(session: BrowserSession, site: Sit
     assert "last step" in script(agent).requests[1][-1].text
 
 
-async def test_a_run_that_does_not_report_in_its_last_step_is_over_budget(
-    session: BrowserSession, site: Site
-) -> None:
-    task = Task(text="Count.", start_url=site.page(COUNTER), budget=Budget(steps=1))
-    outcome = await make_agent(task, [output({"go_back": {}})], session).run()
+async def test_a_run_that_does_not_report_in_its_last_step_is_over_budget(stage: Stage) -> None:
+    outcome = await stage.agent([output({"go_back": {}})], page=COUNTER, budget=Budget(steps=1)).run()
     assert outcome.status is TaskStatus.OUT_OF_BUDGET
     assert outcome.obstacle is not None
     assert "1 step" in outcome.obstacle
@@ -150,27 +143,14 @@ async def test_a_run_that_does_not_report_in_its_last_step_is_over_budget(
         (Budget(cost=Decimal("0.01")), "price is not known"),
     ],
 )
-async def test_a_run_over_budget_reports_and_ends(
-    session: BrowserSession, site: Site, budget: Budget, limit: str
-) -> None:
-    task = Task(text="Count.", start_url=site.page(COUNTER), budget=budget)
-    agent = make_agent(task, [click("button", "More"), done("So far 1.", success=False)], session)
-    agent.state.seconds = 0
+async def test_a_run_over_budget_reports_and_ends(stage: Stage, budget: Budget, limit: str) -> None:
+    agent = stage.agent(
+        [click("button", "More"), done("So far 1.", success=False)], page=COUNTER, budget=budget
+    )
     outcome = await agent.run()
     assert outcome.status is TaskStatus.OUT_OF_BUDGET
     assert limit in (outcome.obstacle or "")
     assert outcome.steps <= 2
-
-
-async def test_an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason(
-    session: BrowserSession, site: Site
-) -> None:
-    agent, outcome = await run_agent("Do.", ["I will click the button.", done()], session)
-    assert outcome.succeeded
-    assert outcome.steps == 1
-    again = script(agent).requests[1]
-    assert "I will click the button." in again[-2].text
-    assert "not the JSON object" in again[-1].text
 
 
 @pytest.mark.parametrize(
@@ -186,43 +166,39 @@ async def test_an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason(
     ids=["two failures, and a last step to report", "at once"],
 )
 async def test_a_model_that_never_answers_rightly_ends_the_run(
-    session: BrowserSession, answer: Any, steps: int, why: str
+    stage: Stage, answer: Any, steps: int, why: str
 ) -> None:
-    agent, outcome = await run_agent("Do.", [answer], session, max_failures=2)
+    agent, outcome = await stage.run([answer], max_failures=2)
     assert outcome.status is TaskStatus.FAILED
     assert outcome.steps == steps
     assert all(step.notes for step in agent.history.steps)
     assert re.search(why, outcome.obstacle or "")
 
 
-async def test_a_limited_rate_is_waited_for(session: BrowserSession, site: Site) -> None:
+async def test_a_limited_rate_is_waited_for_and_another_model_goes_on_where_the_first_fails(
+    stage: Stage,
+) -> None:
     limited = ModelRateLimited("m limits the rate.", retry_after=0.01)
-    agent, outcome = await run_agent("Do.", [limited, limited, done()], session)
-    assert outcome.succeeded
-    assert any("Asking again" in note for note in agent.history.steps[0].notes)
-
-
-async def test_another_model_goes_on_where_the_first_fails(session: BrowserSession, site: Site) -> None:
-    first = ScriptedModel([ModelRefused("first is away.")], name="first")
+    first = ScriptedModel([limited, ModelRefused("first is away.")], name="first")
     second = ScriptedModel([done("By the second.")], name="second")
-    agent, outcome = await run_agent("Do.", first, session, fallback=second)
+    agent, outcome = await stage.run(first, fallback=second)
     assert outcome.answer == "By the second."
-    assert agent.history.steps[0].model == "second"
+    (step,) = agent.history.steps
+    assert step.model == "second"
+    assert [note.partition(" Asking ")[2][:5] for note in step.notes] == ["again", "secon"]
 
 
-async def test_a_circle_is_told_then_ended(session: BrowserSession, site: Site) -> None:
+async def test_a_circle_is_told_then_ended(stage: Stage) -> None:
     page = "<title>Still</title><button>Nothing</button>"
-    task = Task(text="Wait for ever.", start_url=site.page(page))
-    agent, outcome = await run_agent(task, [click("button", "Nothing")], session)
+    agent, outcome = await stage.run([click("button", "Nothing")], page=page)
     assert outcome.status is TaskStatus.STUCK
     assert outcome.steps < 20
     told = [request[-1].text for request in script(agent).requests]
     assert any("same action" in text for text in told) or any("not changed" in text for text in told)
 
 
-async def test_a_run_can_be_stopped_paused_and_told(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Count.", start_url=site.page(COUNTER))
-    agent = make_agent(task, [click("button", "More")], session)
+async def test_a_run_can_be_stopped_paused_and_told(stage: Stage) -> None:
+    agent = stage.agent([click("button", "More")], "Count.", page=COUNTER)
     agent.control.pause()
     running = asyncio.create_task(agent.run())
     await until(lambda: agent.history.status is TaskStatus.PAUSED)
@@ -233,15 +209,14 @@ async def test_a_run_can_be_stopped_paused_and_told(session: BrowserSession, sit
     agent.control.stop()
     outcome = await running
     assert outcome.status is TaskStatus.STOPPED
-    assert any("Count only once." in message.text for message in script(agent).requests[0])
+    assert "Count only once." in told(agent, 0)
 
 
 async def test_a_cancelled_run_leaves_the_session_usable_and_its_history_saved(
-    session: BrowserSession, site: Site, tmp_path: Path
+    stage: Stage, tmp_path: Path
 ) -> None:
     silent = Silent()
-    task = Task(text="Wait.", start_url=site.page(COUNTER))
-    agent = make_agent(task, [silent], session, folder=tmp_path / "t")
+    agent = stage.agent([silent], page=COUNTER, folder=tmp_path / "t")
     running = asyncio.create_task(agent.run())
     await silent.asked.wait()
     await cancel(running)
@@ -250,62 +225,49 @@ async def test_a_cancelled_run_leaves_the_session_usable_and_its_history_saved(
     assert "Count 0" in looked.text
 
 
-async def test_the_person_is_asked_and_their_answer_told(session: BrowserSession, site: Site) -> None:
-    asked: list[tuple[str, tuple[str, ...]]] = []
-
-    class Person(NobodyWatches):
-        async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
-            asked.append((question, choices))
-            return "Red"
-
+async def test_the_person_is_asked_and_their_answer_told(stage: Stage) -> None:
+    person = Person("Red")
     ask = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
-    agent, outcome = await run_agent("Choose.", [ask, done("Red it is.")], session, watcher=Person())
+    agent, outcome = await stage.run([ask, done("Red it is.")], watcher=person)
     assert outcome.succeeded
-    assert asked == [("Which colour?", ("Red", "Blue"))]
-    assert any("The person answered: Red" in message.text for message in script(agent).requests[1])
+    assert person.asked == [("Which colour?", ("Red", "Blue"))]
+    assert "The person answered: Red" in told(agent, 1)
 
 
-async def test_a_person_may_act_in_the_browser_in_place_of_an_answer(
-    session: BrowserSession, site: Site
-) -> None:
-    class Person(NobodyWatches):
+async def test_a_person_may_act_in_the_browser_in_place_of_an_answer(stage: Stage) -> None:
+    class Watcher(NobodyWatches):
         async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
-            assert session.takeover.active is not None
-            assert session.takeover.active.asked == question
-            await session.takeover.begin("Ann")
-            await session.current_tab.page.evaluate("document.body.textContent = 'Welcome'")
-            handing_back.append(asyncio.create_task(session.takeover.end("Solved it.")))
+            assert stage.session.takeover.active is not None
+            assert stage.session.takeover.active.asked == question
+            await stage.session.takeover.begin("Ann")
+            await stage.page.evaluate("document.body.textContent = 'Welcome'")
+            handing_back.append(asyncio.create_task(stage.session.takeover.end("Solved it.")))
             await asyncio.Event().wait()
             return None
 
     handing_back: list[asyncio.Task[bool]] = []
     ask = output({"call_user": {"question": "Please solve the captcha."}})
-    task = Task(text="Go on.", start_url=site.page("A captcha"))
-    agent, outcome = await run_agent(task, [ask, done("In.")], session, watcher=Person())
+    agent, outcome = await stage.run([ask, done("In.")], page="A captcha", watcher=Watcher())
     assert outcome.succeeded
-    told = "\n".join(message.text for message in script(agent).requests[1])
-    assert "The person has worked in the browser and handed it back. Solved it." in told
-    assert "Welcome" in told
-    assert session.takeover.active is None
+    assert "The person has worked in the browser and handed it back. Solved it." in told(agent, 1)
+    assert "Welcome" in told(agent, 1)
+    assert stage.session.takeover.active is None
 
 
-async def test_a_question_is_withdrawn_once_the_takeover_has_ended(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_a_question_is_withdrawn_once_the_takeover_has_ended(stage: Stage) -> None:
     asked, withdrawn, taken = asyncio.Event(), asyncio.Event(), list[bool]()
 
-    class Person(NobodyWatches):
+    class Watcher(NobodyWatches):
         async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
             asked.set()
             try:
                 await asyncio.Event().wait()
             finally:
-                taken.append(session.takeover.busy)
+                taken.append(stage.session.takeover.busy)
                 withdrawn.set()
 
     ask = output({"call_user": {"question": "What is the code?"}})
-    task = Task(text="Log in.", start_url=site.page("A code"))
-    running = asyncio.create_task(make_agent(task, [ask], session, watcher=Person()).run())
+    running = asyncio.create_task(stage.agent([ask], page="A code", watcher=Watcher()).run())
     await asked.wait()
     running.cancel()
     await withdrawn.wait()
@@ -314,7 +276,7 @@ async def test_a_question_is_withdrawn_once_the_takeover_has_ended(
         await running
 
 
-async def test_a_step_that_waits_for_a_person_spends_no_time(session: BrowserSession, site: Site) -> None:
+async def test_a_step_that_waits_for_a_person_spends_no_time(stage: Stage) -> None:
     class Taking(NobodyWatches):
         async def progressed(self, progress: Progress) -> None:
             if progress.actions and not taken:
@@ -322,69 +284,53 @@ async def test_a_step_that_waits_for_a_person_spends_no_time(session: BrowserSes
                 await asyncio.sleep(0)
 
     async def take() -> None:
-        await session.takeover.begin("Ann")
+        await stage.session.takeover.begin("Ann")
         before = agent.seconds
         assert agent._step_limit.deadline == math.inf
         await asyncio.sleep(0.2)
         assert agent.seconds - before < 0.15
-        await session.takeover.end("Take the red one.")
+        await stage.session.takeover.end("Take the red one.")
 
     taken: list[asyncio.Task[None]] = []
-    task = Task(text="Go on.", start_url=site.page("<button>Red</button>"))
-    agent = make_agent(task, [click("button", "Red"), done("Red.")], session, watcher=Taking())
+    agent = stage.agent([click("button", "Red"), done("Red.")], page="<button>Red</button>", watcher=Taking())
     outcome = await agent.run()
     await taken[0]
     assert outcome.succeeded
-    assert any("Take the red one." in message.text for message in script(agent).requests[1])
+    assert "Take the red one." in told(agent, 1)
 
 
-async def test_a_run_that_nobody_answers_waits_and_goes_on_when_told(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_a_run_that_nobody_answers_waits_and_goes_on_when_told(stage: Stage) -> None:
     ask = output({"call_user": {"question": "What is the code?"}})
-    agent, outcome = await run_agent("Log in.", [ask, done("In.")], session)
+    agent, outcome = await stage.run([ask, done("In.")])
     assert outcome.status is TaskStatus.NEEDS_PERSON
     assert outcome.obstacle == "What is the code?"
     assert not outcome.succeeded
     agent.control.instruct("The code is 1234.")
     outcome = await agent.run()
     assert outcome.succeeded
-    assert any("The code is 1234." in message.text for message in script(agent).requests[1])
+    assert "The code is 1234." in told(agent, 1)
 
 
-async def test_the_answer_fits_the_form_asked_for(session: BrowserSession, site: Site) -> None:
+async def test_the_answer_fits_the_form_asked_for(stage: Stage) -> None:
     schema = {"type": "object", "properties": {"price": {"type": "number"}}, "required": ["price"]}
     wrong, right = done("9", data={"price": "nine"}), done("9", data={"price": 9})
-    task = Task(text="Price?", start_url=site.page("The price is 9 €."), output_schema=schema)
-    agent, outcome = await run_agent(task, [wrong, right], session)
+    agent, outcome = await stage.run([wrong, right], page="The price is 9 €.", output_schema=schema)
     assert outcome.succeeded
     assert outcome.data == {"price": 9}
     assert any("price" in message.text and "number" in message.text for message in script(agent).requests[1])
 
 
-async def test_pages_outside_the_tasks_domains_are_left(session: BrowserSession, site: Site) -> None:
-    outside = site.page("<title>Out</title><p>Outside").replace("127.0.0.1", "localhost")
-    inside = site.page(f"<title>In</title><a href='{outside}'>Leave</a>")
-    task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
-    there = output({"go_to_url": {"url": outside}})
-    agent, _ = await run_agent(task, [there, click("link", "Leave"), done(success=False)], session)
-    for step in agent.history.steps[:2]:
-        assert "outside the domains" in (step.actions[0].error or "")
-    assert session.current_tab.url == inside
-    assert not any("Outside" in m.text for request in script(agent).requests for m in request)
-
-
-async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: Site, tmp_path: Path) -> None:
+async def test_secrets_are_typed_but_never_told(stage: Stage, tmp_path: Path) -> None:
     value = "correct horse battery"
     secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
     body = FORM.replace("out.textContent", "document.title = this.title = out.textContent")
-    task = Task(text="Log in.", start_url=site.page(body), secrets=("login",))
+    task = Task(text="Log in.", start_url=stage.site.page(body), secrets=("login",))
     send = click("button", "Send")
     lines = [fill("textbox", "Name", "<secret>login</secret>"), send, send, done("In.")]
-    agent, outcome = await run_agent(task, lines, session, secrets=secrets, folder=tmp_path / "t")
+    agent, outcome = await stage.run(lines, task, secrets=secrets, folder=tmp_path / "t")
     await agent.write_up()
     assert outcome.succeeded
-    assert await session.current_tab.page.text_content("#out") == f"Hello {value}"
+    assert await stage.page.text_content("#out") == f"Hello {value}"
     for request in script(agent).requests:
         for message in request:
             assert value not in message.text
@@ -393,21 +339,18 @@ async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: S
     assert "<secret>login</secret>" in (tmp_path / "t" / "history.json").read_text()
 
 
-async def test_a_secret_is_not_typed_on_other_domains(session: BrowserSession, site: Site) -> None:
+async def test_a_secret_is_not_typed_on_other_domains(stage: Stage) -> None:
     secrets = Secrets({"login": Secret.model_validate({"value": "hidden", "domains": ["example.com"]})})
-    task = Task(text="Log in.", start_url=site.page(FORM), secrets=("login",))
     lines = [fill("textbox", "Name", "<secret>login</secret>"), done(success=False)]
-    agent, _ = await run_agent(task, lines, session, secrets=secrets)
+    agent, _ = await stage.run(lines, page=FORM, secrets=secrets)
     assert "may not be used" in (agent.history.steps[0].actions[0].error or "")
-    assert await session.current_tab.page.input_value("#who") == ""
+    assert await stage.page.input_value("#who") == ""
 
 
-async def test_a_run_goes_on_after_the_process_has_ended(
-    session: BrowserSession, site: Site, tmp_path: Path
-) -> None:
+async def test_a_run_goes_on_after_the_process_has_ended(stage: Stage, tmp_path: Path) -> None:
     folder = tmp_path / "t"
-    task = Task(text="Count to two.", start_url=site.page(COUNTER))
-    first = make_agent(task, [click("button", "More")], session, folder=folder)
+    task = Task(text="Count to two.", start_url=stage.site.page(COUNTER))
+    first = stage.agent([click("button", "More")], task, folder=folder)
     running = asyncio.create_task(first.run())
     await until(lambda: len(first.history.steps) > 0)
     await cancel(running)
@@ -415,44 +358,42 @@ async def test_a_run_goes_on_after_the_process_has_ended(
     state: AgentState = saved.state(AgentState)
     history: AgentHistory = saved.history()
     assert state.step >= 1
-    again = make_agent(task, [done("Two.")], session, folder=folder, history=history, state=state)
+    again = stage.agent([done("Two.")], task, folder=folder, history=history, state=state)
     outcome = await again.run()
     assert outcome.succeeded
     assert outcome.steps == state.step
-    told = "\n".join(message.text for message in script(again).requests[0])
-    assert "Count to two." in told
-    assert "Clicked" in told
+    assert "Count to two." in told(again, 0)
+    assert "Clicked" in told(again, 0)
 
 
-async def test_a_plan_is_made_every_few_steps(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Count.", start_url=site.page(COUNTER), planner_interval=2)
-    agent, _ = await run_agent(task, ["First more, then done.", click("button", "More"), done()], session)
+async def test_a_plan_is_made_every_few_steps(stage: Stage) -> None:
+    agent, _ = await stage.run(
+        ["First more, then done.", click("button", "More"), done()], page=COUNTER, planner_interval=2
+    )
     assert "You plan for an agent" in script(agent).requests[0][0].text
-    assert any("First more, then done." in message.text for message in script(agent).requests[1])
+    assert "First more, then done." in told(agent, 1)
 
 
-async def test_a_judge_that_takes_no_pictures_judges_by_the_text(session: BrowserSession, site: Site) -> None:
+async def test_a_judge_that_takes_no_pictures_judges_by_the_text(stage: Stage) -> None:
     def judge(messages: Sequence[Message]) -> Any:
         if any(message.images for message in messages):
             return ModelRefused("image input is not supported")
         return verdict(("It shows 0.", True))
 
-    task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
-    _, outcome = await run_agent(task, [done("None.")], session, judge=ScriptedModel([judge], judges=True))
+    task = Task(text="Count to none.", start_url=stage.site.page(COUNTER), judge=True)
+    _, outcome = await stage.run([done("None.")], task, judge=ScriptedModel([judge], judges=True))
     assert outcome.status is TaskStatus.SUCCEEDED, outcome.obstacle
 
 
-async def test_a_judge_that_cannot_answer_now_is_not_asked_again_without_the_picture(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_a_judge_that_cannot_answer_now_is_not_asked_again_without_the_picture(stage: Stage) -> None:
     judge = ScriptedModel([ModelRateLimited("Come back tomorrow.", retry_after=86_400)], judges=True)
-    task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
-    _, outcome = await run_agent(task, [done("None.")], session, judge=judge)
+    task = Task(text="Count to none.", start_url=stage.site.page(COUNTER), judge=True)
+    _, outcome = await stage.run([done("None.")], task, judge=judge)
     assert "it could not be checked: Come back tomorrow." in (outcome.obstacle or "")
     assert all(any(message.images for message in request) for request in judge.requests)
 
 
-async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -> None:
+async def test_a_long_memory_is_summed_up(stage: Stage) -> None:
     def say(messages: Sequence[Message]) -> Any:
         if "You shorten the memory" in messages[0].text:
             return "Summary: five words were found."
@@ -460,31 +401,33 @@ async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -
             return done("Ready.")
         return output({"extract_content": {}})
 
-    task = Task(text="Read.", start_url=site.page(f"<p>{'word ' * 3000}"))
-    agent, outcome = await run_agent(task, ScriptedModel([say], context_window=40_000), session)
+    agent, outcome = await stage.run(
+        ScriptedModel([say], context_window=40_000), "Read.", page=f"<p>{'word ' * 3000}"
+    )
     assert outcome.answer == "Ready."
-    assert any("Read." in message.text for message in script(agent).requests[-1])
+    assert "Read." in told(agent, -1)
 
 
-async def test_what_is_read_has_the_address_of_its_page(session: BrowserSession, site: Site) -> None:
-    url = site.page("<p>Tea</p>")
+async def test_what_is_read_has_the_address_of_its_page(stage: Stage) -> None:
+    url = stage.site.page("<p>Tea</p>")
     lines = [output({"find_elements": {"text": "Tea"}}), done("Tea.")]
-    agent, _ = await run_agent(Task(text="Read.", start_url=url), lines, session)
+    agent, _ = await stage.run(lines, start_url=url)
     assert f'Found 1:\n<page url="{url}" untrusted>' in agent.history.steps[0].actions[0].result
 
 
-async def test_no_request_is_longer_than_the_model_takes(session: BrowserSession, site: Site) -> None:
+async def test_no_request_is_longer_than_the_model_takes(stage: Stage) -> None:
     window = 12_000
     page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
-    task = Task(text="Read all.", start_url=site.page(page), budget=Budget(steps=6))
     read = output({"extract_content": {}})
-    agent, _ = await run_agent(task, ScriptedModel([read], context_window=window), session)
+    agent, _ = await stage.run(
+        ScriptedModel([read], context_window=window), "Read all.", page=page, budget=Budget(steps=6)
+    )
     for request, form in zip(script(agent).requests, script(agent).forms, strict=True):
         assert tokens_of(request, form) <= window
         assert any("Read all." in message.text for message in request)
 
 
-async def test_a_vision_agent_works_by_pictures_and_points(session: BrowserSession, site: Site) -> None:
+async def test_a_vision_agent_works_by_pictures_and_points(stage: Stage) -> None:
     page = """<style>body { margin: 0 } button { position: absolute; left: 300px; top: 200px;
     width: 200px; height: 100px }</style><button onclick="out.textContent = 'Pressed'">Press</button>
     <input style="position: absolute; left: 10px; top: 400px; width: 200px" id=who><p id=out></p>"""
@@ -494,22 +437,20 @@ async def test_a_vision_agent_works_by_pictures_and_points(session: BrowserSessi
         "Thought: Look.\nAction: scroll(direction='down')",
         "Thought: Done.\nAction: finished(content='Pressed and typed.')",
     ]
-    task = Task(text="Press and type.", start_url=site.page(page), style="gui")
-    agent, outcome = await run_agent(task, lines, session)
+    agent, outcome = await stage.run(lines, page=page, style="gui")
     assert outcome.succeeded, agent.history
     assert outcome.answer == "Pressed and typed."
-    assert await session.current_tab.page.text_content("#out") == "Pressed"
-    assert await session.current_tab.page.input_value("#who") == "Ann"
+    assert await stage.page.text_content("#out") == "Pressed"
+    assert await stage.page.input_value("#who") == "Ann"
     first, *_, last = script(agent).requests
     assert len(first[-1].images) == 1
     assert sum(len(message.images) for message in last) == 4
     assert not any("<page" in message.text for message in first)
 
 
-async def test_a_vision_agent_needs_a_model_that_sees(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Press.", start_url=site.page("<button>A</button>"), style="gui")
+async def test_a_vision_agent_needs_a_model_that_sees(stage: Stage) -> None:
     blind = ScriptedModel(["Thought: x\nAction: click(start_box='(1,1)')"], sees=False)
-    _, outcome = await run_agent(task, blind, session, max_failures=1)
+    _, outcome = await stage.run(blind, page="<button>A</button>", style="gui", max_failures=1)
     assert outcome.status is TaskStatus.FAILED
     assert "pictures" in (outcome.obstacle or "")
 
@@ -517,22 +458,19 @@ async def test_a_vision_agent_needs_a_model_that_sees(session: BrowserSession, s
 SECRET_QUESTION = output({"call_user": {"question": "Your password, please.", "secret": "login"}})
 
 
-async def test_a_secret_that_the_person_gives_is_typed_and_read_by_nobody(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_a_secret_that_the_person_gives_is_typed_and_read_by_nobody(stage: Stage) -> None:
     asked: list[tuple[str, str]] = []
 
-    class Person(NobodyWatches):
+    class Watcher(NobodyWatches):
         async def ask_secret(self, question: str, site: str) -> SecretStr | None:
             asked.append((question, site))
             return SecretStr("correct horse")
 
-    task = Task(text="Type it.", start_url=site.page("<label>Password <input id=word></label>"))
     lines = [SECRET_QUESTION, fill("textbox", "Password", "<secret>login</secret>"), done("In.")]
-    agent, outcome = await run_agent(task, lines, session, watcher=Person())
+    agent, outcome = await stage.run(lines, page="<label>Password <input id=word></label>", watcher=Watcher())
     assert outcome.succeeded
-    assert asked == [("Your password, please.", site.url)]
-    assert await session.current_tab.page.input_value("#word") == "correct horse"
+    assert asked == [("Your password, please.", stage.site.url)]
+    assert await stage.page.input_value("#word") == "correct horse"
     told = "".join(message.text for request in script(agent).requests for message in request)
     assert "type <secret>login</secret> in its place" in told
     assert "correct horse" not in told
@@ -541,37 +479,34 @@ async def test_a_secret_that_the_person_gives_is_typed_and_read_by_nobody(
 
 
 @pytest.mark.parametrize("given", [{"secret": "login"}, {}])
-async def test_a_secret_is_never_asked_for_in_the_open(
-    session: BrowserSession, site: Site, given: dict[str, str]
-) -> None:
-    class Person(NobodyWatches):
+async def test_a_secret_is_never_asked_for_in_the_open(stage: Stage, given: dict[str, str]) -> None:
+    class Watcher(NobodyWatches):
         async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
             raise AssertionError("the answer would be read by the model")
 
     ask = output({"call_user": {"question": "What is your password?", **given}})
-    task = Task(text="Log in.", start_url=site.page("Log in"))
-    _, outcome = await run_agent(task, [ask, done("In.")], session, watcher=Person())
+    _, outcome = await stage.run([ask, done("In.")], "Log in.", page="Log in", watcher=Watcher())
     assert outcome.status is TaskStatus.NEEDS_PERSON
     assert outcome.obstacle is not None
     assert "--secrets" in outcome.obstacle
 
 
 @pytest.mark.fresh
-async def test_a_secret_is_asked_for_once_its_page_is_open(session: BrowserSession) -> None:
-    agent, _ = await run_agent("Log in.", [SECRET_QUESTION, done("Out.", success=False)], session)
+async def test_a_secret_is_asked_for_once_its_page_is_open(stage: Stage) -> None:
+    agent, _ = await stage.run([SECRET_QUESTION, done("Out.", success=False)])
     assert "open the page first" in script(agent).requests[1][-2].text
 
 
 async def test_the_task_s_model_reads_what_the_page_does_not_name_and_adds_nothing_of_its_own(
-    session: BrowserSession, site: Site
+    stage: Stage,
 ) -> None:
-    page = site.page("<p>Name: Tea house</p><p>Come to us at 12 Mill Lane; a pot for 4.50 or more.</p>")
+    page = stage.site.page("<p>Name: Tea house</p><p>Come to us at 12 Mill Lane; a pot for 4.50 or more.</p>")
     texts = dict.fromkeys(("name", "address", "phone"), "string")
     kinds = {**texts, "potPrice": "number", "seats": "integer"}
     wanted = {"type": "object", "properties": {name: {"type": kind} for name, kind in kinds.items()}}
     read = {"name": "Other", "address": "12 Mill  lane", "potPrice": 4.5, "phone": "555-0199", "seats": 40}
     lines = [output({"extract_data": {"output_schema": wanted}}), {"data": read}, done("Read.")]
-    agent, _ = await run_agent(Task(text="Read.", start_url=page), lines, session)
+    agent, _ = await stage.run(lines, "Read.", start_url=page)
     (action,) = agent.history.steps[0].actions
     assert '{"name": "Tea house", "address": "12 Mill  lane", "potPrice": 4.5}' in action.result
     assert '"address": "read by the model"' in action.result

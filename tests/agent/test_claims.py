@@ -8,11 +8,10 @@ import pytest
 from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Budget, Task, TaskStatus
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ModelRefused
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output, run_agent, script
+from tests.agent.conftest import Stage, click, done, fill, filling, index_of, output, told
 from tests.support.agents import CONFIRMED, verdict
 from tests.support.site import Reply, Site
 
@@ -40,12 +39,10 @@ def serve(site: Site, status: int = 200, kind: str = "application/x-www-form-url
     return site.page(SHOP.format(kind=kind), path="/evidence/shop")
 
 
-async def judged(
-    session: BrowserSession, task: Task | str, *lines: Any, **more: Any
-) -> tuple[str, AgentHistory]:
+async def judged(stage: Stage, task: Task | str, *lines: Any, **more: Any) -> tuple[str, AgentHistory]:
     """What the judge of a run was given, and the run's history."""
     judge = ScriptedModel([CONFIRMED])
-    agent, outcome = await run_agent(task, [*lines, done("Done.")], session, judge=judge, **more)
+    agent, outcome = await stage.run([*lines, done("Done.")], task, judge=judge, **more)
     assert outcome.succeeded, outcome
     return judge.requests[-1][-1].text, agent.history
 
@@ -62,11 +59,11 @@ def order(messages: Sequence[Message]) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data"])
 @pytest.mark.parametrize("status", [200, 500])
 async def test_the_judge_reads_what_a_form_sent_and_how_it_was_answered(
-    session: BrowserSession, site: Site, status: int, kind: str
+    stage: Stage, status: int, kind: str
 ) -> None:
     secrets = Secrets({"word": Secret.model_validate({"value": "swordfish", "domains": ["127.0.0.1"]})})
-    task = Task(text="Order for Ann.", start_url=serve(site, status, kind), secrets=("word",))
-    prompt, history = await judged(session, task, order, secrets=secrets)
+    task = Task(text="Order for Ann.", start_url=serve(stage.site, status, kind), secrets=("word",))
+    prompt, history = await judged(stage, task, order, secrets=secrets)
     (sent,) = [one for action in history.actions() if action.evidence for one in action.evidence.sent]
     assert (sent.method, sent.status) == ("POST", status)
     if "multipart" in kind:
@@ -80,9 +77,7 @@ async def test_the_judge_reads_what_a_form_sent_and_how_it_was_answered(
     assert "swordfish" not in prompt + history.model_dump_json()
 
 
-async def test_the_judge_reads_dialogs_downloads_console_errors_and_what_scripts_sent(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_the_judge_reads_dialogs_downloads_console_errors_and_what_scripts_sent(stage: Stage) -> None:
     steps = [
         click("button", "Delete"),
         output({"handle_dialog": {"accept": False}}),
@@ -90,13 +85,13 @@ async def test_the_judge_reads_dialogs_downloads_console_errors_and_what_scripts
         click("button", "Save"),
         click("link", "Bill"),
     ]
-    prompt, history = await judged(session, Task(text="Do.", start_url=serve(site)), *steps)
+    prompt, history = await judged(stage, "Do.", *steps, start_url=serve(stage.site))
     for line in (
         'dialog: confirm "Delete all?" dismissed',
         'console error: "stock service is down"',
-        f'sent: PUT {site.url}/evidence/save with tea="3" → 503',
+        f'sent: PUT {stage.site.url}/evidence/save with tea="3" → 503',
         'download: "bill.html" saved (5 bytes)',
-        f"PUT {site.url}/evidence/save was answered: 503.",
+        f"PUT {stage.site.url}/evidence/save was answered: 503.",
         'Dialog: confirm "Delete all?" dismissed.',
     ):
         assert line in prompt, prompt
@@ -104,11 +99,11 @@ async def test_the_judge_reads_dialogs_downloads_console_errors_and_what_scripts
     assert AgentHistory.model_validate_json(history.model_dump_json()).model_dump() == history.model_dump()
 
 
-async def test_an_answer_that_comes_after_the_step_is_part_of_the_evidence(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_an_answer_that_comes_after_the_step_is_part_of_the_evidence(stage: Stage) -> None:
     page = """<button onclick="fetch('/slow?s=1.5&text=no', {method: 'POST'})">Save</button>"""
-    prompt, _ = await judged(session, Task(text="Save.", start_url=site.page(page)), click("button", "Save"))
+    prompt, _ = await judged(
+        stage, Task(text="Save.", start_url=stage.site.page(page)), click("button", "Save")
+    )
     assert "text=no → 200" in prompt
 
 
@@ -122,14 +117,13 @@ async def test_an_answer_that_comes_after_the_step_is_part_of_the_evidence(
     ],
 )
 async def test_a_value_that_no_page_says_by_itself_is_a_fact_against_the_claim(
-    session: BrowserSession, site: Site, introduced: Any, where: str
+    stage: Stage, introduced: Any, where: str
 ) -> None:
     page = """Red tea 12.50 <input type=search aria-label=Find oninput="out.textContent = value">
     <p id=out></p>"""
-    task = Task(text="What does the red tea cost?", start_url=site.page(page))
     judge = ScriptedModel([CONFIRMED])
     lines = [introduced, done("It costs 87.65, not 12,5.")]
-    await make_agent(task, lines, session, judge=judge).run()
+    await stage.agent(lines, page=page, judge=judge).run()
     assert f'The claim\'s "87.65" appears {where}' in judge.requests[-1][-1].text
     assert '"12,5" appears' not in judge.requests[-1][-1].text
 
@@ -141,15 +135,13 @@ body: JSON.stringify({query: 'order '.repeat(60), input: {who: who.value, days: 
 
 
 @pytest.mark.parametrize("by_script", [False, True])
-async def test_what_was_sent_and_asked_for_by_nobody_is_a_fact(
-    session: BrowserSession, site: Site, by_script: bool
-) -> None:
+async def test_what_was_sent_and_asked_for_by_nobody_is_a_fact(stage: Stage, by_script: bool) -> None:
     def send(messages: Sequence[Message]) -> dict[str, Any]:
         order = {"click_element": {"index": index_of(messages, "button", "Order")}}
         return output(filling(messages, "textbox", "Name", "Bob"), order)
 
-    url, name = (site.page(QUERY), "input.who") if by_script else (serve(site), "who")
-    prompt, _ = await judged(session, Task(text="Order for Ann.", start_url=url), send)
+    url, name = (stage.site.page(QUERY), "input.who") if by_script else (serve(stage.site), "who")
+    prompt, _ = await judged(stage, "Order for Ann.", send, start_url=url)
     assert f'"{name}" as "Bob", which nobody asked for.' in prompt
     assert f'{name}="Bob"' in prompt
     assert ('input.days.0="Friday", input.days.1="2"' in prompt) is by_script
@@ -163,11 +155,9 @@ fetch('/evidence/odd', {method: 'POST', body: JSON.stringify(
 >Send</button>"""
 
 
-async def test_what_a_page_sends_neither_breaks_the_record_nor_writes_or_fills_it(
-    session: BrowserSession, site: Site
-) -> None:
-    page = site.page(SENDS)
-    prompt, history = await judged(session, Task(text="Send it.", start_url=page), click("button", "Send"))
+async def test_what_a_page_sends_neither_breaks_the_record_nor_writes_or_fills_it(stage: Stage) -> None:
+    page = stage.site.page(SENDS)
+    prompt, history = await judged(stage, Task(text="Send it.", start_url=page), click("button", "Send"))
     sent = next(line for line in prompt.splitlines() if "/evidence/odd with" in line)
     assert 'half="tea \N{REPLACEMENT CHARACTER}"' in sent
     assert 'a result: Order placed="1"' in sent
@@ -175,68 +165,61 @@ async def test_what_a_page_sends_neither_breaks_the_record_nor_writes_or_fills_i
     assert "tea" in history.model_dump_json()
 
 
-async def test_what_stands_far_down_a_long_page_or_address_is_in_the_evidence(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_what_stands_far_down_a_long_page_or_address_is_in_the_evidence(stage: Stage) -> None:
     teas = "".join(f"<p>Tea {number} of the hills costs {number}.50</p>" for number in range(700))
-    asked = site.page(teas) + "?" + "&".join(f"field{number}=value{number}" for number in range(50))
-    looks = [output({"go_to_url": {"url": url}}) for url in (asked, site.page("Nothing"))]
-    prompt, _ = await judged(session, "What does tea 580 cost?", *looks)
+    asked = stage.site.page(teas) + "?" + "&".join(f"field{number}=value{number}" for number in range(50))
+    looks = [output({"go_to_url": {"url": url}}) for url in (asked, stage.site.page("Nothing"))]
+    prompt, _ = await judged(stage, "What does tea 580 cost?", *looks)
     assert "580.50" in prompt
     assert "field49=value49 → 200" in prompt
 
 
-async def test_a_refusal_names_the_point_and_does_not_urge_to_act(
-    session: BrowserSession, site: Site
-) -> None:
-    task = Task(text="Where can I buy it?", start_url=site.page("Hello"), judge=True)
+async def test_a_refusal_names_the_point_and_does_not_urge_to_act(stage: Stage) -> None:
+    task = Task(text="Where can I buy it?", start_url=stage.site.page("Hello"), judge=True)
     no = verdict(("The page says Hello.", True), ("No shop is named.", False))
-    agent, outcome = await run_agent(task, [done("There."), no, done("There."), no], session)
+    agent, outcome = await stage.run([done("There."), no, done("There."), no], task)
     assert outcome.status is TaskStatus.UNCONFIRMED
     assert outcome.steps == 2
     assert outcome.obstacle == "The result was not confirmed: Not met: all: No shop is named."
-    told = "\n".join(message.text for message in script(agent).requests[2])
     assert (
-        "Not met: all: No shop is named. The task is as it was: do nothing that it does not ask for." in told
+        "Not met: all: No shop is named. The task is as it was: do nothing that it does not ask for."
+        in told(agent, 2)
     )
-    assert "The page says Hello." not in told.split("Not met")[1]
+    assert "The page says Hello." not in told(agent, 2).split("Not met")[1]
 
 
 @pytest.mark.parametrize("lines", [[done("Ordered.")], [click("button", "Order"), done("Ordered.")]])
 @pytest.mark.parametrize("more", [{"judge": False}, {}])
 async def test_without_a_judge_nothing_succeeds_and_the_model_is_not_asked_again(
-    session: BrowserSession, site: Site, lines: list[Any], more: dict[str, Any]
+    stage: Stage, lines: list[Any], more: dict[str, Any]
 ) -> None:
     model = ScriptedModel(lines)
-    outcome = await make_agent(Task(text="Order.", start_url=serve(site), **more), model, session).run()
+    outcome = await stage.agent(model, Task(text="Order.", start_url=serve(stage.site), **more)).run()
     assert outcome.status is TaskStatus.UNCONFIRMED
     assert "nobody has checked it" in (outcome.obstacle or "")
     assert outcome.answer == "Ordered."
     assert len(model.requests) == len(lines)
 
 
-async def test_what_is_certain_ends_a_claim_before_any_judge(session: BrowserSession, site: Site) -> None:
+async def test_what_is_certain_ends_a_claim_before_any_judge(stage: Stage) -> None:
     judge = ScriptedModel([CONFIRMED])
-    await session.ensure_open()
-    await session.current_tab.page.goto("about:blank")
-    nowhere = Task(text="Look.", start_url=NOWHERE)
-    outcome = await make_agent(nowhere, [done("I have looked.")], session, judge=judge).run()
+    await stage.session.ensure_open()
+    await stage.page.goto("about:blank")
+    outcome = await stage.agent([done("I have looked.")], start_url=NOWHERE, judge=judge).run()
     assert outcome.status is TaskStatus.UNCONFIRMED
     assert "the start page never opened" in (outcome.obstacle or "")
     schema = {"type": ["object", "null"]}
-    empty = Task(text="Read.", start_url=site.page("Hello"), output_schema=schema)
     lines = [output({"done": {"success": True, "text": "Read.", "data": None}})]
-    outcome = await make_agent(empty, lines, session, judge=judge).run()
+    outcome = await stage.agent(lines, "Read.", page="Hello", output_schema=schema, judge=judge).run()
     assert outcome.obstacle == "The result was not confirmed: the data that the task requires is missing."
     assert judge.requests == []
 
 
 @pytest.mark.parametrize("answer", [ModelRefused("m refuses."), "Well.", {"points": []}])
-async def test_a_judge_that_gives_no_verdict_confirms_nothing(
-    session: BrowserSession, site: Site, answer: Any
-) -> None:
-    task = Task(text="See.", start_url=site.page("Hello"), budget=Budget(steps=1))
-    outcome = await make_agent(task, [done("Seen.")], session, judge=ScriptedModel([answer])).run()
+async def test_a_judge_that_gives_no_verdict_confirms_nothing(stage: Stage, answer: Any) -> None:
+    outcome = await stage.agent(
+        [done("Seen.")], "See.", page="Hello", budget=Budget(steps=1), judge=ScriptedModel([answer])
+    ).run()
     assert outcome.status is TaskStatus.UNCONFIRMED
 
 
@@ -250,11 +233,10 @@ async def test_a_judge_that_gives_no_verdict_confirms_nothing(
     ],
 )
 async def test_a_small_model_judges_its_own_claim_only_where_the_caller_wants_it(
-    session: BrowserSession, site: Site, window: int, judge: bool | None, status: TaskStatus
+    stage: Stage, window: int, judge: bool | None, status: TaskStatus
 ) -> None:
     model = ScriptedModel([done("Greeted."), CONFIRMED], judges=True, context_window=window)
-    task = Task(text="See.", start_url=site.page("Hello"), judge=judge)
-    outcome = await make_agent(task, model, session).run()
+    outcome = await stage.agent(model, page="Hello", judge=judge).run()
     assert outcome.status is status
     assert outcome.steps == 1
     assert outcome.answer == "Greeted."

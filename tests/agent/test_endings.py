@@ -12,23 +12,10 @@ from mcp_browser.agent.record import report
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm.messages import Message, tokens_of
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import (
-    COUNTER,
-    Silent,
-    cancel,
-    click,
-    clicking,
-    done,
-    make_agent,
-    output,
-    run_agent,
-    script,
-)
+from tests.agent.conftest import COUNTER, Silent, Stage, cancel, click, clicking, done, output, script, told
 from tests.support.agents import CONFIRMED, until
-from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
@@ -42,11 +29,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.fresh]
     ],
 )
 async def test_a_vision_agent_over_its_budget_succeeds_only_where_it_says_so(
-    session: BrowserSession, site: Site, claim: str, status: TaskStatus
+    stage: Stage, claim: str, status: TaskStatus
 ) -> None:
-    task = Task(text="See.", start_url=site.page(COUNTER), style="gui", budget=Budget(steps=1))
-    agent, outcome = await run_agent(
-        task, [f"Thought: t\nAction: finished(content='The login page.'{claim})"], session
+    agent, outcome = await stage.run(
+        [f"Thought: t\nAction: finished(content='The login page.'{claim})"],
+        page=COUNTER,
+        style="gui",
+        budget=Budget(steps=1),
     )
     assert outcome.status is status
     assert outcome.answer == "The login page."
@@ -54,10 +43,10 @@ async def test_a_vision_agent_over_its_budget_succeeds_only_where_it_says_so(
 
 
 async def test_a_run_is_saved_before_its_first_step_with_what_it_is_still_to_be_told(
-    session: BrowserSession, site: Site, tmp_path: Path
+    stage: Stage, tmp_path: Path
 ) -> None:
-    task = Task(text="Count.", start_url=site.page(COUNTER))
-    agent = make_agent(task, [done("Counted.")], session, folder=tmp_path)
+    task = Task(text="Count.", start_url=stage.site.page(COUNTER))
+    agent = stage.agent([done("Counted.")], task, folder=tmp_path)
     agent.control.pause()
     agent.instruct("Count twice.")
     running = asyncio.create_task(agent.run())
@@ -68,72 +57,63 @@ async def test_a_run_is_saved_before_its_first_step_with_what_it_is_still_to_be_
     await cancel(running)
     assert history.steps == []
     assert not history.status.is_final
-    again = make_agent(task, [done("Counted.")], session, history=history, state=state)
+    again = stage.agent([done("Counted.")], task, history=history, state=state)
     outcome = await again.run()
     assert outcome.succeeded
     assert outcome.steps == 1
-    told = "".join(message.text for message in script(again).requests[0])
-    assert "Count twice." in told
-    assert "And report." in told
+    assert "Count twice." in told(again, 0)
+    assert "And report." in told(again, 0)
 
 
-async def test_a_step_that_takes_too_long_tells_what_it_has_done(session: BrowserSession, site: Site) -> None:
+async def test_a_step_that_takes_too_long_tells_what_it_has_done(stage: Stage) -> None:
     def click_and_wait(messages: Sequence[Message]) -> dict[str, Any]:
         return output(clicking(messages, "button", "More"), {"wait_for": {"seconds": 60}})
 
-    task = Task(text="Count.", start_url=site.page(COUNTER))
-    agent, _ = await run_agent(task, [click_and_wait, done()], session, step_timeout=3)
+    agent, _ = await stage.run([click_and_wait, done()], page=COUNTER, step_timeout=3)
     clicked, waited = agent.history.steps[0].actions
     assert clicked.error is None
     assert "broken off" in (waited.error or "")
-    told = "\n".join(message.text for message in script(agent).requests[1])
-    assert "Clicked" in told
-    assert f"{waited.call}: It was broken off" in told
-    assert "The step failed: The step took longer than 3 s" in told
+    assert "Clicked" in told(agent, 1)
+    assert f"{waited.call}: It was broken off" in told(agent, 1)
+    assert "The step failed: The step took longer than 3 s" in told(agent, 1)
 
 
-async def test_what_the_judge_uses_is_counted(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
-    agent, outcome = await run_agent(task, [done("None."), CONFIRMED], session)
+async def test_what_the_judge_uses_is_counted(stage: Stage) -> None:
+    agent, outcome = await stage.run([done("None."), CONFIRMED], page=COUNTER, judge=True)
     assert outcome.succeeded
     assert outcome.usage.requests == 2
-    assert outcome.usage == agent.history.usage == agent.model_client.usage
+    assert outcome.usage == agent.history.usage
 
 
-async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step(
-    session: BrowserSession, site: Site
-) -> None:
-    task = Task(text="Count.", start_url=site.page(COUNTER), judge=True, budget=Budget(steps=1))
-    _, outcome = await run_agent(task, [done("None."), Silent()], session, step_timeout=2)
+async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step(stage: Stage) -> None:
+    _, outcome = await stage.run(
+        [done("None."), Silent()], page=COUNTER, judge=True, budget=Budget(steps=1), step_timeout=2
+    )
     assert outcome.status is TaskStatus.UNCONFIRMED
     assert "could not be checked: that took longer than 2 s" in (outcome.obstacle or "")
 
 
-async def test_a_judge_is_told_no_more_than_the_model_takes(session: BrowserSession, site: Site) -> None:
+async def test_a_judge_is_told_no_more_than_the_model_takes(stage: Stage) -> None:
     window = 14_000
     page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
-    task = Task(text="Read.", start_url=site.page(page), judge=True)
     lines = [output({"extract_content": {}}), done("word " * 10_000), CONFIRMED]
-    agent, outcome = await run_agent(task, ScriptedModel(lines, context_window=window), session)
+    agent, outcome = await stage.run(ScriptedModel(lines, context_window=window), page=page, judge=True)
     assert outcome.succeeded
     asked = script(agent)
     assert "You judge" in asked.requests[-1][0].text
     assert tokens_of(asked.requests[-1], asked.forms[-1]) <= 0.9 * window
 
 
-async def test_a_task_that_is_too_long_for_the_model_says_so(session: BrowserSession, site: Site) -> None:
-    agent, outcome = await run_agent(
-        "word " * 50_000, ScriptedModel([done()], context_window=12_000), session
-    )
+async def test_a_task_that_is_too_long_for_the_model_says_so(stage: Stage) -> None:
+    agent, outcome = await stage.run(ScriptedModel([done()], context_window=12_000), "word " * 50_000)
     assert outcome.status is TaskStatus.FAILED
     assert "Use a model with a larger window, or a shorter task." in (outcome.obstacle or "")
     assert len(agent.history.steps) == outcome.steps == 1
     assert agent.history.steps[0].notes == (outcome.obstacle,)
 
 
-async def test_a_nudge_reaches_the_agent_though_a_plan_is_made(session: BrowserSession, site: Site) -> None:
-    page = site.page("<button>Nothing</button>")
-    task = Task(text="Count.", start_url=page, planner_interval=1, budget=Budget(steps=7))
+async def test_a_nudge_reaches_the_agent_though_a_plan_is_made(stage: Stage) -> None:
+    page = stage.site.page("<button>Nothing</button>")
     count = click("button", "Nothing")
 
     def say(messages: Sequence[Message]) -> Any:
@@ -141,25 +121,26 @@ async def test_a_nudge_reaches_the_agent_though_a_plan_is_made(session: BrowserS
             return "Go on."
         return done() if "last step" in messages[-1].text else count(messages)
 
-    agent, _ = await run_agent(task, ScriptedModel([say]), session)
+    agent, _ = await stage.run(
+        ScriptedModel([say]), start_url=page, planner_interval=1, budget=Budget(steps=7)
+    )
     asked = [request for request in script(agent).requests if "You plan for" not in request[0].text]
     assert any("You have done the same action for 3 steps" in request[-1].text for request in asked)
 
 
-async def test_a_run_tells_its_own_files_only(session: BrowserSession, site: Site) -> None:
-    url = site.page("<a href='data:text/plain,x' download=list.txt>List</a>")
+async def test_a_run_tells_its_own_files_only(stage: Stage) -> None:
+    url = stage.site.page("<a href='data:text/plain,x' download=list.txt>List</a>")
     wait = output({"wait_for_download": {}})
     outcomes = [
-        await make_agent(Task(text="Take it.", start_url=url), lines, session).run()
+        await stage.agent(lines, start_url=url).run()
         for lines in ([click("link", "List"), wait, done()], [done()])
     ]
     assert [len(outcome.files) for outcome in outcomes] == [1, 0]
 
 
-async def test_a_stopped_run_is_no_cancelled_one_and_goes_on(session: BrowserSession, site: Site) -> None:
+async def test_a_stopped_run_is_no_cancelled_one_and_goes_on(stage: Stage) -> None:
     silent = Silent()
-    task = Task(text="Count.", start_url=site.page(COUNTER))
-    agent = make_agent(task, [silent, done("Counted.")], session)
+    agent = stage.agent([silent, done("Counted.")], "Count.", page=COUNTER)
     running = asyncio.create_task(agent.run())
     await silent.asked.wait()
     agent.control.stop()
@@ -169,7 +150,7 @@ async def test_a_stopped_run_is_no_cancelled_one_and_goes_on(session: BrowserSes
 
 
 async def test_nothing_waits_while_a_run_is_written_up(
-    session: BrowserSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = threading.Event()
 
@@ -179,7 +160,7 @@ async def test_nothing_waits_while_a_run_is_written_up(
         return "report"
 
     monkeypatch.setattr(report, "render_report", slow)
-    agent, _ = await run_agent("Do.", [done()], session, folder=tmp_path)
+    agent, _ = await stage.run([done()], folder=tmp_path)
     writing = asyncio.create_task(agent.write_up())
     await asyncio.sleep(0)
     seen.set()

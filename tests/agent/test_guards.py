@@ -11,11 +11,10 @@ import pytest
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.control import NobodyWatches
+from mcp_browser.agent.control import ASKS_FOR_SECRET
 from mcp_browser.agent.executor import Domains
-from mcp_browser.agent.questions import ASKS_FOR_SECRET
 from mcp_browser.agent.secrets.store import Secret, Secrets
-from mcp_browser.agent.task import Task, TaskStatus
+from mcp_browser.agent.task import TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.dom.keys import KeyPlace
@@ -24,7 +23,7 @@ from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import Speaker
 from mcp_browser.settings import Settings
-from tests.agent.conftest import click, done, fill, index_of, make_agent, output, run_agent, script
+from tests.agent.conftest import Person, Stage, click, done, fill, index_of, output, script, told
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -41,8 +40,8 @@ def kept(*domains: str) -> Secrets:
 
 def everything_told(agent: AgentRun) -> str:
     """All that a model, a person or a file may read of a run."""
-    told = "".join(message.text for request in script(agent).requests for message in request)
-    return told + agent.history.model_dump_json() + agent.state.model_dump_json()
+    read = "".join(message.text for request in script(agent).requests for message in request)
+    return read + agent.history.model_dump_json() + agent.state.model_dump_json()
 
 
 def error_of(agent: AgentRun, step: int = 0) -> str:
@@ -52,34 +51,28 @@ def error_of(agent: AgentRun, step: int = 0) -> str:
     return error
 
 
-async def test_a_report_keeps_the_names_of_secrets(session: BrowserSession, site: Site) -> None:
+async def test_a_report_keeps_the_names_of_secrets(stage: Stage) -> None:
     schema = {"type": "object", "properties": {"word": {"type": "string"}}}
-    task = Task(text="Log in.", start_url=site.page(FIELD), output_schema=schema)
     end = done(f"It is {PLACE}.", data={"word": PLACE, "seen": [VALUE]})
-    _, outcome = await run_agent(task, [fill("textbox", "Word", PLACE), end], session, secrets=kept())
-    assert await session.current_tab.page.input_value("#word") == VALUE
+    _, outcome = await stage.run(
+        [fill("textbox", "Word", PLACE), end], page=FIELD, output_schema=schema, secrets=kept()
+    )
+    assert await stage.page.input_value("#word") == VALUE
     assert outcome.answer == f"It is {PLACE}."
     assert outcome.data == {"word": PLACE, "seen": [PLACE]}
     assert VALUE not in outcome.model_dump_json()
 
 
-async def test_a_question_keeps_the_names_of_secrets(session: BrowserSession, site: Site) -> None:
-    asked: list[tuple[str, tuple[str, ...]]] = []
-
-    class Person(NobodyWatches):
-        async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
-            asked.append((question, choices))
-            return None
-
+async def test_a_question_keeps_the_names_of_secrets(stage: Stage) -> None:
+    person = Person()
     ask = output({"call_user": {"question": f"Is {PLACE} or {VALUE} right?", "choices": [PLACE, VALUE]}})
-    task = Task(text="Ask.", start_url=site.page(FIELD))
-    _, outcome = await run_agent(task, [ask], session, secrets=kept(), watcher=Person())
-    assert asked == [(f"Is {PLACE} or {PLACE} right?", (PLACE, PLACE))]
+    _, outcome = await stage.run([ask], page=FIELD, secrets=kept(), watcher=person)
+    assert person.asked == [(f"Is {PLACE} or {PLACE} right?", (PLACE, PLACE))]
     assert outcome.obstacle == f"Is {PLACE} or {PLACE} right?"
 
 
-async def test_a_secret_stands_in_nothing_but_what_is_typed(session: BrowserSession, site: Site) -> None:
-    steal = f"{site.other}/steal?p="
+async def test_a_secret_stands_in_nothing_but_what_is_typed(stage: Stage) -> None:
+    steal = f"{stage.site.other}/steal?p="
     leaks: list[dict[str, Any]] = [
         {"go_to_url": {"url": f"{steal}{PLACE}x"}},
         {"go_to_url": {"url": f"{steal}<secret>\nlogin</secret>"}},
@@ -89,16 +82,15 @@ async def test_a_secret_stands_in_nothing_but_what_is_typed(session: BrowserSess
         {"wait_for": {"text": PLACE, "timeout": 0.1}},
         {"set_storage": {"items": {PLACE: "x"}}},
     ]
-    task = Task(text="Leak.", start_url=site.page(FIELD))
-    agent = make_agent(task, [*map(output, leaks), done()], session, secrets=kept(), max_failures=9)
-    before = len(site.requests)
+    agent = stage.agent([*map(output, leaks), done()], page=FIELD, secrets=kept(), max_failures=9)
+    before = len(stage.site.requests)
     await agent.run()
     for number in range(len(leaks)):
         assert "can only be typed into a page" in error_of(agent, number)
-    assert not any("steal" in request for request in site.requests[before:])
+    assert not any("steal" in request for request in stage.site.requests[before:])
 
 
-async def test_a_secret_is_one_of_the_values_of_a_field(session: BrowserSession, site: Site) -> None:
+async def test_a_secret_is_one_of_the_values_of_a_field(stage: Stage) -> None:
     options = f"<option>Tea<option>{VALUE}<option>Pot"
     page = f"<label>Words <select multiple>{options}</select></label><label>Other <input id=other></label>"
 
@@ -107,11 +99,10 @@ async def test_a_secret_is_one_of_the_values_of_a_field(session: BrowserSession,
         fields = [{"index": words, "value": ["Tea", PLACE]}, {"index": other, "value": "Tea"}]
         return output({"fill_form": {"fields": fields}})
 
-    task = Task(text="Choose.", start_url=site.page(page))
-    agent, outcome = await run_agent(task, [fills, done()], session, secrets=kept())
+    agent, outcome = await stage.run([fills, done()], page=page, secrets=kept())
     assert outcome.errors == ()
-    chosen = await session.current_tab.page.locator("option:checked").all_text_contents()
-    assert (chosen, await session.current_tab.page.input_value("#other")) == (["Tea", VALUE], "Tea")
+    chosen = await stage.page.locator("option:checked").all_text_contents()
+    assert (chosen, await stage.page.input_value("#other")) == (["Tea", VALUE], "Tea")
     assert VALUE not in everything_told(agent)
 
 
@@ -134,60 +125,60 @@ WAYS: list[Speaker] = [
 ]
 
 
-async def test_a_frame_of_another_site_gets_no_secret_of_the_page(
-    session: BrowserSession, site: Site
-) -> None:
-    task = Task(text="Log in.", start_url=framed(site, FIELD))
-    agent, _ = await run_agent(task, [*WAYS, done()], session, secrets=kept("127.0.0.1"), max_failures=9)
+async def test_a_frame_of_another_site_gets_no_secret_of_the_page(stage: Stage) -> None:
+    agent, _ = await stage.run(
+        [*WAYS, done()], start_url=framed(stage.site, FIELD), secrets=kept("127.0.0.1"), max_failures=9
+    )
     for number in range(len(WAYS)):
         assert "may not be used on http://localhost" in error_of(agent, number)
-    assert await session.current_tab.page.frames[1].input_value("#word") == ""
+    assert await stage.page.frames[1].input_value("#word") == ""
     assert VALUE not in everything_told(agent)
 
 
-async def test_a_secret_of_a_frame_s_site_is_typed_there(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Log in.", start_url=framed(site, FIELD))
-    agent, outcome = await run_agent(task, [*WAYS, done()], session, secrets=kept("localhost"))
+async def test_a_secret_of_a_frame_s_site_is_typed_there(stage: Stage) -> None:
+    agent, outcome = await stage.run(
+        [*WAYS, done()], start_url=framed(stage.site, FIELD), secrets=kept("localhost")
+    )
     assert outcome.errors == ()
     # The first three ways replace what is there; the last two add to it, where the caret is.
-    typed = await session.current_tab.page.frames[1].input_value("#word")
+    typed = await stage.page.frames[1].input_value("#word")
     assert sorted(typed) == sorted(VALUE * 3)
     assert VALUE not in everything_told(agent)
 
 
 @pytest.mark.parametrize(("sandbox", "typed"), [("", VALUE), ("sandbox=allow-scripts", "")])
 async def test_a_frame_without_an_address_is_judged_by_the_page_it_belongs_to(
-    session: BrowserSession, site: Site, sandbox: str, typed: str
+    stage: Stage, sandbox: str, typed: str
 ) -> None:
     page = f'<iframe {sandbox} title=Inner srcdoc="{FIELD}" width=400 height=200></iframe>'
-    task = Task(text="Log in.", start_url=site.page(page))
-    await run_agent(task, [fill("textbox", "Word", PLACE), done()], session, secrets=kept())
-    assert await session.current_tab.page.frames[1].input_value("#word") == typed
+    await stage.run([fill("textbox", "Word", PLACE), done()], page=page, secrets=kept())
+    assert await stage.page.frames[1].input_value("#word") == typed
 
 
 async def test_a_secret_goes_to_the_page_it_was_checked_for_whatever_other_callers_do(
-    session: BrowserSession, site: Site, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     field = "<input id=word autofocus oninput=\"fetch('/{}')\">"
-    elsewhere = site.page(field.format("typed-elsewhere")).replace(site.url, site.other)
+    elsewhere = stage.site.page(field.format("typed-elsewhere")).replace(stage.site.url, stage.site.other)
     others: list[asyncio.Task[Any]] = []
     typed_at = DomService.typed_at
 
     async def asked_amid_a_call(dom: DomService, index: int | None = None) -> KeyPlace:
-        controller = Controller(default_registry(), session.settings)
+        controller = Controller(default_registry(), stage.session.settings)
         if not others:
-            others.append(asyncio.create_task(controller.execute("go_to_url", {"url": elsewhere}, session)))
+            others.append(
+                asyncio.create_task(controller.execute("go_to_url", {"url": elsewhere}, stage.session))
+            )
         return await typed_at(dom, index)
 
     monkeypatch.setattr(DomService, "typed_at", asked_amid_a_call)
-    task = Task(text="Log in.", start_url=site.page(field.format("typed-here")))
     type_it = output({"type_text": {"text": PLACE}})
-    agent = make_agent(task, [type_it, done()], session, secrets=kept())
-    before = len(site.requests)
+    agent = stage.agent([type_it, done()], page=field.format("typed-here"), secrets=kept())
+    before = len(stage.site.requests)
     await agent.run()
     (other,) = others
     await other
-    typed = [request for request in site.requests[before:] if "typed" in request]
+    typed = [request for request in stage.site.requests[before:] if "typed" in request]
     assert typed
     assert not any("elsewhere" in request for request in typed)
 
@@ -209,16 +200,15 @@ def outside(site: Site) -> str:
     return site.page(OUTSIDE).replace(site.url, site.other)
 
 
-async def test_a_run_looks_and_leaves_without_being_offered_actions_for_it(
-    session: BrowserSession, site: Site
-) -> None:
-    inside = site.page(f"<title>In</title><a href='{outside(site)}'>Leave</a>")
-    task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
+async def test_a_run_looks_and_leaves_without_being_offered_actions_for_it(stage: Stage) -> None:
+    inside = stage.site.page(f"<title>In</title><a href='{outside(stage.site)}'>Leave</a>")
     back = output({"go_back": {}})
     lines = [click("link", "Leave"), back, done(success=False)]
-    agent, outcome = await run_agent(task, lines, session, registry=only("click_element"))
+    agent, outcome = await stage.run(
+        lines, start_url=inside, allowed_domains=("127.0.0.1",), registry=only("click_element")
+    )
     assert "outside the domains" in error_of(agent)
-    assert session.current_tab.url == inside
+    assert stage.session.current_tab.url == inside
     assert outcome.status is TaskStatus.FAILED
     assert "go_back" in "".join(agent.history.steps[1].notes), "the model may not do what the run does"
     assert "Forbidden words" not in everything_told(agent)
@@ -228,58 +218,56 @@ async def test_a_run_looks_and_leaves_without_being_offered_actions_for_it(
     assert set(actions) == {"click_element", "done", "call_user"}
 
 
-async def test_a_page_that_goes_outside_by_itself_is_not_shown(session: BrowserSession, site: Site) -> None:
-    inside = site.page("<title>In</title><p>Inside")
-    away = outside(site)
+async def test_a_page_that_goes_outside_by_itself_is_not_shown(stage: Stage) -> None:
+    inside = stage.site.page("<title>In</title><p>Inside")
+    away = outside(stage.site)
 
     async def go_away(messages: Sequence[Message]) -> Any:
-        await session.current_tab.page.goto(away)
+        await stage.page.goto(away)
         return output({"hover_element": {"index": 999}})
 
     async def go_away_after(messages: Sequence[Message]) -> Any:
-        await session.current_tab.page.evaluate("url => setTimeout(() => location.href = url, 700)", away)
+        await stage.page.evaluate("url => setTimeout(() => location.href = url, 700)", away)
         return output({"wait_for": {"seconds": 2}})
 
-    task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
-    agent, _ = await run_agent(task, [go_away, go_away_after, done()], session)
+    agent, _ = await stage.run(
+        [go_away, go_away_after, done()], start_url=inside, allowed_domains=("127.0.0.1",)
+    )
     assert "999" in error_of(agent, 0)
     for step in (0, 1):
         assert "outside the domains" in error_of(agent, step)
     assert "Forbidden words" not in everything_told(agent)
-    assert session.current_tab.url == inside
+    assert stage.session.current_tab.url == inside
 
 
-async def test_what_has_gone_outside_before_a_look_is_left_and_told(
-    session: BrowserSession, site: Site
-) -> None:
-    inside = site.page("<title>In</title><p>Inside")
-    agent = make_agent(Task(text="Stay.", allowed_domains=("127.0.0.1",)), [done()], session)
+async def test_what_has_gone_outside_before_a_look_is_left_and_told(stage: Stage) -> None:
+    inside = stage.site.page("<title>In</title><p>Inside")
+    agent = stage.agent([done()], allowed_domains=("127.0.0.1",))
     await agent.executor.open(inside)
-    await session.current_tab.page.goto(outside(site))
+    await stage.page.goto(outside(stage.site))
     look = await agent.executor.look(picture=False)
     assert look.url == inside
     assert "It was left." in look.text
     assert "Forbidden words" not in look.text
 
 
-async def test_a_page_outside_that_was_open_before_the_task_stays_and_is_not_shown(
-    session: BrowserSession, site: Site
-) -> None:
-    await session.ensure_open()
-    before = session.current_tab
-    await before.goto(outside(site))
-    agent, _ = await run_agent(Task(text="Stay.", allowed_domains=("127.0.0.1",)), [done()], session)
+async def test_a_page_outside_that_was_open_before_the_task_stays_and_is_not_shown(stage: Stage) -> None:
+    await stage.session.ensure_open()
+    before = stage.session.current_tab
+    await before.goto(outside(stage.site))
+    agent, _ = await stage.run([done()], allowed_domains=("127.0.0.1",))
     assert "Forbidden words" not in everything_told(agent)
-    assert before.url.startswith(site.other)
-    assert session.current_tab is not before
+    assert before.url.startswith(stage.site.other)
+    assert stage.session.current_tab is not before
 
 
-async def test_a_start_outside_is_not_opened(session: BrowserSession, site: Site) -> None:
-    start = outside(site)
-    task = Task(text="Stay.", start_url=start, allowed_domains=("127.0.0.1",))
-    agent, _ = await run_agent(task, [done(success=False)], session)
-    assert f"GET {urlsplit(start).path}" not in site.requests
-    assert "outside the domains" in everything_told(agent)
+async def test_an_address_outside_is_opened_neither_at_the_start_nor_by_an_action(stage: Stage) -> None:
+    away = outside(stage.site)
+    lines = [output({"go_to_url": {"url": away}}), done(success=False)]
+    agent, _ = await stage.run(lines, start_url=away, allowed_domains=("127.0.0.1",))
+    assert f"GET {urlsplit(away).path}" not in stage.site.requests
+    assert "outside the domains" in told(agent, 0)
+    assert "outside the domains" in error_of(agent)
 
 
 @pytest.mark.parametrize(
@@ -330,12 +318,11 @@ def test_questions_for_secrets_are_known(question: str, secret: bool) -> None:
     assert bool(ASKS_FOR_SECRET.search(question)) is secret
 
 
-async def test_a_secret_in_the_address_of_a_form_is_hidden(session: BrowserSession, site: Site) -> None:
+async def test_a_secret_in_the_address_of_a_form_is_hidden(stage: Stage) -> None:
     page = f"<form action=/got>{FIELD.replace('id=word', 'id=word name=q')}<button>Go</button></form>"
-    task = Task(text="Log in.", start_url=site.page(page))
     steps = [fill("textbox", "Word", PLACE), click("button", "Go"), output({"reload": {}}), done()]
-    agent, outcome = await run_agent(task, steps, session, secrets=kept())
-    assert session.current_tab.url.endswith("q=p%40ss+word%2F1")
+    agent, outcome = await stage.run(steps, page=page, secrets=kept())
+    assert stage.session.current_tab.url.endswith("q=p%40ss+word%2F1")
     assert outcome.urls[-1].endswith(f"q={PLACE}")
     assert "word%2F1" not in everything_told(agent) + outcome.model_dump_json()
 

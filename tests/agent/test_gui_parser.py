@@ -19,8 +19,7 @@ from mcp_browser.agent.prompting.gui_parser import (
     resized,
     scale_for,
 )
-from mcp_browser.agent.prompting.gui_style import GuiStyle
-from mcp_browser.agent.prompting.style import Turn
+from mcp_browser.agent.prompting.style import GuiStyle, Turn
 from mcp_browser.agent.task import ActionCall
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import InvalidOutput

@@ -13,21 +13,8 @@ from playwright.async_api import Page
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import render_report
 from mcp_browser.agent.task import Budget, Task
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import (
-    Silent,
-    cancel,
-    click,
-    done,
-    fill,
-    filling,
-    index_of,
-    make_agent,
-    output,
-    run_agent,
-)
-from tests.support.site import Site
+from tests.agent.conftest import Silent, Stage, cancel, click, done, fill, filling, index_of, output
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
@@ -45,16 +32,14 @@ def written(folder: Path) -> dict[str, Any]:
     return content
 
 
-async def test_each_step_and_element_of_a_run_is_in_its_history(
-    session: BrowserSession, site: Site, tmp_path: Path
-) -> None:
-    task = Task(text="Say hello.", start_url=site.page(FORM, title="Greeter"))
+async def test_each_step_and_element_of_a_run_is_in_its_history(stage: Stage, tmp_path: Path) -> None:
+    task = Task(text="Say hello.", start_url=stage.site.page(FORM, title="Greeter"))
 
     def both(messages: Sequence[Message]) -> dict[str, Any]:
         send = {"click_element": {"index": index_of(messages, "button", "Send")}}
         return output(filling(messages, "textbox", "Name", "Ann"), send)
 
-    await make_agent(task, [both, done("Said.")], session, folder=tmp_path).run()
+    await stage.agent([both, done("Said.")], task, folder=tmp_path).run()
     history = written(tmp_path)
     assert history["format"] == 1
     assert history["status"] == "succeeded"
@@ -77,16 +62,16 @@ async def test_each_step_and_element_of_a_run_is_in_its_history(
 
 
 async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_history_and_a_report(
-    session: BrowserSession, site: Site, tmp_path: Path
+    stage: Stage, tmp_path: Path
 ) -> None:
-    url = site.page(FORM)
+    url = stage.site.page(FORM)
     failing = {
         "failed": (Task(text="Buy.", start_url=url), [done("Sold out.", success=False)]),
         "out_of_budget": (Task(text="Look.", start_url=url, budget=Budget(steps=1)), ["no form"]),
     }
     for status, (task, script) in failing.items():
         folder = tmp_path / status
-        agent, _ = await run_agent(task, script, session, folder=folder)
+        agent, _ = await stage.run(script, task, folder=folder)
         await agent.write_up()
         assert written(folder)["status"] == status
         assert "Not done" in (folder / "report.html").read_text()
@@ -96,13 +81,13 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
 
     folder = tmp_path / "crashed"
     with pytest.raises(RuntimeError):
-        await make_agent("Crash.", [click("button", "Send"), break_down], session, folder=folder).run()
+        await stage.agent([click("button", "Send"), break_down], folder=folder).run()
     history = written(folder)
     assert history["status"] == "failed"
     assert len(history["steps"]) == 1, "what was done before it is kept"
     assert "RuntimeError" in history["outcome"]["obstacle"]
     silent, folder = Silent(), tmp_path / "cancelled"
-    cancelled = make_agent("Wait.", [click("button", "Send"), silent], session, folder=folder)
+    cancelled = stage.agent([click("button", "Send"), silent], folder=folder)
     running = asyncio.create_task(cancelled.run())
     await silent.asked.wait()
     assert written(folder)["status"] == "working", "as a process that is killed now leaves it"
@@ -112,11 +97,8 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
     assert "was cancelled" in (folder / "report.html").read_text()
 
 
-async def test_no_picture_is_kept_where_none_is_wanted(
-    session: BrowserSession, site: Site, tmp_path: Path
-) -> None:
-    task = Task(text="Look.", start_url=site.page(FORM))
-    agent, _ = await run_agent(task, [done()], session, folder=tmp_path, step_pictures=False)
+async def test_no_picture_is_kept_where_none_is_wanted(stage: Stage, tmp_path: Path) -> None:
+    agent, _ = await stage.run([done()], page=FORM, folder=tmp_path, step_pictures=False)
     await agent.write_up()
     assert written(tmp_path)["steps"][0]["screenshot"] is None
     assert "<img" not in (tmp_path / "report.html").read_text()
@@ -126,11 +108,15 @@ HOSTILE = "<script>document.title = 'run'</script><img src=x onerror=\"document.
 
 
 async def test_the_report_shows_a_run_and_runs_nothing_that_a_page_said(
-    session: BrowserSession, site: Site, tmp_path: Path, page: Page
+    stage: Stage, tmp_path: Path, page: Page
 ) -> None:
-    task = Task(text=f"Say hello. {HOSTILE}", start_url=site.page(FORM, title=f"Greeter {HOSTILE}"))
     script = [fill("textbox", "Name", HOSTILE), done(f"Said. {HOSTILE}")]
-    agent, _ = await run_agent(task, script, session, folder=tmp_path)
+    agent, _ = await stage.run(
+        script,
+        f"Say hello. {HOSTILE}",
+        start_url=stage.site.page(FORM, title=f"Greeter {HOSTILE}"),
+        folder=tmp_path,
+    )
     await agent.write_up()
     errors: list[str] = []
     page.on("console", lambda message: errors.append(message.text))

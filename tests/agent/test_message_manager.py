@@ -67,7 +67,7 @@ def test_several_pictures_may_stay_and_older_ones_go_while_their_texts_stay() ->
 @pytest.mark.parametrize(("length", "whole"), [(200, True), (5_000, False)])
 def test_the_picture_goes_first_then_the_states_text_in_proportion(length: int, whole: bool) -> None:
     told = manager(window=1_500)
-    told.add_results(["Found a lamp."])
+    told.remember("Found a lamp.")
     told.add_state("Page " * length, [PICTURE])
     sent = told.messages()
     assert not any(message.images for message in sent)
@@ -81,7 +81,7 @@ def test_then_the_oldest_memories_and_it_is_said_but_never_the_task() -> None:
     told = manager(window=3_000)
     told.add_task("And a bulb.")
     for number in range(40):
-        told.add_results([f"Result {number} " + "x" * 600])
+        told.remember(f"Result {number} " + "x" * 600)
     told.add_state("Page")
     lines = texts(told)
     assert "Buy a lamp." in "\n".join(lines)
@@ -100,7 +100,7 @@ def test_rules_and_task_are_never_left_out() -> None:
 
 def test_the_count_follows_what_the_provider_counted() -> None:
     told = manager()
-    told.add_results(["word " * 1000])
+    told.remember("word " * 1000)
     estimate = told.tokens
     told.calibrate(Usage(input_tokens=estimate * 2, requests=1))
     assert told.tokens == pytest.approx(estimate * 2, rel=0.01)
@@ -112,7 +112,7 @@ def test_a_summary_takes_the_place_of_older_steps() -> None:
     told = manager(window=4_000)
     for number in range(8):
         told.add_output(output(number))
-        told.add_results([f"Result {number} " + "x" * 800])
+        told.remember(f"Result {number} " + "x" * 800)
     old = told.to_sum_up()
     assert any("Result 0" in one.message.text for one in old)
     assert not any("Result 7" in one.message.text for one in old)
@@ -127,7 +127,7 @@ def test_a_summary_takes_the_place_of_older_steps() -> None:
 def test_a_saved_conversation_goes_on() -> None:
     told = manager()
     told.add_output(output(1))
-    told.add_results(["Found a lamp."])
+    told.remember("Found a lamp.")
     saved = MessageManagerState.model_validate_json(told.state.model_dump_json())
     again = MessageManager(system_prompt="Other rules.", task="Other.", state=saved)
     assert texts(again) == texts(told)
@@ -152,4 +152,4 @@ def test_no_request_is_too_long_and_none_lacks_the_task(
         assert any("Buy a lamp." in message.text for message in sent)
         told.add_output(output(page))
         told.remove_state()
-        told.add_results(["r" * result])
+        told.remember("r" * result)

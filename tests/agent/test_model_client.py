@@ -1,5 +1,6 @@
 """Patience with real providers' protocols: again, another model, and once more with what was wrong."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -7,8 +8,9 @@ import pytest
 
 from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.model_client import TRIES, ModelAnswer, ModelClient
-from mcp_browser.agent.prompting.output import AgentOutput, output_form, read_output
+from mcp_browser.agent.model_client import TRIES, ModelClient
+from mcp_browser.agent.prompting.style import AgentOutput, output_form, read_output
+from mcp_browser.agent.task import Decision
 from mcp_browser.errors import (
     ContextTooLong,
     InvalidOutput,
@@ -17,7 +19,7 @@ from mcp_browser.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from mcp_browser.llm.messages import system, user
+from mcp_browser.llm.messages import Usage, system, user
 from mcp_browser.llm.providers import provider_model
 from tests.llm.conftest import aimock, server
 from tests.support.aimock import Aimock, calls, fails
@@ -40,15 +42,18 @@ def output_model() -> type[AgentOutput]:
 OUTPUT_MODEL = output_model()
 
 
-async def model_client(name: str, fallback: str | None = None) -> tuple[ModelClient, list[str]]:
+async def model_client(
+    name: str, fallback: str | None = None, spent: Callable[[Usage], None] = lambda _usage: None
+) -> tuple[ModelClient, list[str]]:
     """One that waits shortly, and what it tells."""
     told: list[str] = []
     other = await provider_model(fallback) if fallback else None
-    asking = ModelClient(await provider_model(name), other, 20, first_wait=0.001, notice=told.append)
+    model = await provider_model(name)
+    asking = ModelClient(model, other, 20, first_wait=0.001, notice=told.append, spent=spent)
     return asking, told
 
 
-async def decide(asking: ModelClient) -> ModelAnswer:
+async def decide(asking: ModelClient) -> Decision:
     return await asking.decide(
         CONVERSATION, form=output_form(OUTPUT_MODEL), read=lambda reply: read_output(reply, OUTPUT_MODEL)
     )
@@ -59,7 +64,7 @@ async def test_a_passing_failure_is_asked_again(aimock: Aimock, failure: dict[st
     aimock.says(failure, failure, calls())
     asking, told = await model_client(OPENAI)
     asked = await decide(asking)
-    assert [call.name for call in asked.decision.calls] == ["done"]
+    assert [call.name for call in asked.calls] == ["done"]
     assert len(aimock.requests()) == 3
     assert len(told) == 2
     assert "Asking again in" in told[0]
@@ -110,20 +115,23 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_again_with_what_was_wr
     aimock: Aimock, name: str, wrong: dict[str, Any], why: str
 ) -> None:
     aimock.says(wrong, calls())
-    asking, told = await model_client(name)
+    spent: list[Usage] = []
+    asking, told = await model_client(name, spent=spent.append)
     asked = await decide(asking)
-    assert [call.name for call in asked.decision.calls] == ["done"]
+    assert [call.name for call in asked.calls] == ["done"]
     again = aimock.requests()[1]["body"]["messages"]
     assert why in str(again)
     assert why in told[0]
-    assert asking.usage.requests == 2
+    assert len(spent) == 2
 
 
 async def test_what_all_tries_have_cost_is_counted(aimock: Aimock) -> None:
     useless = calls(arguments={"current_state": {}, "action": []})
     aimock.says(useless, fails(500), calls())
-    asking, _ = await model_client(OPENAI)
+    spent: list[Usage] = []
+    asking, _ = await model_client(OPENAI, spent=spent.append)
     await decide(asking)
-    assert (asking.usage.requests, asking.usage.input_tokens, asking.usage.output_tokens) == (2, 2_400, 80)
+    used = sum(spent, Usage())
+    assert (used.requests, used.input_tokens, used.output_tokens) == (2, 2_400, 80)
     # A million tokens asked cost 0.25 dollars, answered 2 dollars.
-    assert asking.usage.cost == Decimal("0.00076")
+    assert used.cost == Decimal("0.00076")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_browser.actions import default_registry
-from mcp_browser.agent.prompting.output import AgentOutput, output_form, read_output
+from mcp_browser.agent.prompting.style import AgentOutput, output_form, read_output
 from mcp_browser.agent.task import ActionCall
 from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm.messages import OutputCall, Reply

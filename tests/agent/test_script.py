@@ -14,12 +14,11 @@ from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import SCRIPT_FILE, export_script
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import AgentBrain, Task
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli import main
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import Speaker
 from mcp_browser.settings import FileSettings
-from tests.agent.conftest import click, done, fill, index_of, output, run_agent
+from tests.agent.conftest import Stage, click, done, fill, index_of, output
 from tests.support.scripts import chromium, run
 from tests.support.site import Reply, Request, Site
 
@@ -79,9 +78,9 @@ async def run_script(script: Path, **environment: str) -> subprocess.CompletedPr
 
 @pytest.mark.slow
 async def test_the_script_of_a_run_comes_to_the_same_end(
-    session: BrowserSession, site: Site, tmp_path: Path, folders: FileSettings
+    stage: Stage, tmp_path: Path, folders: FileSettings
 ) -> None:
-    shop = Shop(site)
+    shop = Shop(stage.site)
     note = folders.upload_dirs[0] / "note.txt"
     note.write_text("A note")
 
@@ -109,7 +108,7 @@ async def test_the_script_of_a_run_comes_to_the_same_end(
         done("All done."),
     ]
     task = Task(text='Order "all" \\ of it', start_url=shop.url, secrets=secrets.names)
-    agent, outcome = await run_agent(task, script, session, secrets=secrets, folder=tmp_path)
+    agent, outcome = await stage.run(script, task, secrets=secrets, folder=tmp_path)
     await agent.write_up()
     assert outcome.succeeded, outcome
     done_by_agent, shop.told = shop.told, []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.agent.secrets.store import OneTimePassword, Secret, Secrets, load_secrets
+from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets, one_time_password
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
 
 KEY = "JBSWY3DPEHPK3PXP"
@@ -14,8 +14,7 @@ KEY = "JBSWY3DPEHPK3PXP"
 
 def around_now() -> set[str]:
     """The codes of this half minute and of those around it."""
-    codes = OneTimePassword.parse(KEY)
-    return {codes.at(time.time() + shift) for shift in (-30, 0, 30)}
+    return {one_time_password(KEY, time.time() + shift) for shift in (-30, 0, 30)}
 
 
 @pytest.mark.parametrize(
@@ -30,13 +29,13 @@ def around_now() -> set[str]:
 def test_codes_are_those_of_rfc_6238(seconds: int, algorithm: str, key: bytes, code: str) -> None:
     secret = base64.b32encode(key).decode()
     address = f"otpauth://totp/x?secret={secret}&digits=8&algorithm={algorithm}"
-    assert OneTimePassword.parse(address).at(seconds) == code
+    assert one_time_password(address, seconds) == code
 
 
 @pytest.mark.parametrize("text", ["", "no base 32!", "otpauth://hotp/x?secret=JBSWY3DP", "otpauth://totp/x"])
 def test_what_is_no_key_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"key|time-based"):
-        OneTimePassword.parse(text)
+        one_time_password(text, 0)
 
 
 def secrets() -> Secrets:

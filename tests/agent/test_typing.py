@@ -9,13 +9,11 @@ from mcp_browser.actions import default_registry
 from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import ActionCall
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import ElementQuery
 from mcp_browser.errors import ActionError
 from mcp_browser.settings import Settings
-from tests.agent.conftest import done, make_agent
-from tests.support.site import Site
+from tests.agent.conftest import Stage, done
 
 if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome
@@ -48,20 +46,20 @@ def page(move: str, *, target: str) -> str:
     return f"{FIELDS}<script>{MOVES[move].format(target=target)}</script>"
 
 
-async def typed(session: BrowserSession) -> dict[str, str]:
+async def typed(stage: Stage) -> dict[str, str]:
     """What each field of the page holds."""
     script = "() => Object.fromEntries([...document.querySelectorAll('input')].map(f => [f.id, f.value]))"
-    return await session.current_tab.page.evaluate(script)
+    return await stage.page.evaluate(script)
 
 
 async def act(
-    session: BrowserSession, start: str, name: str, arguments: dict[str, Any], secrets: Secrets | None = None
+    stage: Stage, start: str, name: str, arguments: dict[str, Any], secrets: Secrets | None = None
 ) -> ActionRecord:
     """What an agent records of one action on a page that has just been opened; its index may be a name."""
-    agent = make_agent("Type.", [done()], session, secrets=secrets)
+    agent = stage.agent([done()], secrets=secrets)
     await agent.executor.open(start)
     if "index" in arguments:
-        found = await session.current_tab.dom.find(ElementQuery(name=arguments["index"]), limit=1)
+        found = await stage.session.current_tab.dom.find(ElementQuery(name=arguments["index"]), limit=1)
         arguments = {**arguments, "index": found.nodes[0].index}
     outcomes: list[ActionOutcome] = []
     await agent.executor.act([ActionCall(name=name, arguments=arguments)], outcomes)
@@ -69,17 +67,15 @@ async def act(
 
 
 @pytest.mark.parametrize("move", list(MOVES))
-async def test_a_text_does_not_follow_the_focus_into_a_password_field(
-    session: BrowserSession, site: Site, move: str
-) -> None:
-    start = site.page(page(move, target="pw"))
+async def test_a_text_does_not_follow_the_focus_into_a_password_field(stage: Stage, move: str) -> None:
+    start = stage.site.page(page(move, target="pw"))
     for name, arguments in (
         ("type_text", {"text": "plain words"}),
         ("send_keys", {"keys": "plain words"}),
         ("browser_action", {"action": "type", "text": "plain words"}),
     ):
-        record = await act(session, start, name, arguments)
-        held = await typed(session)
+        record = await act(stage, start, name, arguments)
+        held = await typed(stage)
         if move == "a timer":
             # The page was there first, and a password field was looked at: its text is none to keep.
             assert "plain words" not in record.model_dump_json()
@@ -91,24 +87,22 @@ async def test_a_text_does_not_follow_the_focus_into_a_password_field(
 
 
 @pytest.mark.parametrize("move", ["keydown", "keydown at the window, first", "the third character"])
-async def test_keys_do_not_follow_the_focus_into_a_frame(
-    session: BrowserSession, site: Site, move: str
-) -> None:
-    inner = site.page(f"<input id=thief>{HEARD}").replace(site.url, site.other)
+async def test_keys_do_not_follow_the_focus_into_a_frame(stage: Stage, move: str) -> None:
+    inner = stage.site.page(f"<input id=thief>{HEARD}").replace(stage.site.url, stage.site.other)
     html = f"<iframe src='{inner}'></iframe>{page(move, target='document.querySelector(`iframe`)')}"
-    record = await act(session, site.page(html), "type_text", {"text": "plain words"})
-    thief = session.current_tab.page.frames[1]
+    record = await act(stage, stage.site.page(html), "type_text", {"text": "plain words"})
+    thief = stage.page.frames[1]
     assert "focus moved" in (record.error or "")
     assert await thief.evaluate("[thief.value, heard]") == ["", []]
 
 
-async def test_a_secret_is_heard_nowhere_but_in_its_document(session: BrowserSession, site: Site) -> None:
-    inner = site.page(f"<input id=thief>{HEARD}").replace(site.url, site.other)
+async def test_a_secret_is_heard_nowhere_but_in_its_document(stage: Stage) -> None:
+    inner = stage.site.page(f"<input id=thief>{HEARD}").replace(stage.site.url, stage.site.other)
     moves = (
         "for (const name of ['keydown', 'beforeinput', 'input', 'focusin'])"
         "  addEventListener(name, () => document.querySelector('iframe').focus(), true)"
     )
-    start = site.page(f"<iframe src='{inner}'></iframe>{FIELDS}<script>{moves}</script>")
+    start = stage.site.page(f"<iframe src='{inner}'></iframe>{FIELDS}<script>{moves}</script>")
     secrets = Secrets({"login": Secret.model_validate({"value": VALUE, "domains": ["127.0.0.1"]})})
     calls: dict[str, dict[str, Any]] = {
         "type_text": {"text": PLACE},
@@ -116,42 +110,42 @@ async def test_a_secret_is_heard_nowhere_but_in_its_document(session: BrowserSes
         "input_text": {"index": "Other", "text": PLACE},
     }
     for name, arguments in calls.items():
-        record = await act(session, start, name, arguments, secrets)
+        record = await act(stage, start, name, arguments, secrets)
         assert VALUE not in record.model_dump_json()
-        thief = session.current_tab.page.frames[1]
+        thief = stage.page.frames[1]
         assert await thief.evaluate("[thief.value, heard]") == ["", []]
 
 
-async def test_boxes_that_pass_the_focus_on_are_filled(session: BrowserSession, site: Site) -> None:
+async def test_boxes_that_pass_the_focus_on_are_filled(stage: Stage) -> None:
     boxes = "".join(f"<input id=b{n} maxlength=1 {'autofocus' if not n else ''}>" for n in range(6))
     hop = "addEventListener('input', e => e.target.nextElementSibling?.focus?.())"
     secrets = Secrets({"login": Secret.model_validate({"value": "813", "domains": ["127.0.0.1"]})})
-    start = site.page(f"{boxes}<script>{hop}</script>")
+    start = stage.site.page(f"{boxes}<script>{hop}</script>")
     for name, arguments in (("type_text", {"text": "246"}), ("type_text", {"text": PLACE})):
-        record = await act(session, start, name, arguments, secrets)
+        record = await act(stage, start, name, arguments, secrets)
         assert record.error is None
         wanted = "246" if arguments["text"] == "246" else "813"
-        assert "".join((await typed(session)).values()) == wanted
+        assert "".join((await typed(stage)).values()) == wanted
 
 
-async def test_texts_are_typed_as_they_are(session: BrowserSession, site: Site) -> None:
+async def test_texts_are_typed_as_they_are(stage: Stage) -> None:
     text = "Grüße, 日本 🙂 “quoted”\tand a line of more than twenty keys\nsecond"
-    start = site.page("<textarea id=word autofocus></textarea>")
-    record = await act(session, start, "type_text", {"text": text})
+    start = stage.site.page("<textarea id=word autofocus></textarea>")
+    record = await act(stage, start, "type_text", {"text": text})
     assert record.error is None
-    held = await session.current_tab.page.input_value("#word")
+    held = await stage.page.input_value("#word")
     assert held == text
 
 
 @pytest.mark.parametrize("move", ["keydown", "keydown at the window, first"])
 async def test_what_a_policy_forbids_gets_no_key_by_a_move_of_the_focus(
-    session: BrowserSession, site: Site, tmp_path: Path, move: str
+    stage: Stage, tmp_path: Path, move: str
 ) -> None:
     rules = tmp_path / "policy.toml"
     rules.write_text('[[rule]]\nnames = ["Delete"]\ndecision = "deny"\n')
     delete = "<button id=del onclick='document.title = `deleted`'>Delete all</button>"
-    await session.ensure_open()
-    await session.current_tab.goto(site.page(f"{delete}{page(move, target='del')}"))
+    await stage.session.ensure_open()
+    await stage.session.current_tab.goto(stage.site.page(f"{delete}{page(move, target='del')}"))
     settings = Settings.model_validate({"tools": {"policy": str(rules)}})
     controller = Controller(default_registry(), settings)
     for name, arguments in (
@@ -160,7 +154,7 @@ async def test_what_a_policy_forbids_gets_no_key_by_a_move_of_the_focus(
         ("type_text", {"text": "word\n"}),
         ("hotkey", {"keys": "enter"}),
     ):
-        await session.current_tab.page.evaluate("document.getElementById('word').focus()")
+        await stage.page.evaluate("document.getElementById('word').focus()")
         with pytest.raises(ActionError):
-            await controller.execute(name, arguments, session)
-    assert await session.current_tab.page.title() != "deleted"
+            await controller.execute(name, arguments, stage.session)
+    assert await stage.page.title() != "deleted"

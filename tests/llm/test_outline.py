@@ -6,7 +6,7 @@ import pytest
 
 from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.catalog import default_registry
-from mcp_browser.agent.prompting.output import AgentOutput, output_form
+from mcp_browser.agent.prompting.style import AgentOutput, output_form
 from mcp_browser.llm.providers import outline
 
 

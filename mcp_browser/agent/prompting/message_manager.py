@@ -5,12 +5,12 @@ the steps so far (what the model put out, results, notes, a summary of what lies
 of the page, which is there for one request only.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from mcp_browser.agent.prompting.output import FORM_NAME
+from mcp_browser.agent.prompting.style import FORM_NAME
 from mcp_browser.errors import ContextTooLong
 from mcp_browser.llm.messages import (
     ImageBlock,
@@ -44,11 +44,10 @@ PLACEHOLDERS = (
 
 
 class ManagedMessage(BaseModel):
-    """A message of the conversation, what it is for, and its tokens, estimated."""
+    """A message of the conversation, and what it is for."""
 
     message: Message
     kind: Kind
-    tokens: int
 
 
 class MessageManagerState(BaseModel):
@@ -100,15 +99,10 @@ class MessageManager:
         """Add a further instruction; it counts as part of the task and is never left out."""
         self._add(user(f"A new instruction for your task, which goes before older ones:\n{text}"), "task")
 
-    def add_results(self, results: Iterable[str]) -> None:
-        """Remember results of actions."""
-        for text in results:
-            if text:
-                self._add(user(cut(text, LONGEST_RESULT)), "memory")
-
-    def add_note(self, text: str) -> None:
-        """Add a text that is neither result nor state."""
-        self._add(user(text), "memory")
+    def remember(self, *texts: str) -> None:
+        """Remember results of actions, and other notes."""
+        for text in filter(None, texts):
+            self._add(user(cut(text, LONGEST_RESULT)), "memory")
 
     def add_output(self, output: OutputCall | str) -> None:
         """Remember what the model has put out: a filled-in form, or its text."""
@@ -124,7 +118,8 @@ class MessageManager:
         if (place := self._place_of("state")) is not None:
             images = self.state.messages.pop(place).message.images
             if self._images_kept > 1 and images:
-                self.state.messages.insert(place, _managed(user("The page then:", *images), "memory"))
+                kept = ManagedMessage(message=user("The page then:", *images), kind="memory")
+                self.state.messages.insert(place, kept)
         self._drop_images(keep=self._images_kept - 1)
 
     # -- asking
@@ -145,14 +140,15 @@ class MessageManager:
         self._drop_images(keep=0)
         state = self._place_of("state")
         if self.tokens > room and state is not None:
-            managed = self.state.messages[state]
-            text, excess = managed.message.text, self.tokens - room + tokens_of_text(" " * 200)
-            share = max(0.0, 1 - excess / max(1, self._scaled(managed.tokens)))
+            message = self.state.messages[state].message
+            text, excess = message.text, self.tokens - room + tokens_of_text(" " * 200)
+            share = max(0.0, 1 - excess / max(1, self._scaled(message.tokens)))
             kept = max(LEAST_STATE, int(len(text) * share))
             if kept < len(text):
                 left_out = counted(len(text) - kept, "character")
                 shorter = f"{text[:kept]}\n… {left_out} of the page left out for want of room."
-                self.state.messages[state] = _managed(managed.message.with_text(shorter), "state")
+                shortened = ManagedMessage(message=user(shorter, *message.images), kind="state")
+                self.state.messages[state] = shortened
         lost = 0
         while self.tokens > room:
             place = self._place_of(*MEMORIES)
@@ -165,19 +161,20 @@ class MessageManager:
             lost += 1
         if lost:
             older = counted(lost, "older message")
-            loss = _managed(user(f"[{older} of your memory had to be left out for want of room.]"), "summary")
+            loss = user(f"[{older} of your memory had to be left out for want of room.]")
             heads = [i for i, managed in enumerate(self.state.messages) if managed.kind == "head"]
             if self._scaled(loss.tokens) + self.tokens <= room:
-                self.state.messages.insert(max(heads, default=-1) + 1, loss)
+                place = max(heads, default=-1) + 1
+                self.state.messages.insert(place, ManagedMessage(message=loss, kind="summary"))
 
     @property
     def tokens(self) -> int:
         """The estimated length in tokens, calibrated by the provider's last count."""
-        return self._scaled(sum(managed.tokens for managed in self.state.messages))
+        return self._scaled(tokens_of(managed.message for managed in self.state.messages))
 
     def calibrate(self, usage: Usage, form: OutputForm | None = None) -> None:
         """Calibrate the estimate by the provider's count for the conversation as it is now."""
-        estimate = sum(m.tokens for m in self.state.messages) + tokens_of((), form)
+        estimate = tokens_of((managed.message for managed in self.state.messages), form)
         if not usage.estimated and usage.input_tokens and estimate:
             self.state.scale = min(4.0, max(0.25, usage.input_tokens / estimate))
 
@@ -196,9 +193,7 @@ class MessageManager:
         place = next(i for i, managed in enumerate(self.state.messages) if id(managed) in gone)
         self.state.messages = [m for m in self.state.messages if id(m) not in gone]
         text = f"What happened in earlier steps (only what is confirmed counts as done):\n{summary}"
-        self.state.messages.insert(place, _managed(user(text), "summary"))
-
-    # -- within
+        self.state.messages.insert(place, ManagedMessage(message=user(text), kind="summary"))
 
     @property
     def _room(self) -> int:
@@ -208,7 +203,7 @@ class MessageManager:
         return int(estimate * self.state.scale)
 
     def _add(self, message: Message, kind: Kind) -> None:
-        self.state.messages.append(_managed(message, kind))
+        self.state.messages.append(ManagedMessage(message=message, kind=kind))
 
     def _answer(self, output: OutputCall | str) -> Message:
         if isinstance(output, str):
@@ -221,14 +216,6 @@ class MessageManager:
         return next((i for i, managed in enumerate(self.state.messages) if managed.kind in kinds), None)
 
     def _drop_images(self, *, keep: int) -> None:
-        for place in range(len(self.state.messages) - 1, -1, -1):
-            managed = self.state.messages[place]
-            if not managed.message.images:
-                continue
-            keep -= 1
-            if keep < 0:
-                self.state.messages[place] = _managed(managed.message.without_images(), managed.kind)
-
-
-def _managed(message: Message, kind: Kind) -> ManagedMessage:
-    return ManagedMessage(message=message, kind=kind, tokens=message.tokens)
+        pictured = [managed for managed in self.state.messages if managed.message.images]
+        for managed in pictured[: max(0, len(pictured) - keep)]:
+            managed.message = user(managed.message.text)

@@ -14,7 +14,7 @@ from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.code import RecordedAction, Script
 from mcp_browser.actions.recording import params_of
 from mcp_browser.actions.registry import RegisteredAction
-from mcp_browser.agent.record.history import AgentHistory
+from mcp_browser.agent.record.history import ActionRecord, AgentHistory
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.llm.messages import Usage
@@ -148,23 +148,27 @@ def export_script(history: AgentHistory, own: Iterable[RegisteredAction] = ()) -
             elif action is not None and action.code is None and action.effect == "read":
                 script.comment(_comment(f"Left out: {record.call}"))
             else:
-                script.add(
-                    RecordedAction(
-                        name=name,
-                        params=params_of(action, record.call.arguments) if action else None,
-                        code=action.code if action else None,
-                        elements=record.elements,
-                        url=record.url,
-                        tab=record.tab,
-                        opened=record.opened,
-                        downloads=record.downloads,
-                    )
-                )
+                script.add(as_recorded(record, action))
     return script.render(
         "run.py.txt",
         title=_in_docstring(history.task.text),
         made_from=_in_docstring(f"mcp-browser {history.version} from the run {history.id}"),
         viewport=history.settings.viewport,
+    )
+
+
+def as_recorded(record: ActionRecord, action: RegisteredAction | None, **found: Any) -> RecordedAction:
+    """An action of a history as it is written as code; `found` are its locators."""
+    return RecordedAction(
+        name=record.call.name,
+        params=params_of(action, record.call.arguments) if action else None,
+        code=action.code if action else None,
+        elements=record.elements,
+        url=record.url,
+        tab=record.tab,
+        opened=record.opened,
+        downloads=record.downloads,
+        **found,
     )
 
 

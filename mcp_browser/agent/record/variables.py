@@ -6,10 +6,11 @@ from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
 from mcp_browser.actions.recording import place_of
-from mcp_browser.agent.record.history import ActionRecord, AgentHistory
+from mcp_browser.agent.record.history import ActionRecord, AgentHistory, leaves
 from mcp_browser.agent.secrets.store import PLACEHOLDER
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.errors import InvalidArguments
+from mcp_browser.text import in_texts
 
 EXAMPLE = """\
 This was done before, on the same site, with other values: do it the same way where the pages are the same.
@@ -40,18 +41,12 @@ def entered_values(history: AgentHistory) -> dict[str, list[str]]:
 
 def example_of(history: AgentHistory) -> str:
     """A recorded run as an example for another: its actions, and the values entered."""
-    steps = [
-        f"{number}. {action.call.name} {' onto '.join(map(str, action.elements))} {_given(action)}"
-        for number, action in enumerate((one for one in history.actions() if one.error is None), 1)
-    ]
+    steps: list[str] = []
+    for number, action in enumerate((one for one in history.actions() if one.error is None), 1):
+        given = ", ".join(f"{name}={value!r}" for name, value in action.given.items())
+        steps.append(f"{number}. {action.call.name} {' onto '.join(map(str, action.elements))} {given}")
     values = [f"{name}: {', '.join(given)}" for name, given in entered_values(history).items()]
     return EXAMPLE.format(steps="\n".join(steps), values="\n".join(values) or "none")
-
-
-def _given(action: ActionRecord) -> str:
-    meant = {record.argument for record in action.elements}
-    given = {name: value for name, value in action.call.arguments.items() if name not in meant}
-    return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
 def _entries(action: ActionRecord) -> Iterator[tuple[ElementRecord, str]]:
@@ -78,11 +73,10 @@ class Variables:
         """Exchange values of `history`; raises InvalidArguments, which names those there are."""
         self._values: dict[str, str] = {}
         fields = entered_values(history)
-        texts = set(_texts([action.call.arguments for action in history.actions()]))
-        texts |= {
-            text for action in history.actions() for one in action.elements for text in (one.name, one.text)
-        }
-        texts |= {history.task.start_url or ""}
+        texts = {history.task.start_url or ""}
+        for action in history.actions():
+            texts |= {value for _, value in leaves(action.call.arguments) if isinstance(value, str)}
+            texts.update(text for one in action.elements for text in (one.name, one.text))
         for name, new in given.items():
             olds = fields.get(name)
             if PLACEHOLDER.search(" ".join(olds or [name])):
@@ -111,19 +105,14 @@ class Variables:
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if self._parts else None
 
     def put_in(self, value: Any) -> Any:
-        """A value of JSON with the new values in all its texts."""
-        match value:
-            case str():
-                if value in self._values:
-                    return self._values[value]
-                parts = self._in_addresses if ADDRESS.fullmatch(value) else self._parts
-                return self._pattern.sub(lambda found: parts[found[0]], value) if self._pattern else value
-            case list() | tuple():
-                return [self.put_in(part) for part in cast("list[Any]", value)]
-            case dict():
-                return {key: self.put_in(part) for key, part in cast("dict[str, Any]", value).items()}
-            case _:
-                return value
+        """A value of JSON with the new values in all its texts; keys stay."""
+        return in_texts(value, self._put_in_text, keys=False)
+
+    def _put_in_text(self, text: str) -> str:
+        if text in self._values:
+            return self._values[text]
+        parts = self._in_addresses if ADDRESS.fullmatch(text) else self._parts
+        return self._pattern.sub(lambda found: parts[found[0]], text) if self._pattern else text
 
     def put_in_record(self, record: ElementRecord) -> ElementRecord:
         """An element as it is searched for with the new values."""
@@ -131,17 +120,3 @@ class Variables:
             name: self.put_in(getattr(record, name)) for name in ("name", "text", "context", "attributes")
         }
         return record.model_copy(update=changed)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for part in cast("list[Any]", value):
-                yield from _texts(part)
-        case dict():
-            for part in cast("dict[str, Any]", value).values():
-                yield from _texts(part)
-        case _:
-            return

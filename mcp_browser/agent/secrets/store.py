@@ -1,81 +1,77 @@
-"""Named secrets, bound to origins, filled in for `<secret>name</secret>`, never shown to a model."""
+"""Named secrets, bound to origins, filled in for `<secret>name</secret>` where they may be typed."""
 
 import base64
 import binascii
+import copy
 import fnmatch
 import os
 import sys
 import time
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
+from playwright.async_api import Error as PlaywrightError
 from pydantic import (
     AfterValidator,
     AliasChoices,
     BaseModel,
     Field,
     SecretStr,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
 
-from mcp_browser.actions.code import PLACEHOLDER
-from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
+from mcp_browser.actions.code import PLACEHOLDER, secrets_named
+from mcp_browser.actions.keyboard import parse_keys
+from mcp_browser.actions.recording import place_of, typed_places
+from mcp_browser.actions.registry import RegisteredAction
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.dom.keys import KeyPlace
+from mcp_browser.dom.worlds import FrameGone, World
+from mcp_browser.errors import BlockedUrl, InvalidArguments, NotActionable, SettingsError, StaleElement
 from mcp_browser.hosts import HostPattern, Origin
 from mcp_browser.privacy.hiding import Hidden, hide, redact_addresses
 from mcp_browser.text import in_texts
 
-Algorithm = Literal["SHA1", "SHA256", "SHA512"]
+MOST_DIGITS = 8
 
 
-class OneTimePassword(BaseModel, frozen=True):
-    """The parameters of one-time passwords; `period` in seconds."""
+def one_time_password(key: str, seconds: float) -> str:
+    """The time-based code of a moment (RFC 6238), in seconds since 1970; raises ValueError.
 
-    key: bytes = Field(repr=False)
-    digits: int = Field(default=6, ge=6, le=8)
-    period: int = Field(default=30, ge=1)
-    algorithm: Algorithm = "SHA1"
+    `key` is Base32, or an authenticator's `otpauth://totp/…` address.
+    """
+    # Imported late: seldom needed.
+    from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
+    from cryptography.hazmat.primitives.twofactor.totp import TOTP  # noqa: PLC0415
 
-    @classmethod
-    def parse(cls, text: str) -> "OneTimePassword":
-        """From a key in Base32, or from an authenticator's `otpauth://totp/…` address; raises ValueError."""
-        if not text.startswith("otpauth:"):
-            return cls(key=_decoded(text))
-        parts = urlsplit(text)
+    given: dict[str, str] = {}
+    if key.startswith("otpauth:"):
+        parts = urlsplit(key)
         if parts.netloc != "totp":
             raise ValueError("only time-based codes can be made (otpauth://totp/…)")
         given = {name: values[0] for name, values in parse_qs(parts.query).items()}
-        return cls(
-            key=_decoded(given.get("secret", "")),
-            digits=int(given.get("digits", "6")),
-            period=int(given.get("period", "30")),
-            algorithm=cast("Algorithm", given.get("algorithm", "SHA1").upper()),
-        )
-
-    def at(self, seconds: float) -> str:
-        """The code of a moment, in seconds since 1970."""
-        # Imported late: seldom needed.
-        from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
-        from cryptography.hazmat.primitives.twofactor.totp import TOTP  # noqa: PLC0415
-
-        algorithm = {"SHA1": hashes.SHA1, "SHA256": hashes.SHA256, "SHA512": hashes.SHA512}[self.algorithm]()
-        # Many sites give out keys of 80 bits, which is less than RFC 4226 asks for.
-        codes = TOTP(self.key, self.digits, algorithm, self.period, enforce_key_length=False)
-        return codes.generate(int(seconds)).decode()
-
-
-def _decoded(text: str) -> bytes:
-    letters = "".join(text.split()).replace("-", "").upper().rstrip("=")
+        key = given.get("secret", "")
+    letters = "".join(key.split()).replace("-", "").upper().rstrip("=")
     try:
-        key = base64.b32decode(letters + "=" * (-len(letters) % 8))
+        decoded = base64.b32decode(letters + "=" * (-len(letters) % 8))
     except binascii.Error:
         raise ValueError("the key is not Base32") from None
-    if not key:
+    if not decoded:
         raise ValueError("the key is empty")
-    return key
+    algorithms = {"SHA1": hashes.SHA1, "SHA256": hashes.SHA256, "SHA512": hashes.SHA512}
+    algorithm = algorithms.get(given.get("algorithm", "SHA1").upper())
+    digits, period = int(given.get("digits", "6")), int(given.get("period", "30"))
+    if algorithm is None or not 6 <= digits <= MOST_DIGITS or period < 1:  # noqa: PLR2004 - as authenticators
+        raise ValueError(f"codes have 6 to 8 digits, a period of seconds, and one of {', '.join(algorithms)}")
+    # Many sites give out keys of 80 bits, which is less than RFC 4226 asks for.
+    codes = TOTP(decoded, digits, algorithm(), period, enforce_key_length=False)
+    return codes.generate(int(seconds)).decode()
 
 
 SHORTEST_HIDDEN = 3  # Values shorter than this are not looked for in texts: they would be found everywhere
@@ -111,7 +107,7 @@ class Secret(BaseModel, frozen=True, extra="forbid"):
         if (self.value is None) == (self.totp is None):
             raise ValueError("give either value or totp")
         if self.totp is not None:
-            OneTimePassword.parse(self.totp.get_secret_value())
+            one_time_password(self.totp.get_secret_value(), 0)
         return self
 
     def reveal(self) -> str:
@@ -119,7 +115,7 @@ class Secret(BaseModel, frozen=True, extra="forbid"):
         if self.value is not None:
             return self.value.get_secret_value()
         assert self.totp is not None
-        return OneTimePassword.parse(self.totp.get_secret_value()).at(time.time())
+        return one_time_password(self.totp.get_secret_value(), time.time())
 
     def allowed_on(self, url: str) -> bool:
         """Whether it may be typed into this page."""
@@ -127,10 +123,6 @@ class Secret(BaseModel, frozen=True, extra="forbid"):
         return page is not None and any(
             HostPattern.parse(origin).matches(page, strict=True) for origin in self.origins
         )
-
-    def usable_by(self, principal: str) -> bool:
-        """Whether a principal of this name may use it."""
-        return any(fnmatch.fnmatchcase(principal, pattern) for pattern in self.principals)
 
 
 class Secrets:
@@ -162,17 +154,20 @@ class Secrets:
 
     def of(self, principal: str) -> "Secrets":
         """The secrets that a principal of this name may use."""
-        return Secrets({name: one for name, one in self._secrets.items() if one.usable_by(principal)})
+        usable = {
+            name: secret
+            for name, secret in self._secrets.items()
+            if any(fnmatch.fnmatchcase(principal, pattern) for pattern in secret.principals)
+        }
+        return Secrets(usable)
 
     def only(self, names: Iterable[str]) -> "Secrets":
         """The secrets of these names; raises InvalidArguments, which lists the known names."""
-        chosen: dict[str, Secret] = {}
-        for name in names:
-            if name not in self._secrets:
-                known = ", ".join(self._secrets) or "none"
-                raise InvalidArguments(f"There is no secret {name!r}.", hint=f"Secrets: {known}.")
-            chosen[name] = self._secrets[name]
-        return Secrets(chosen)
+        names = [*names]
+        if unknown := [name for name in names if name not in self._secrets]:
+            known = ", ".join(self._secrets) or "none"
+            raise InvalidArguments(f"There is no secret {unknown[0]!r}.", hint=f"Secrets: {known}.")
+        return Secrets({name: self._secrets[name] for name in names})
 
     def fill_in(self, value: Any, *, url: str) -> Any:
         """Replace the names of secrets in a JSON value, to be typed into the page at `url`.
@@ -183,17 +178,12 @@ class Secrets:
 
     def _reveal(self, name: str, url: str) -> str:
         secret = self.only([name])._secrets[name]
-        if url == "null":
-            raise BlockedUrl(
-                f"The secret {name!r} may not be used on a sandboxed frame or a data: address, which belong "
-                "to no site.",
-                hint=f"It is for {', '.join(secret.origins)}.",
-            )
         if not secret.allowed_on(url):
-            raise BlockedUrl(
-                f"The secret {name!r} may not be used on {url[:200]}.",
-                hint=f"It is for {', '.join(secret.origins)}: scheme and port count, too.",
-            )
+            where, more = f"{url[:200]}.", ": scheme and port count, too"
+            if url == "null":
+                where, more = "a sandboxed frame or a data: address, which belong to no site.", ""
+            hint = f"It is for {', '.join(secret.origins)}{more}."
+            raise BlockedUrl(f"The secret {name!r} may not be used on {where}", hint=hint)
         value = secret.reveal()
         self._shown.setdefault(name, set()).add(value)
         return value
@@ -224,6 +214,9 @@ class Secrets:
         return in_texts(value, lambda text: redact_addresses(hide(text, values)))
 
 
+_TABLES = TypeAdapter(dict[str, Secret])
+
+
 def load_secrets(path: Path | None) -> Secrets:
     """Secrets from a TOML file, one table each: `value` or `totp`, `origins`, `principals`. None has none.
 
@@ -244,12 +237,142 @@ def load_secrets(path: Path | None) -> Secrets:
         raise SettingsError(f"cannot read the secrets {path}: {error.strerror}.") from None
     except ValueError as error:
         raise SettingsError(f"cannot read the secrets {path} as TOML: {error}.".replace("\n", " ")) from None
-    found: dict[str, Secret] = {}
-    for name, table in content.items():
+    try:
+        return Secrets(_TABLES.validate_python(content))
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise SettingsError(f"the secret {where} in {path}: {problem['msg']}.") from None
+
+
+PRESS = "press"  # What `browser_action` does with a text that are keys
+
+
+class CheckedTyping:
+    """Fills secrets into one action's arguments, and checks where it types; its caller holds the session."""
+
+    def __init__(self, session: BrowserSession, secrets: Secrets, action: RegisteredAction) -> None:
+        self._session = session
+        self._secrets = secrets
+        self._action = action
+        # Texts, which are confidential, with the documents that alone may get them.
+        self._bound: list[tuple[str, tuple[World, str]]] = []
+        # Texts may go into these places' documents only, and into no other password field.
+        self._expected: list[KeyPlace] = []
+
+    def apply(self) -> None:
+        """Check what the session types from now on, and hide the values of the secrets."""
+        self._session.services.typing_rule = self if self._bound or self._expected else None
+        self._session.hide(self._secrets.values)
+
+    def check(self, place: KeyPlace | None, text: str) -> None:
+        """Raise NotActionable if this text may not be typed there."""
+        documents = self._documents_of(text)
+        if documents and (place is None or place.page not in documents):
+            raise NotActionable("The focus has moved to another document.")
+        for expected in self._expected:
+            if place is None or place.page != expected.page:
+                raise NotActionable("The focus has moved to another document.")
+            if place.password and not expected.password:
+                raise NotActionable("The focus has moved to a password field.")
+
+    def is_confidential(self, text: str) -> bool:
+        """Whether no other document may see a single key of it."""
+        return bool(self._documents_of(text))
+
+    def _documents_of(self, text: str) -> list[tuple[World, str]]:
+        return [document for bound, document in self._bound if bound in _lines(text)]
+
+    async def fill_in(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace the names of secrets in the arguments.
+
+        Raises InvalidArguments for a name that is none, or where nothing is typed; BlockedUrl if the secret
+        is not for the document that would get it; ActionError if that document cannot be determined.
+        """
+        if not any(secrets_named(arguments)):
+            return dict(arguments)
+        # Read as the action will read them: the index "5" is 5.
+        filled = self._action.validate(arguments).model_dump(exclude_unset=True)
+        model, rest = self._action.param_model, copy.deepcopy(filled)
+        places = [place for place in typed_places(model, filled) if any(secrets_named(place[0][place[1]]))]
+        for holder, name in typed_places(model, rest):
+            holder[name] = None
+        if (misplaced := next(secrets_named(rest), None)) is not None:
+            raise InvalidArguments(
+                f"The secret {misplaced!r} can only be typed into a page: as text of input_text or "
+                "type_text, keys of send_keys, or a value of fill_form.",
+                hint="Leave it out of everything else.",
+            )
+        for holder, name in places:
+            place = await self._goes_to(holder.get("index"))
+            if not place.watched:
+                raise NotActionable(
+                    "No secret is typed into a page that was open before the server connected to its tab.",
+                    hint="Load it anew with reload, then try again.",
+                )
+            given = holder[name]
+            holder[name] = typed = self._secrets.fill_in(given, url=place.origin)
+            texts = {typed} if isinstance(typed, str) else {*typed} - {*given}
+            self._bound += [(_lines(text), place.page) for text in texts]
+        return filled
+
+    async def note_typed(
+        self, arguments: Mapping[str, Any], elements: Sequence[ElementRecord]
+    ) -> dict[str, Any]:
+        """The arguments with names for passwords that the model writes itself, which may go only there.
+
+        A password is a text that goes into a masked field: the named element, else the one with the keyboard.
+        Raises ActionError if it cannot be determined where the keyboard is.
+        """
+        kept = copy.deepcopy(dict(arguments))
+        for record in elements:
+            holder, _ = place_of(kept, record.argument)
+            texts = {name: _own_text(holder, name) for name in ("text", "value", "keys")}
+            if any(text is not None for text in texts.values()):
+                place = await self._goes_to(record.index)
+                for name, text in texts.items():
+                    self._note(holder, name, text, place)
+        for holder, name in typed_places(self._action.param_model, kept):
+            if holder is kept and holder.get("index") is None and _typed_text(holder, name) is not None:
+                place = await self._goes_to(None)
+                self._expected.append(place)
+                self._note(holder, name, _own_text(holder, name), place)
+        return kept
+
+    def _note(self, holder: dict[str, Any], name: str, text: str | None, place: KeyPlace) -> None:
+        if text is None or not place.password:
+            return
+        end = "\n" if text.endswith("\n") else ""
+        holder[name] = self._secrets.note_typed(text.rstrip("\n")) + end
+        self._bound.append((_lines(text), place.page))
+
+    async def _goes_to(self, index: int | None) -> KeyPlace:
+        tab = self._session.current_tab
         try:
-            found[name] = Secret.model_validate(table)
-        except ValidationError as error:
-            problem = error.errors(include_input=False, include_url=False)[0]
-            where = ".".join([name, *map(str, problem["loc"])])
-            raise SettingsError(f"the secret {where} in {path}: {problem['msg']}.") from None
-    return Secrets(found)
+            return await tab.ask(tab.dom.typed_at(index))
+        except (FrameGone, PlaywrightError) as error:
+            raise StaleElement("The frame to be typed into is gone.", hint="Look with get_state.") from error
+
+
+def _lines(text: str) -> str:
+    """A text with one kind of line ends, without those at its end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+
+
+def _own_text(holder: Mapping[str, Any], name: str) -> str | None:
+    """A text that the model has written itself; None if it is blank or names a secret, too."""
+    text = _typed_text(holder, name)
+    return text if text is not None and text.strip() and not any(secrets_named(text)) else None
+
+
+def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:
+    """An argument that is a text; None if it is keys or something else."""
+    value = holder.get(name)
+    if not isinstance(value, str) or not value:
+        return None
+    if name != "keys" and holder.get("action") != PRESS:
+        return value
+    try:
+        return value if parse_keys(value) is None else None
+    except InvalidArguments:
+        return value

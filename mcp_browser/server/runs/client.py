@@ -14,8 +14,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import SecretStr
 
 from mcp_browser.agent.assembly import SCRIPTED, RunModels, chat_model, with_settings_models
-from mcp_browser.agent.control import Progress
-from mcp_browser.agent.questions import DONE_IN_BROWSER
+from mcp_browser.agent.control import DONE_IN_BROWSER, Progress
 from mcp_browser.browser.concurrency import first
 from mcp_browser.errors import (
     InvalidArguments,
