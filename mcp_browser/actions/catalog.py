@@ -12,23 +12,20 @@ from mcp_browser.actions.browser_action import one_tool
 from mcp_browser.actions.console import console
 from mcp_browser.actions.elements import elements
 from mcp_browser.actions.emulation import emulation
-from mcp_browser.actions.extraction import extraction
+from mcp_browser.actions.extraction import extraction, structured
 from mcp_browser.actions.files import files, printing
 from mcp_browser.actions.keyboard import keyboard
 from mcp_browser.actions.mouse import mouse
-from mcp_browser.actions.navigation import navigation
+from mcp_browser.actions.navigation import navigation, tabs
 from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
-from mcp_browser.actions.page_tools import page_tools
+from mcp_browser.actions.recording import session_script
 from mcp_browser.actions.registry import Registry
-from mcp_browser.actions.scripting import scripting
+from mcp_browser.actions.scripting import page_tools, scripting
 from mcp_browser.actions.scrolling import scrolling
 from mcp_browser.actions.session_recording import session_recording
-from mcp_browser.actions.session_script import session_script
 from mcp_browser.actions.several import several
 from mcp_browser.actions.storage import storage
-from mcp_browser.actions.structured import structured
-from mcp_browser.actions.tabs import tabs
 from mcp_browser.actions.testing import testing
 from mcp_browser.actions.waiting import waiting
 from mcp_browser.errors import SettingsError

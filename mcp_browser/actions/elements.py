@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from mcp_browser.actions.code import Code, NoEquivalent
+from mcp_browser.actions.files import Strings, files_to_give
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Expansion, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, Outcome
-from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.choosing import ListField
 from mcp_browser.browser.element import SHOWN_TEXT, Element
 from mcp_browser.browser.input import Button, Modifier
@@ -24,13 +24,6 @@ SUGGESTING_SECONDS = 3.0  # How long a field may take to show what its text sugg
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 _OPENING = frozenset({"button", "clickable", "link"})  # What may open the system's dialog for files
-
-
-Strings = Annotated[
-    list[str],
-    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
-    Field(min_length=1),
-]
 
 
 class ClickElementParams(ActionParams):

@@ -10,9 +10,9 @@ from pydantic import Field
 from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.coordinates import Coordinates, Point
 from mcp_browser.actions.keyboard import parse_hotkey
+from mcp_browser.actions.observing import view_size
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionContext
-from mcp_browser.actions.screenshots import view_size
 from mcp_browser.browser.element import DROP_SECONDS, FieldValue, describe_element
 from mcp_browser.browser.input import Button, Modifier
 from mcp_browser.dom.models import PointHit

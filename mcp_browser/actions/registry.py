@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.code import WriteCode
@@ -35,6 +36,12 @@ class ActionParams(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def without_bounds(schema: JsonDict) -> None:
+    """Leave limits out of the schema that every sensible value keeps; validation still holds them."""
+    for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+        schema.pop(key, None)
 
 
 class ActionModel(BaseModel):

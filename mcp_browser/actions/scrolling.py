@@ -4,10 +4,9 @@ import math
 from typing import Literal
 
 from pydantic import Field
-from pydantic.config import JsonDict
 
 from mcp_browser.actions.code import Code
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.registry import ActionParams, Registry, without_bounds
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.choosing import seek
 from mcp_browser.dom.named import OptionalIndex
@@ -27,16 +26,10 @@ _STEPS: dict[Direction, tuple[float, float]] = {
 }
 
 
-def _without_bounds(schema: JsonDict) -> None:
-    """Leave limits out of the schema that every sensible value keeps; validation still holds them."""
-    for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
-        schema.pop(key, None)
-
-
 class ScrollParams(ActionParams):
     direction: Direction = "down"
     pages: float = Field(
-        1, gt=0, le=1000, json_schema_extra=_without_bounds, description="in views, such as 0.5"
+        1, gt=0, le=1000, json_schema_extra=without_bounds, description="in views, such as 0.5"
     )
     index: OptionalIndex = Field(None, description="scroll inside this")
 
@@ -82,7 +75,7 @@ async def scroll(ctx: ActionContext, params: ScrollParams) -> str:
 async def scroll_to_text(
     ctx: ActionContext,
     text: str = Field(min_length=1, repr=False),
-    nth: int = Field(1, ge=1, json_schema_extra=_without_bounds, description="which occurrence"),
+    nth: int = Field(1, ge=1, json_schema_extra=without_bounds, description="which occurrence"),
 ) -> ActionResult:
     """Scroll to where a text stands."""
     asked = ctx.tab.dom.scroll_to_text

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from mcp_browser.actions.registry import ActionParams, Expansion, Registry
+from mcp_browser.actions.registry import Expansion, Registry
 from mcp_browser.actions.result import Outcome
 from mcp_browser.text import counted
 
@@ -14,15 +14,6 @@ several = Registry(group="core")
 
 DO_ACTIONS = "do_actions"
 MOST_ACTIONS = 20
-
-
-class DoActionsParams(ActionParams):
-    actions: list[dict[str, Any]] = Field(
-        repr=False,
-        min_length=1,
-        max_length=MOST_ACTIONS,
-        description='each by name: {"click_element": {"index": 12}}',
-    )
 
 
 def _summary(outcomes: Sequence[Outcome]) -> str:
@@ -42,6 +33,13 @@ def _summary(outcomes: Sequence[Outcome]) -> str:
 
 
 @several.action(expansion=Expansion(into=lambda params: params.actions, summary=_summary))
-async def do_actions(params: DoActionsParams) -> None:
+async def do_actions(
+    actions: list[dict[str, Any]] = Field(
+        repr=False,
+        min_length=1,
+        max_length=MOST_ACTIONS,
+        description='each by name: {"click_element": {"index": 12}}',
+    ),
+) -> None:
     """Do known steps in one call: it stops where one fails or the page is not as it was shown."""
-    raise AssertionError(f"the pipeline carries out {params}")
+    raise AssertionError(f"the pipeline carries out {actions}")

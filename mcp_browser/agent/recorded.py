@@ -9,11 +9,9 @@ from urllib.parse import urlsplit
 
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
-from mcp_browser.actions.navigation import go_back, go_forward, go_to_url, reload
-from mcp_browser.actions.recording import params_of
+from mcp_browser.actions.navigation import close_tab, go_back, go_forward, go_to_url, open_tab, reload
+from mcp_browser.actions.recording import as_test, params_of, without_address_secrets
 from mcp_browser.actions.registry import RegisteredAction
-from mcp_browser.actions.session_script import as_test, without_address_secrets
-from mcp_browser.actions.tabs import close_tab, open_tab
 from mcp_browser.actions.waiting import wait_for
 from mcp_browser.agent.record.evidence import NUMBER, Evidence
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord, new_task_id
@@ -217,8 +215,7 @@ def _recorded(
             ElementRecord.model_validate(in_texts(one.model_dump(mode="json"), redact_addresses))
             for one in step.elements
         ),
-        locators={argument: locator for argument, locator in found.items() if locator is not None},
-        lost=frozenset(argument for argument, locator in found.items() if locator is None),
+        locators=found,
         url=without_address_secrets(step.moments[-1].url),
         tab=tab,
         opened=opened,

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
-from mcp_browser.actions.uploads import decode_data_uri
+from mcp_browser.actions.files import decode_data_uri
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, EgressSettings, FileSettings, Settings

@@ -28,23 +28,17 @@ def text_of(element: Element, *, gone: bool = True) -> str:
     """The text of an element on one line, else of its pictures; without `gone`, not what is struck out."""
     parts: list[str] = []
     pictures: list[str] = []
-    skipping: Element | None = None
-    for event, node in etree.iterwalk(element, events=("start", "end")):
-        tag = node.tag
-        if event == "start":
-            if skipping is None and not gone and tag in _GONE and node is not element:
-                skipping = node
-            if skipping is None:
-                parts += ("" if tag in _INLINE else " ", node.text or "" if isinstance(tag, str) else "")
-                if tag == "img":
-                    pictures.append(node.get("alt") or "")
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, node in walk:
+        parts.append("" if node.tag in _INLINE else " ")
+        if event == "end":
+            parts.append((node is not element and node.tail) or "")
+        elif not gone and node.tag in _GONE and node is not element:
+            walk.skip_subtree()
         else:
-            if skipping is node:
-                skipping = None
-            if skipping is None:
-                parts.append("" if tag in _INLINE else " ")
-                if node is not element:
-                    parts.append(node.tail or "")
+            parts.append(node.text or "")
+            if node.tag == "img":
+                pictures.append(node.get("alt") or "")
     return " ".join("".join(parts).split()) or " ".join(" ".join(pictures).split())
 
 
@@ -75,9 +69,7 @@ ABOUT_THE_SITE = frozenset(
 _SCHEMA = re.compile(r"https?://schema\.org/")
 _NAMES = ("name", "@value", "url", "@id")
 _ADDRESS = {
-    "a": "href",
-    "area": "href",
-    "link": "href",
+    **dict.fromkeys(("a", "area", "link"), "href"),
     "time": "datetime",
     "data": "value",
     "object": "data",
