@@ -4,15 +4,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_browser.actions.coordinates import Point, parse_coordinates
 from mcp_browser.actions.emulation import EmulateParams, WrittenSize, emulate
 from mcp_browser.actions.mouse import (
     MouseClickParams,
     MouseWheelParams,
+    Point,
     hotkey,
     mouse_click,
     mouse_move,
     mouse_wheel,
+    parse_coordinates,
     type_text,
 )
 from mcp_browser.actions.navigation import open_url

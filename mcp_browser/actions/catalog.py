@@ -16,13 +16,12 @@ from mcp_browser.actions.extraction import extraction, structured
 from mcp_browser.actions.files import files, printing
 from mcp_browser.actions.keyboard import keyboard
 from mcp_browser.actions.mouse import mouse
-from mcp_browser.actions.navigation import navigation, tabs
+from mcp_browser.actions.navigation import navigation, scrolling, tabs
 from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.recording import session_script
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.scripting import page_tools, scripting
-from mcp_browser.actions.scrolling import scrolling
 from mcp_browser.actions.session_recording import session_recording
 from mcp_browser.actions.several import several
 from mcp_browser.actions.storage import storage

@@ -17,8 +17,8 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, Field
 
 from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
-from mcp_browser.actions.coordinates import Coordinates, parse_coordinates
 from mcp_browser.actions.keyboard import parse_keys
+from mcp_browser.actions.mouse import Coordinates, parse_coordinates
 from mcp_browser.actions.observing import view_size
 from mcp_browser.actions.registry import RegisteredAction, Registry, is_typed_in
 from mcp_browser.actions.result import ActionContext, ActionResult

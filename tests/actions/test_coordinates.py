@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mcp_browser.actions.coordinates import Coordinates, parse_coordinates
+from mcp_browser.actions.mouse import Coordinates, parse_coordinates
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import InvalidArguments
 

@@ -2,12 +2,11 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import NamedTuple
 
-from mcp_browser.actions.extracting.machine_data import Element, elements, role, text_of
+from mcp_browser.actions.extracting.machine_data import Element, elements, inside, role, text_of
 from mcp_browser.text import counted
 
 MOST_CELLS = 500_000  # How many cells of a table are read
@@ -195,20 +194,18 @@ def _texts(element: Element, axis: str) -> float:
 
 def _read(element: Element) -> _Part | None:
     if element.tag == "table" and not role(element):
-        written = [
-            _Line(_part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")])
-            for row in _own(element)
+        lines = [
+            (_part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")])
+            for row in inside(element, _is_table)
             if row.tag == "tr"
         ]
     else:
-        written = _role_lines(element)
-    lines = sorted(written, key=lambda line: line.part)
+        lines = _role_lines(element)
+    lines.sort(key=itemgetter(0))
     # In a part of its own, a head is above and a foot below, wherever it is written.
     grid = [(part, row) for (part, _), row in zip(lines, _merged(lines), strict=False)]
-    while grid and not any(cell and cell.text for cell in grid[-1][1]):
-        grid.pop()
-    begin = next((at for at, (_, row) in enumerate(grid) if any(cell and cell.text for cell in row)), 0)
-    grid = grid[begin:]
+    written = [at for at, (_, row) in enumerate(grid) if any(cell and cell.text for cell in row)]
+    grid = grid[written[0] : written[-1] + 1] if written else []
     # Lines over all columns name the table.
     titles: list[str] = []
     while len(grid) > 1 and _is_line(grid[0][1]) and grid[0][0] == HEAD:
@@ -245,10 +242,10 @@ def _table(part: _Part) -> Table | None:
     """The table without empty columns and repeated headers; None where nothing is left."""
     if part.weak or not part.rows:
         return None
-    names = [
-        _joined(row[at] for row in part.head if at < len(row) and not _is_line(row))
-        for at in range(part.width)
-    ]
+    names: list[str] = []
+    for at in range(part.width):
+        cells = [row[at] for row in part.head if at < len(row) and not _is_line(row)]
+        names.append(" / ".join(dict.fromkeys(cell.text for cell in cells if cell and cell.text)))
     last = [name.rpartition(" / ")[2] for name in names]
     rows: list[Row] = []
     foot = 0
@@ -304,30 +301,10 @@ def _note(element: Element, caption: str) -> str:
     return note if len(note) <= LONGEST_NOTE and note not in caption else ""
 
 
-def _joined(cells: Iterable[Cell | None]) -> str:
-    return " / ".join(dict.fromkeys(cell.text for cell in cells if cell and cell.text))
-
-
 HEAD, BODY, FOOT = range(3)
 """The parts of a table, from above."""
 
-
-class _Line(NamedTuple):
-    """A row as it is written: its part of the table, and its cells, still without their texts."""
-
-    part: int
-    cells: list[Cell]
-
-
-def _own(element: Element) -> Iterator[Element]:
-    """What is in a table, but not in a table within it."""
-    rest = [*reversed(element)]
-    while rest:
-        below = rest.pop()
-        if isinstance(below.tag, str):
-            yield below
-            if not _is_table(below):
-                rest += reversed(below)
+Line = tuple[int, list[Cell]]  # A row as it is written: its part, and its cells, still without their texts
 
 
 def _part_of(row: Element) -> int:
@@ -346,18 +323,18 @@ def _place(cell: Element) -> Cell:
     return Cell(cell, "", is_header, across, down, _said(cell, "aria-colindex"))
 
 
-def _role_lines(element: Element) -> list[_Line]:
+def _role_lines(element: Element) -> list[Line]:
     """Rows by roles; parts of a row, as of fixed columns, are joined by their row number.
 
     Cells go into the columns that they name: one may be missing, and not all columns need be in the page.
     """
     rows: dict[object, list[Cell]] = {}
     parts: dict[object, int] = {}
-    for row in _own(element):
+    for row in inside(element, _is_table):
         if role(row) == "row" or (row.tag == "tr" and not role(row)):
             cells = [
                 _place(cell)
-                for cell in _own(row)
+                for cell in inside(row, _is_table)
                 if (given := role(cell)) in _CELLS or (cell.tag in ("td", "th") and not given)
             ]
             key = row.get("aria-rowindex") or row
@@ -366,7 +343,7 @@ def _role_lines(element: Element) -> list[_Line]:
     begins = {cell.column for cells in rows.values() for cell in cells}
     said = sorted(column for column in begins if column is not None)
     at = {column: number for number, column in enumerate(said)}
-    lines: list[_Line] = []
+    lines: list[Line] = []
     above = True
     for key in sorted(rows, key=lambda key: int(key) if isinstance(key, str) and key.isdecimal() else 0):
         cells = rows[key]
@@ -382,24 +359,24 @@ def _role_lines(element: Element) -> list[_Line]:
         else:
             cells = [replace(cell, column=None) for cell in cells]
         above = above and all(role(cell.element) == "columnheader" for cell in cells)
-        lines.append(_Line(HEAD if above and cells else parts[key], cells))
+        lines.append((HEAD if above and cells else parts[key], cells))
     return lines
 
 
-def _merged(lines: Iterable[_Line]) -> list[Row]:
+def _merged(lines: Iterable[Line]) -> list[Row]:
     """Rows in which a merged cell stands wherever it reaches."""
     grid: list[Row] = []
     reaching: dict[int, tuple[Cell, int]] = {}  # By column: a cell from above, and for how many rows more
     size = 0
-    part = HEAD
-    for line in lines:
-        if line.part != part:
+    last = HEAD
+    for part, cells in lines:
+        if part != last:
             # No cell reaches out of its part.
-            reaching, part = {}, line.part
+            reaching, last = {}, part
         row: dict[int, Cell] = {column: cell for column, (cell, _) in reaching.items()}
         reaching = {column: (cell, more - 1) for column, (cell, more) in reaching.items() if more > 1}
         column = 0
-        for place in line.cells:
+        for place in cells:
             column = place.column if place.column is not None else column
             while column in row:
                 column += 1
