@@ -38,8 +38,7 @@ Source = tuple[str, Registry]  # Where actions come from, for messages, and the 
 def actions_from_file(path: Path) -> Source:
     """The actions of all registries at the top level of a Python file.
 
-    Raises:
-        SettingsError: the file is missing, raises when it is run, or has no registry with an action in it.
+    Raises SettingsError: it is missing, raises when it is run, or has no registry with an action in it.
     """
     source = f"actions: {path}"
     file = path.expanduser()
@@ -146,10 +145,8 @@ def load_registry(
 ) -> Registry:
     """The actions that the settings ask for: the groups chosen, then the user's own, less those excluded.
 
-    The settings may also name `other_groups` and `other_tools`, which are not actions.
-
-    Raises:
-        SettingsError: there is no such group or action, a file cannot be used, or two actions share a name.
+    The settings may also name `other_groups` and `other_tools`, which are not actions. Raises SettingsError:
+    there is no such group or action, a file cannot be used, or two actions share a name.
     """
     own = [*map(actions_from_file, settings.actions)]
     if settings.plugins:

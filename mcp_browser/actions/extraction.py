@@ -132,9 +132,7 @@ class PdfText:
 def pdf_text(content: bytes, pages: str | None = None) -> PdfText:
     """The text of a PDF, or of its `pages`, such as `1-3,5`; of at most 200 pages; cached.
 
-    Raises:
-        NotActionable: it cannot be read, or needs a password.
-        InvalidArguments: there are no such pages.
+    Raises NotActionable: it cannot be read, or needs a password; InvalidArguments: there are no such pages.
     """
     # Imported late: a server need not wait for it before a PDF is read.
     from pypdf import PdfReader  # noqa: PLC0415

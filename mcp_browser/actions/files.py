@@ -292,12 +292,8 @@ async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path
     """The files that sources name, on the server's disk.
 
     A source is a path in a folder allowed for uploads, the address of a file of the session, or a content as
-    a `data:` URI: `data:text/csv;name=table.csv;base64,YSxi`.
-
-    Raises:
-        NotFound: there is no such file.
-        InvalidArguments: a path is outside the allowed folders or a folder, or a content is wrong.
-        NotActionable: a content could not be written.
+    a `data:` URI: `data:text/csv;name=table.csv;base64,YSxi`. Raises NotFound; InvalidArguments: a path is
+    outside the allowed folders or a folder, or a content is wrong; NotActionable: it could not be written.
     """
     artifacts = ctx.session.artifacts
     files: list[Path] = []

@@ -221,10 +221,7 @@ async def take_screenshot(
 
     The attachment's name is its size in pixels. `labels` draws the indexes of the elements in view, `cursor`
     an arrow where the mouse is. The session keeps the size of a picture of the view, for coordinates without
-    one.
-
-    Raises:
-        NotActionable: nothing of the element is visible.
+    one. Raises NotActionable: nothing of the element is visible.
     """
     tab = ctx.tab
     await tab.await_pictures(PICTURES_SECONDS)
@@ -300,11 +297,9 @@ async def png_picture(
 async def describe_unscrolled(tab: "Tab") -> str:
     """What a picture of the full page lacks of a part that scrolls by itself; "" for nothing."""
     part = await tab.ask(tab.dom.scrolled_part())
-    if part is None:
+    if part is None or max(part[1:]) < LEAST_UNSEEN:
         return ""
     node, before, after = part
-    if max(before, after) < LEAST_UNSEEN:
-        return ""
     return (
         f" The page itself does not scroll: of {describe_element(node)}, which does, it shows only what is "
         f"in view, without {before:.1f} screens before and {after:.1f} after. To see the rest, scroll with "

@@ -117,12 +117,10 @@ def plain_schema(schema: Any) -> Schema:
             return plain_schema({**entries(choices[0]), **rest})
     kind = given.get("type")
     if isinstance(kind, list):
-        kinds = [one for one in cast("list[str]", kind) if one != "null"]
-        return {**given, "type": kinds[0] if kinds else "null"}
-    if kind is None:
+        kind = next((one for one in listed(kind) if one != "null"), "null")
+    elif kind is None:
         kind = "object" if "properties" in given else "array" if "items" in given else None
-        return {**given, "type": kind} if kind else given
-    return given
+    return {**given, "type": kind} if kind else given
 
 
 class _Unfit(Exception):
@@ -396,12 +394,9 @@ SAID = "read by the model"
 
 
 async def fill_rest(schema: Schema, filled: Filled, content: str) -> bool:
-    """Add what the task's model reads in the page; return whether it has read it.
+    """Add what the task's model reads in the page's text; return whether it has read it.
 
-    Args:
-        schema: of the whole data, without references.
-        filled: what was found under the exact names.
-        content: the text of the page.
+    The `schema` is that of the whole data, without references; `filled` was found under the exact names.
     """
     model = task_model.get()
     if isinstance(filled.data, list):
