@@ -8,7 +8,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from mcp_browser.actions.auditing import auditing
-from mcp_browser.actions.browser_action import one_tool
 from mcp_browser.actions.console import console
 from mcp_browser.actions.elements import elements
 from mcp_browser.actions.emulation import emulation
@@ -19,11 +18,10 @@ from mcp_browser.actions.mouse import mouse
 from mcp_browser.actions.navigation import navigation, scrolling, tabs
 from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
-from mcp_browser.actions.recording import session_script
+from mcp_browser.actions.recording import session_recording, session_script
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.scripting import page_tools, scripting
-from mcp_browser.actions.session_recording import session_recording
-from mcp_browser.actions.several import several
+from mcp_browser.actions.several import one_tool, several
 from mcp_browser.actions.storage import storage
 from mcp_browser.actions.testing import testing
 from mcp_browser.actions.waiting import waiting

@@ -156,13 +156,9 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
     """Take a picture of the view, the full page or an element."""
     if ctx.settings.screenshots.screenshots == "never":
         raise NotActionable("Screenshots are switched off (screenshots=never).", hint="Use get_state.")
-    if params.index is None:
-        taken = await take_screenshot(ctx, full_page=params.full_page, labels=params.labels)
-        what = "the full page" if params.full_page else "the view"
-    else:
-        element = ctx.tab.element(params.index)
-        taken = await take_screenshot(ctx, element=element, labels=params.labels)
-        what = str(element)
+    element = ctx.tab.element(params.index) if params.index is not None else None
+    taken = await take_screenshot(ctx, full_page=params.full_page, element=element, labels=params.labels)
+    what = element or ("the full page" if params.full_page else "the view")
     message = f"Picture of {what}, {taken.attachment.name}."
     if taken.left_out:
         message += f" The last {taken.left_out:,} px of the page are not on it: scroll there for more."

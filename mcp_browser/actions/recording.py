@@ -1,6 +1,7 @@
 """The elements that an action's arguments mean: recorded, located, found by their names.
 
-The actions of a session, recorded with them, can be exported as a Playwright test.
+The actions of a session, recorded with them, can be exported as a Playwright test; the session itself, as a
+video or a trace.
 """
 
 import contextlib
@@ -10,7 +11,8 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast, get_args
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
@@ -18,11 +20,14 @@ from pydantic import BaseModel, Field
 
 from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
 from mcp_browser.actions.keyboard import parse_keys
-from mcp_browser.actions.mouse import Coordinates, parse_coordinates
+from mcp_browser.actions.mouse import parse_coordinates
 from mcp_browser.actions.observing import view_size
-from mcp_browser.actions.registry import RegisteredAction, Registry, is_typed_in
+from mcp_browser.actions.registry import ActionParams, RegisteredAction, Registry, is_typed_in
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.choosing import seek
+from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
+from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.driver_errors import is_context_gone
@@ -34,6 +39,7 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide, redact_addresses
 from mcp_browser.privacy.redaction import is_secret_name
+from mcp_browser.settings import Viewport
 from mcp_browser.text import counted, in_texts
 from mcp_browser.version import __version__
 
@@ -116,8 +122,7 @@ async def record_elements(
 
 async def _at_point(session: BrowserSession, point: str) -> ElementRecord | None:
     tab = session.current_tab
-    coordinates: Coordinates = parse_coordinates(point)
-    x, y = coordinates.in_view(await view_size(tab), shown=session.shown_picture)
+    x, y = parse_coordinates(point).in_view(await view_size(tab), shown=session.shown_picture)
     hit = await tab.dom.at_point(x, y)
     if hit is None or hit.node.index is None:
         return None
@@ -383,3 +388,73 @@ def secret_name_of(record: ElementRecord) -> str:
     """The name of the secret that goes into a field."""
     name = record.attributes.get("name") or record.name or "password"
     return re.sub(r"\W+", "_", name).strip("_").lower() or "password"
+
+
+session_recording = Registry(group="recording")
+
+PERSON_RECORDER = "mcp_browser.agent.recorder:PersonRecorder"  # It writes histories, which are the agent's
+
+
+class StartRecordingParams(ActionParams):
+    kind: Literal["video", "trace", "actions"] = Field(
+        "video", description="trace: for Playwright's trace viewer; actions: a person's, as a test"
+    )
+    name: str | None = Field(None, description="file name")
+    size: str | None = Field(None, description="of a video, WIDTHxHEIGHT; by default the view's")
+    fps: int = Field(FRAMES_A_SECOND, ge=1, le=MOST_FRAMES, description="most frames a second of a video")
+
+
+@session_recording.action(effect="read")
+async def start_recording(ctx: ActionContext, params: StartRecordingParams) -> str:
+    """Record the session, in whichever tab it works, until stop_recording."""
+    if params.kind != "video" and (given := {"size", "fps"} & params.model_fields_set):
+        raise InvalidArguments(f"{params.kind} has no {', '.join(sorted(given))}.")
+    if params.kind == "actions":
+        await (await _person_recorder(ctx)).start(params.name)
+        return (
+            "Recording what a person does in the browser; stop_recording ends it. Your own calls are not "
+            "recorded."
+        )
+    try:
+        size = Viewport.model_validate(params.size) if params.size else None
+    except ValueError as error:
+        raise InvalidArguments("size must be WIDTHxHEIGHT, 100 to 10000 each, such as 1280x720.") from error
+    recordings = await ctx.session.plugin(Recordings)
+    with ctx.writing():
+        file = await recordings.start(
+            params.kind, name=params.name, size=(size.width, size.height) if size else None, fps=params.fps
+        )
+    bounds = ctx.settings.recording
+    return (
+        f"Recording a {params.kind} as {file.place}, {bounds.record_minutes:g} minutes and "
+        f"{bounds.record_size} MB at most. stop_recording ends it."
+    )
+
+
+@session_recording.action(effect="read", own_time=lambda _: 60)
+async def stop_recording(
+    ctx: ActionContext,
+    kind: Literal["video", "trace", "actions"] | None = Field(None, description="by default all"),
+) -> ActionResult:
+    """End the recording; its file."""
+    recorder = await _person_recorder(ctx)
+    if kind == "actions" or (kind is None and recorder.active):
+        # What a person did: the tests, and the history that replay_task takes.
+        recording = await recorder.stop()
+        with ctx.writing():
+            files = await recorder.keep(recording)
+        return ActionResult(
+            extracted_content=f"Recorded {counted(recording.steps, 'step')}: "
+            f"{', '.join(file.place for file in files)}. replay_task does them again, by the history.",
+            page_content=recording.tests["python"],
+            attachments=ctx.attach(*files),
+        )
+    recordings = await ctx.session.plugin(Recordings)
+    with ctx.writing():
+        ended = await recordings.stop(kind)
+    recorded = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
+    return ActionResult(extracted_content=f"Recorded {recorded}.", attachments=ctx.attach(*ended))
+
+
+async def _person_recorder(ctx: ActionContext) -> Any:
+    return await ctx.session.plugin(resolve_name(PERSON_RECORDER))
