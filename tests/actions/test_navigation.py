@@ -94,15 +94,6 @@ INNER = (
 )
 
 
-async def test_the_page_scrolls_by_what_is_seen_and_tells_where_it_is(hand: Hand) -> None:
-    await hand.open(LONG)
-    text = await hand.do("scroll")
-    assert text.startswith("Scrolled the page down by 720 px; 1.0 screens before, 8.0 after")
-    assert await hand.js("scrollY") == 720
-    await hand.do("scroll", direction="up", pages=0.5)
-    assert 200 < await hand.js("scrollY") < 500
-
-
 async def test_what_comes_into_view_for_the_first_time_is_told(hand: Hand) -> None:
     await hand.open("".join(f"<p>Row number {n} of a long list</p>" for n in range(2000)))
     assert "Row number 1990 " not in hand.told
@@ -113,8 +104,13 @@ async def test_what_comes_into_view_for_the_first_time_is_told(hand: Hand) -> No
     assert "Row number 1005 " in text
 
 
-async def test_the_ends_are_reached_and_told_and_sides_are_scrolled_to(hand: Hand) -> None:
+async def test_the_page_scrolls_by_what_is_seen_to_its_ends_and_sides(hand: Hand) -> None:
     await hand.open(LONG)
+    text = await hand.do("scroll")
+    assert text.startswith("Scrolled the page down by 720 px; 1.0 screens before, 8.0 after")
+    assert await hand.js("scrollY") == 720
+    await hand.do("scroll", direction="up", pages=0.5)
+    assert 200 < await hand.js("scrollY") < 500
     await hand.do("scroll", direction="bottom")
     assert await hand.js("Math.ceil(scrollY + innerHeight) >= document.documentElement.scrollHeight")
     assert "cannot be scrolled further down" in await hand.do("scroll")

@@ -399,10 +399,11 @@ async def fill_rest(schema: Schema, filled: Filled, content: str) -> bool:
     The `schema` is that of the whole data, without references; `filled` was found under the exact names.
     """
     model = task_model.get()
-    if isinstance(filled.data, list):
-        rest = schema if filled.data == [] else None
+    plain = plain_schema(schema)
+    if plain.get("type") == "array":
+        rest = plain if filled.data == [] else None
     else:
-        properties = _properties(plain_schema(schema)).items()
+        properties = _properties(plain).items()
         missed = {name: part for name, part in properties if name not in filled.data}
         rest = {"type": "object", "properties": missed} if missed else None
     if model is None or rest is None:
