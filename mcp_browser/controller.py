@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.recording import EXPORT_SCRIPT
 from mcp_browser.actions.registry import ActionModel, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.actions.session_script import EXPORT_SCRIPT
 from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.batch import Batch, Premises, entries_of, only
 from mcp_browser.browser.session import BrowserSession

@@ -11,11 +11,10 @@ import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
-from mcp_browser.actions.recording import with_indexes
+from mcp_browser.actions.observing import Screenshot, describe_view, take_screenshot
+from mcp_browser.actions.recording import SessionScript, lines_of, with_indexes
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
-from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
-from mcp_browser.actions.session_script import SessionScript, lines_of
 from mcp_browser.audit import audit_log_of, name_of, outcome_of, redacted
 from mcp_browser.batch import Batch, ListedAction, Premises, foresee
 from mcp_browser.browser.files.filenames import ServerPaths

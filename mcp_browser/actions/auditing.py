@@ -10,10 +10,10 @@ import anyio
 import anyio.to_thread
 from pydantic import Field, model_validator
 
+from mcp_browser.actions.files import files_to_give
+from mcp_browser.actions.observing import PICTURES_SECONDS, made_picture, png_picture
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
-from mcp_browser.actions.screenshots import PICTURES_SECONDS, made_picture, png_picture
-from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.emulation import Emulation, Network
 from mcp_browser.browser.pictures import compare_pictures
 from mcp_browser.browser.session import BrowserSession
@@ -178,23 +178,22 @@ _GOOD = {"LCP": (2500, 4000), "CLS": (0.1, 0.25), "INP": (200, 500), "FCP": (180
 """The limits of good and poor values, see https://web.dev/articles/vitals."""
 
 
-class MeasurePerformanceParams(ActionParams):
-    of: Literal["reload", "page"] = Field(
-        "reload", description="page: since it was opened, with what was clicked and typed"
-    )
-    network: Network | None = Field(None, description="slower, while it reloads")
-    cpu: float | None = Field(None, ge=1, le=100, description="how many times slower, while it reloads")
-
-
 @auditing.action(
     effect="navigation",
     own_time=lambda _: 60.0,
     code=lambda code, params: params.of == "reload" and code.call(code.page, "reload"),
 )
-async def measure_performance(ctx: ActionContext, params: MeasurePerformanceParams) -> ActionResult:
+async def measure_performance(
+    ctx: ActionContext,
+    of: Literal["reload", "page"] = Field(
+        "reload", description="page: since it was opened, with what was clicked and typed"
+    ),
+    network: Network | None = Field(None, description="slower, while it reloads"),
+    cpu: float | None = Field(None, ge=1, le=100, description="how many times slower, while it reloads"),
+) -> ActionResult:
     """Measure Core Web Vitals, and what costs most: elements, requests, long tasks."""
-    if params.of == "reload":
-        async with _slowed(ctx, params):
+    if of == "reload":
+        async with _slowed(ctx, {"network": network, "cpu": cpu}):
             await ctx.tab.reload()
             await anyio.sleep(QUIET_SECONDS)
             found = await ctx.tab.ask(ctx.tab.dom.vitals())
@@ -203,8 +202,8 @@ async def measure_performance(ctx: ActionContext, params: MeasurePerformancePara
     values = {name: found[name.lower()] for name in _GOOD}
     values["LCP"] = found["lcp"] and found["lcp"]["ms"]
     rated = ", ".join(_value(name, value) for name, value in values.items() if value is not None)
-    processor = f"processor {params.cpu:g} times slower" if params.cpu else None
-    how = ", ".join(filter(None, (params.network, processor)))
+    processor = f"processor {cpu:g} times slower" if cpu else None
+    how = ", ".join(filter(None, (network, processor)))
     requests = f"{counted(found['requests'], 'request')}, {_size(found['bytes'])}"
     rest = f"{requests}, loaded after {found['loaded'] or 0:,.0f} ms"
     return ActionResult(
@@ -216,9 +215,8 @@ async def measure_performance(ctx: ActionContext, params: MeasurePerformancePara
 
 
 @contextlib.asynccontextmanager
-async def _slowed(ctx: ActionContext, params: MeasurePerformanceParams) -> AsyncGenerator[None]:
-    """Slow the network and the processor down as asked."""
-    changes: dict[str, Any] = params.model_dump(include={"network", "cpu"}, exclude_none=True)
+async def _slowed(ctx: ActionContext, wanted: Mapping[str, Any]) -> AsyncGenerator[None]:
+    changes = {name: value for name, value in wanted.items() if value is not None}
     if not changes:
         yield
         return
@@ -241,7 +239,6 @@ def _value(name: str, value: float) -> str:
 
 
 def _costs(found: dict[str, Any]) -> Iterator[str]:
-    """The most expensive parts, one per line."""
     largest = found["lcp"]
     if largest is not None:
         address = f" {cut_address(largest['url'])}" if largest["url"] else ""

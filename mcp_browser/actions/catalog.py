@@ -8,27 +8,21 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from mcp_browser.actions.auditing import auditing
-from mcp_browser.actions.browser_action import one_tool
 from mcp_browser.actions.console import console
 from mcp_browser.actions.elements import elements
 from mcp_browser.actions.emulation import emulation
-from mcp_browser.actions.extraction import extraction
+from mcp_browser.actions.extraction import extraction, structured
 from mcp_browser.actions.files import files, printing
 from mcp_browser.actions.keyboard import keyboard
 from mcp_browser.actions.mouse import mouse
-from mcp_browser.actions.navigation import navigation
+from mcp_browser.actions.navigation import navigation, scrolling, tabs
 from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
-from mcp_browser.actions.page_tools import page_tools
+from mcp_browser.actions.recording import session_recording, session_script
 from mcp_browser.actions.registry import Registry
-from mcp_browser.actions.scripting import scripting
-from mcp_browser.actions.scrolling import scrolling
-from mcp_browser.actions.session_recording import session_recording
-from mcp_browser.actions.session_script import session_script
-from mcp_browser.actions.several import several
+from mcp_browser.actions.scripting import page_tools, scripting
+from mcp_browser.actions.several import one_tool, several
 from mcp_browser.actions.storage import storage
-from mcp_browser.actions.structured import structured
-from mcp_browser.actions.tabs import tabs
 from mcp_browser.actions.testing import testing
 from mcp_browser.actions.waiting import waiting
 from mcp_browser.errors import SettingsError
@@ -42,8 +36,7 @@ Source = tuple[str, Registry]  # Where actions come from, for messages, and the 
 def actions_from_file(path: Path) -> Source:
     """The actions of all registries at the top level of a Python file.
 
-    Raises:
-        SettingsError: the file is missing, raises when it is run, or has no registry with an action in it.
+    Raises SettingsError: it is missing, raises when it is run, or has no registry with an action in it.
     """
     source = f"actions: {path}"
     file = path.expanduser()
@@ -150,10 +143,8 @@ def load_registry(
 ) -> Registry:
     """The actions that the settings ask for: the groups chosen, then the user's own, less those excluded.
 
-    The settings may also name `other_groups` and `other_tools`, which are not actions.
-
-    Raises:
-        SettingsError: there is no such group or action, a file cannot be used, or two actions share a name.
+    The settings may also name `other_groups` and `other_tools`, which are not actions. Raises SettingsError:
+    there is no such group or action, a file cannot be used, or two actions share a name.
     """
     own = [*map(actions_from_file, settings.actions)]
     if settings.plugins:

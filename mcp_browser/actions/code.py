@@ -126,8 +126,8 @@ class RecordedAction:
     """An action that was carried out, as it can be written as code.
 
     `params` are its arguments, None if they do not fit the action; `code` adds its lines. `elements` are
-    those that its arguments meant, before the action; `locators` find each alone, by argument; no locator
-    finds those of the arguments in `lost`. `tab` is the number of its tab, `opened` are those of the tabs it
+    those that its arguments meant, before the action; `locators` find each alone, by argument, None if none
+    does. `tab` is the number of its tab, `opened` are those of the tabs it
     opened, `downloads` the names of files it began to download; `url` is the page afterwards. `snapshot` is
     the region of an assertion, as Playwright's Aria snapshot.
     """
@@ -136,8 +136,7 @@ class RecordedAction:
     params: Any = None
     code: "Callable[[Code, Any], object] | None" = None
     elements: tuple[ElementRecord, ...] = ()
-    locators: Mapping[str, ElementLocator] = field(default_factory=dict[str, ElementLocator])
-    lost: frozenset[str] = frozenset()
+    locators: Mapping[str, ElementLocator | None] = field(default_factory=dict[str, ElementLocator | None])
     url: str = ""
     tab: int | None = None
     opened: tuple[int, ...] = ()
@@ -306,9 +305,9 @@ class Code:
     def element(self, argument: str = "index") -> Expression:
         """That element, as code finds it; raises NoEquivalent."""
         record = self.record(argument)
-        alone = self.action.locators.get(argument)
-        found = [alone] if alone is not None else locators(record)
-        if argument in self.action.lost or not found:
+        known = self.action.locators
+        found = [*filter(None, (known[argument],))] if argument in known else locators(record)
+        if not found:
             raise NoEquivalent(f"no locator of Playwright's finds {record}")
         return self._script.element(self.page, found)
 

@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from mcp_browser.actions.code import Code, NoEquivalent
+from mcp_browser.actions.files import Strings, files_to_give
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Expansion, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, Outcome
-from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.choosing import ListField
 from mcp_browser.browser.element import SHOWN_TEXT, Element
 from mcp_browser.browser.input import Button, Modifier
@@ -24,13 +24,6 @@ SUGGESTING_SECONDS = 3.0  # How long a field may take to show what its text sugg
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 _OPENING = frozenset({"button", "clickable", "link"})  # What may open the system's dialog for files
-
-
-Strings = Annotated[
-    list[str],
-    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
-    Field(min_length=1),
-]
 
 
 class ClickElementParams(ActionParams):
@@ -186,13 +179,13 @@ async def set_checked(ctx: ActionContext, index: Index, checked: bool = True) ->
 def _fill_form_code(code: Code, params: FillFormParams) -> None:
     for number, field in enumerate(params.fields):
         argument, value = f"fields.{number}.index", field.value
-        record = code.record(argument)
+        record, values = code.record(argument), value if isinstance(value, list) else [str(value)]
         if record.role in ("checkbox", "radio", "switch"):
             code.call(code.element(argument), "set_checked", value is True or str(value).lower() in _YES)
         elif record.attributes.get("type") == "file" or record.role in _OPENING:
-            _upload_code(code, value if isinstance(value, list) else [str(value)], argument)
+            _upload_code(code, values, argument)
         elif record.tag == "select" or isinstance(value, list):
-            _select_code(code, value if isinstance(value, list) else [str(value)], argument)
+            _select_code(code, values, argument)
         else:
             code.call(code.element(argument), "fill", str(value))
 
@@ -224,7 +217,10 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> str:
         kind = "file"
     match kind:
         case "check":
-            return await _set_checked(element, checked=_as_bool(value, element))
+            said = str(value).strip().lower()
+            if isinstance(value, list) or said not in _YES | _NO:
+                raise InvalidArguments(f"{element} takes true or false, not {value!r}.")
+            return await _set_checked(element, checked=said in _YES)
         case "select":
             return await _select(element, _as_list(value, element))
         case "file":
@@ -330,14 +326,6 @@ def _typed(element: Element, text: str, *, secret: bool) -> str:
     if secret:
         return f"Typed {counted(len(text), 'character')} into {element}."
     return f"Typed {quoted(text.replace(chr(10), '⏎'), SHOWN_TEXT)} into {element}."
-
-
-def _as_bool(value: str | bool | list[str], element: Element) -> bool:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value.strip().lower() in _YES | _NO:
-        return value.strip().lower() in _YES
-    raise InvalidArguments(f"{element} takes true or false, not {value!r}.")
 
 
 def _as_list(value: str | bool | list[str], element: Element) -> list[str]:

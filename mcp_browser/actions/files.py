@@ -1,27 +1,35 @@
-"""Files: drop on the page, save from it, list, wait for, read."""
+"""Files: give to the page, save from it, list, wait for, read.
+
+A page is given files by path, by the address of a session's file, or as a `data:` URI.
+"""
 
 import base64
+import binascii
+import contextlib
+import mimetypes
 import quopri
-from typing import Any, Literal
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import unquote, unquote_to_bytes
 
 import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from mcp_browser.actions.code import Code, NoEquivalent
-from mcp_browser.actions.elements import Strings
 from mcp_browser.actions.extraction import read_pdf
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.observing import describe_unscrolled, made_picture, png_picture
+from mcp_browser.actions.registry import ActionParams, Registry, without_bounds
 from mcp_browser.actions.result import ActionContext, ActionResult
-from mcp_browser.actions.screenshots import describe_unscrolled, made_picture, png_picture
-from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.actions.waiting import LONGEST_WAIT
 from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.named import Index
-from mcp_browser.errors import InvalidArguments, NotActionable
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import cut_address, hide
 from mcp_browser.text import counted
 
@@ -39,6 +47,16 @@ PAPERS = {
 """Width and height in inches."""
 
 MARGIN_WITH_LINES = 0.8  # Inches above and below the pages of a PDF with a header or a footer
+PRINTING_SECONDS = 30
+PICTURES_SECONDS = 10  # How long a saved page waits for its pictures
+SHOWN_SOURCE = 100  # How much of a wrong path or address an error repeats, characters
+_DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<options>(?:;[\w-]+(?:=[^;,]*)?)*),", re.IGNORECASE)
+
+Strings = Annotated[
+    list[str],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    Field(min_length=1),
+]
 
 
 class SavePageParams(ActionParams):
@@ -63,13 +81,7 @@ class SavePageParams(ActionParams):
 
 
 class WaitForDownloadParams(ActionParams):
-    timeout: float = Field(30, description="seconds")
-
-    @model_validator(mode="after")
-    def _is_a_time(self) -> "WaitForDownloadParams":
-        if not 0 < self.timeout <= LONGEST_WAIT:
-            raise ValueError(f"timeout must be above 0 and at most {LONGEST_WAIT}")
-        return self
+    timeout: float = Field(30, gt=0, le=LONGEST_WAIT, json_schema_extra=without_bounds, description="seconds")
 
 
 @files.action(reach="elements", alone=True)
@@ -103,7 +115,7 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
     kind, lacks = params.format, ""
     match params.format:
         case "pdf":
-            content = await _print(ctx, **_print_options(params))
+            content = await _print(ctx, params)
         case "mhtml":
             tab = ctx.tab
             await tab.await_pictures(PICTURES_SECONDS)
@@ -123,8 +135,13 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
                 lacks = f" The last {left_out:,} px of the page are not on it."
             lacks += await describe_unscrolled(ctx.tab)
             kind = "screenshot"
-    result = await _saved(ctx, content, params.name, suffix=f".{params.format}", kind=kind)
-    return result.model_copy(update={"extracted_content": f"{result.extracted_content}{lacks}"})
+    name, suffix = params.name or ctx.tab.title, f".{params.format}"
+    artifact = await ctx.keep(content, name, suffix=suffix, kind=kind, default="page")
+    more = f" {IN_CLEAR}" if kind in {"pdf", "mhtml"} else ""  # Pictures have them painted over
+    return ActionResult(
+        extracted_content=f"Saved the page as {artifact.place} ({size_text(artifact.size)}).{more}{lacks}",
+        attachments=ctx.attach(artifact),
+    )
 
 
 @files.action(effect="read", during_dialog=True)
@@ -207,8 +224,36 @@ async def read_file(
     return ActionResult(extracted_content=message, page_content=shown)
 
 
-def _print_options(params: SavePageParams) -> dict[str, object]:
-    options: dict[str, object] = {
+def _as_text(content: bytes) -> str | None:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
+    if b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", errors="replace")
+    # Bytes that are letters in no encoding show that it is none.
+    return text if text.count("\ufffd") + sum(letter < " " for letter in text) < len(text) / 8 else None
+
+
+printing = Registry(group="core")
+
+
+@printing.action(
+    effect="read",
+    code=lambda code, params: _save_page_code(code, SavePageParams.model_validate({"name": params.name})),
+)
+async def save_pdf(
+    ctx: ActionContext, name: str | None = Field(None, description="file name")
+) -> ActionResult:
+    """Save the page as PDF."""
+    return await save_page(ctx, SavePageParams.model_validate({"name": name}))
+
+
+async def _print(ctx: ActionContext, params: SavePageParams) -> bytes:
+    """The page as a PDF; raises NotActionable, InvalidArguments."""
+    options: dict[str, Any] = {
         "landscape": params.landscape,
         "printBackground": params.background,
         "preferCSSPageSize": params.paper is None,
@@ -228,44 +273,6 @@ def _print_options(params: SavePageParams) -> dict[str, object]:
             "marginTop": MARGIN_WITH_LINES,
             "marginBottom": MARGIN_WITH_LINES,
         }
-    return options
-
-
-def _as_text(content: bytes) -> str | None:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", errors="replace")
-    if b"\0" in content:
-        return None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", errors="replace")
-    # Bytes that are letters in no encoding show that it is none.
-    return text if text.count("\ufffd") + sum(letter < " " for letter in text) < len(text) / 8 else None
-
-
-printing = Registry(group="core")
-
-PRINTING_SECONDS = 30
-PICTURES_SECONDS = 10  # How long a saved page waits for its pictures
-
-
-@printing.action(
-    effect="read",
-    code=lambda code, params: code.call(
-        code.page, "pdf", path=f"{params.name or 'page'}.pdf", print_background=True
-    ),
-)
-async def save_pdf(
-    ctx: ActionContext, name: str | None = Field(None, description="file name")
-) -> ActionResult:
-    """Save the page as PDF."""
-    content = await _print(ctx, printBackground=True, preferCSSPageSize=True)
-    return await _saved(ctx, content, name, suffix=".pdf", kind="pdf")
-
-
-async def _print(ctx: ActionContext, **options: Any) -> bytes:
-    """The page as a PDF, by options of `Page.printToPDF`; raises NotActionable, InvalidArguments."""
     tab = ctx.tab
     await tab.await_pictures(PICTURES_SECONDS)
     try:
@@ -273,7 +280,7 @@ async def _print(ctx: ActionContext, **options: Any) -> bytes:
         printed = await tab.ask(send(tab.cdp, "Page.printToPDF", **options), limit=PRINTING_SECONDS)
     except PlaywrightError as error:
         if "age range" in error.message:
-            raise InvalidArguments(f"The page has no such pages: {options.get('pageRanges')}.") from error
+            raise InvalidArguments(f"The page has no such pages: {params.pages}.") from error
         raise NotActionable(
             f"This browser cannot print {cut_address(tab.url)} to a PDF: {plain_message(error)}.",
             hint="A headless Chromium can; use screenshot with full_page instead.",
@@ -281,12 +288,88 @@ async def _print(ctx: ActionContext, **options: Any) -> bytes:
     return base64.b64decode(printed["data"])
 
 
-async def _saved(
-    ctx: ActionContext, content: bytes, name: str | None, *, suffix: str, kind: str
-) -> ActionResult:
-    artifact = await ctx.keep(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
-    more = f" {IN_CLEAR}" if kind in {"pdf", "mhtml"} else ""  # Pictures have them painted over
-    return ActionResult(
-        extracted_content=f"Saved the page as {artifact.place} ({size_text(artifact.size)}).{more}",
-        attachments=ctx.attach(artifact),
+async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path]:
+    """The files that sources name, on the server's disk.
+
+    A source is a path in a folder allowed for uploads, the address of a file of the session, or a content as
+    a `data:` URI: `data:text/csv;name=table.csv;base64,YSxi`. Raises NotFound; InvalidArguments: a path is
+    outside the allowed folders or a folder, or a content is wrong; NotActionable: it could not be written.
+    """
+    artifacts = ctx.session.artifacts
+    files: list[Path] = []
+    for source in sources:
+        if source[:5].lower() == "data:":
+            name, content = decode_data_uri(source)
+            try:
+                files.append(await artifacts.stage(content, name))
+            except OSError as error:
+                raise NotActionable(f"{name} could not be written: {error.strerror}.") from error
+        elif source[:10].lower() == "browser://":
+            files.append(artifacts.find(source).path)
+        elif artifacts.remote:
+            files.append(_remote_file(source, ctx.session.upload_dirs))
+        else:
+            files.append(allowed_file(source, ctx.session.upload_dirs))
+    most = ctx.settings.files.max_files_size * 1_000_000
+    if (size := sum(file.stat().st_size for file in files)) > most:
+        raise InvalidArguments(f"The files have {size_text(size)}; {size_text(most)} may be given at once.")
+    return files
+
+
+def decode_data_uri(uri: str) -> tuple[str, bytes]:
+    """Name (the parameter `name`, percent-encoded) and content of a `data:` URI; raises InvalidArguments."""
+    match = _DATA.match(uri)
+    if match is None:
+        raise InvalidArguments(
+            f"{uri[:SHOWN_SOURCE]} is no data URI.",
+            hint="One looks like data:text/csv;name=a.csv;base64,YSxi or data:text/plain;name=a.txt,Hello.",
+        )
+    options = match["options"].split(";")
+    named = [option.partition("=")[2] for option in options if option.lower().startswith("name=")]
+    kind = (match["type"] or "text/plain").lower()
+    name = unquote(named[0]) if named else f"file{mimetypes.guess_extension(kind) or ''}"
+    payload = uri[match.end() :]
+    if "base64" not in (option.lower() for option in options):
+        return name, unquote_to_bytes(payload)
+    try:
+        # Line breaks and the alphabet for URLs come from many encoders.
+        plain = unquote("".join(payload.split())).replace("-", "+").replace("_", "/").rstrip("=")
+        return name, base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidArguments(f"The content of {name} is not base64: {error}.") from error
+
+
+def allowed_file(path: str, folders: Iterable[Path]) -> Path:
+    """The file at a path, if it lies in an allowed folder; raises NotFound, InvalidArguments."""
+    allowed = [folder.expanduser().resolve() for folder in folders]
+    shown = path[:SHOWN_SOURCE]
+    try:
+        file = Path(path).expanduser().resolve()
+        inside = any(file.is_relative_to(folder) for folder in allowed)
+        exists = inside and file.exists()  # Raises for a path that is too long for the file system.
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidArguments(
+            f"{shown!r} is no path.", hint="Give the path of a file that is there."
+        ) from error
+    if not inside:
+        names = ", ".join(str(folder) for folder in allowed) or "none"
+        raise InvalidArguments(
+            f"{shown} is not in a folder that files may be uploaded from.",
+            hint=f"Allowed: {names}. More can be allowed with --upload-dir when the server starts.",
+        )
+    if not exists:
+        raise NotFound(f"There is no file {shown}.")
+    if not file.is_file():
+        raise InvalidArguments(f"{shown} is a folder, not a file.")
+    return file
+
+
+def _remote_file(name: str, folders: Sequence[Path]) -> Path:
+    """Find a file by name; never reveal the server's folders or their content to a remote client."""
+    for folder in folders:
+        with contextlib.suppress(InvalidArguments, NotFound):
+            return allowed_file(str(folder / name), folders)
+    raise InvalidArguments(
+        f"{name[:SHOWN_SOURCE]} is no file that may be uploaded: the browser is on another machine.",
+        hint="Give the content, as data:text/csv;name=a.csv;base64,YSxi, or a browser:// address.",
     )

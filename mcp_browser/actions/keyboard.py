@@ -1,6 +1,7 @@
 """Keys, combinations, sequences, and texts without keys."""
 
 import re
+import string
 from difflib import get_close_matches
 from typing import Annotated
 
@@ -19,21 +20,15 @@ keyboard = Registry(group="core")
 _ALIASES = {
     "ctrl": "Control",
     **dict.fromkeys(("cmd", "command", "win", "windows", "super"), "Meta"),
-    "option": "Alt",
-    "opt": "Alt",
-    "mod": "ControlOrMeta",
-    "cmdorctrl": "ControlOrMeta",
+    **dict.fromkeys(("option", "opt"), "Alt"),
+    **dict.fromkeys(("mod", "cmdorctrl"), "ControlOrMeta"),
+    **{side: f"Arrow{side.title()}" for side in ("up", "down", "left", "right")},
+    "pgup": "PageUp",
+    **dict.fromkeys(("pgdn", "pagedn"), "PageDown"),
     "return": "Enter",
     "esc": "Escape",
     "del": "Delete",
     "ins": "Insert",
-    "up": "ArrowUp",
-    "down": "ArrowDown",
-    "left": "ArrowLeft",
-    "right": "ArrowRight",
-    "pgup": "PageUp",
-    "pgdn": "PageDown",
-    "pagedn": "PageDown",
     "spacebar": "Space",
     "plus": "+",
 }
@@ -41,9 +36,8 @@ _MODIFIERS = ("Control", "Shift", "Alt", "Meta", "ControlOrMeta")
 _NAMED = (
     *_MODIFIERS,
     *(f"F{number}" for number in range(1, 13)),
-    *(f"Digit{number}" for number in range(10)),
-    *(f"Numpad{number}" for number in range(10)),
-    *(f"Key{chr(letter)}" for letter in range(ord("A"), ord("Z") + 1)),
+    *(f"{kind}{number}" for kind in ("Digit", "Numpad") for number in range(10)),
+    *(f"Key{letter}" for letter in string.ascii_uppercase),
     *(
         "Escape Enter Tab Backspace Delete Insert Space Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft "
         "ArrowRight CapsLock NumLock ScrollLock Pause PrintScreen ContextMenu Clear Minus Equal Backquote "
@@ -97,10 +91,8 @@ def parse_keys(keys: str) -> list[str] | None:
     """Return the combinations in `keys` in Playwright's names, or None if `keys` is a text to type.
 
     Combinations are separated by spaces; case does not matter. Next to keys, a single character is a key,
-    too; alone, as in "a b", characters are a text.
-
-    Raises:
-        InvalidArguments: a word among keys is no key, or a text looks like a misspelt key.
+    too; alone, as in "a b", characters are a text. Raises InvalidArguments: a word among keys is no key, or a
+    text looks like a misspelt key.
     """
     words = keys.split()
     combinations = [_combination(word) for word in words]

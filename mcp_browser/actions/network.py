@@ -1,6 +1,7 @@
 """Network requests: list, show, wait for, export, mock, block."""
 
 import asyncio
+import contextlib
 import json
 import mimetypes
 import re
@@ -150,38 +151,39 @@ PREVIEW = 600  # How much of a body is shown of a response that was waited for, 
 ENDING_SECONDS = 1.0  # How long the end of a response is waited for once it has begun, seconds
 URL = "part of it, glob with *, or re:…"
 STATUS = r"^([1-5]\d\d|[1-5]xx|failed|pending)$"
+_MIME_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}")
+
+Matches = Callable[[Exchange], bool]
 
 
-class UrlFilter(ActionParams):
-    """An argument that chooses requests."""
+def _matcher(url: str | None, method: str | None = None, status: str | None = None) -> Matches:
+    """Whether a request is meant. Raises InvalidArguments: the URL pattern cannot be read."""
+    pattern = UrlPattern(url) if url else None
+    method = method.upper() if method else None
 
-    url: str | None = Field(None, description=URL)
+    def matches(exchange: Exchange) -> bool:
+        match status:
+            case None:
+                fits = True
+            case "failed":
+                fits = exchange.failure is not None
+            case "pending":
+                fits = not exchange.done
+            case wanted:
+                # `4xx` is every status that begins so.
+                fits = str(exchange.status or "").startswith(wanted.removesuffix("xx"))
+        fits = fits and method in (None, exchange.method)
+        return fits and (pattern is None or pattern.matches(exchange.url))
 
-    def matcher(self) -> Callable[[Exchange], bool]:
-        """Whether a request is meant. Raises InvalidArguments: the URL pattern cannot be read."""
-        pattern = UrlPattern(self.url) if self.url else None
-        return lambda exchange: pattern is None or pattern.matches(exchange.url)
+    return matches
 
 
-class RequestFilter(UrlFilter):
+class RequestFilter(ActionParams):
     """Arguments that choose requests."""
 
+    url: str | None = Field(None, description=URL)
     method: str | None = Field(None, description="GET, POST…")
     status: str | None = Field(None, pattern=STATUS, description="404, 4xx, failed, pending")
-
-    def matcher(self) -> Callable[[Exchange], bool]:
-        """Whether a request is meant. Raises InvalidArguments: the URL pattern cannot be read."""
-        has_url = super().matcher()
-        method = self.method.upper() if self.method else None
-
-        return lambda exchange: (
-            has_url(exchange)
-            and method in (None, exchange.method)
-            and (self.status is None or _has_status(exchange, self.status))
-        )
-
-
-_MIME_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}")
 
 
 class GetNetworkRequestsParams(RequestFilter):
@@ -200,15 +202,11 @@ class WaitForResponseParams(RequestFilter):
         return value
 
 
-class ExportHarParams(UrlFilter):
-    name: str | None = Field(None, description="file name")
-
-
 @network.action(effect="read", during_dialog=True)
 async def get_network_requests(ctx: ActionContext, params: GetNetworkRequestsParams) -> ActionResult:
     """List requests of all tabs, newest first: id, method, status, type, URL, size, time."""
     log = await ctx.session.plugin(NetworkLog)
-    matches = params.matcher()
+    matches = _matcher(params.url, params.method, params.status)
     await log.caught_up()
     kinds = {kind.strip().lower() for kind in params.type.split(",")} if params.type else None
     chosen = [
@@ -259,12 +257,15 @@ async def get_network_request(
 async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -> ActionResult:
     """Wait for a response; one that came since the last action counts."""
     log = await ctx.session.plugin(NetworkLog)
-    matches = params.matcher()
-    since = ctx.session.services.acted_at
-    began = time.time()
+    matches = _matcher(params.url, params.method, params.status)
+    since, began = ctx.session.services.acted_at, time.time()
+
+    def answers(exchange: Exchange) -> bool:
+        return exchange.answered_at is not None and exchange.answered_at >= since and matches(exchange)
+
     exchange: Exchange | None = None
     with anyio.move_on_after(params.timeout) as scope:
-        while (exchange := _answered(log, since, matches)) is None:
+        while (exchange := next(filter(answers, reversed(log.exchanges())), None)) is None:
             stop_at_dialog(ctx)
             await log.changed.wait(params.timeout)
     if exchange is None:
@@ -286,14 +287,17 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
 
 
 @network.action(effect="read", during_dialog=True)
-async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResult:
+async def export_har(
+    ctx: ActionContext,
+    url: str | None = Field(None, description=URL),
+    name: str | None = Field(None, description="file name"),
+) -> ActionResult:
     """Save the recorded requests as a HAR file."""
     # Imported late: only who asks for an archive needs it.
     from mcp_browser.browser.network.har import make_har  # noqa: PLC0415
 
     log = await ctx.session.plugin(NetworkLog)
-    matches = params.matcher()
-    exchanges = [*filter(matches, log.exchanges())]
+    exchanges = [*filter(_matcher(url), log.exchanges())]
     await asyncio.gather(*map(log.complete, exchanges))
     redactor = ctx.session.redactor()
     pairs = [(exchange, redact(exchange, exchange.response_body, redactor)) for exchange in exchanges]
@@ -302,7 +306,7 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
     titles = {tab.id: redactor.text(tab.title) for tab in ctx.session.tabs.values() if tab.title}
     archive = hide_in(make_har(pairs, browser=version, titles=titles), ctx.session.hidden)
     content = json.dumps(archive, ensure_ascii=False, indent=1).encode()
-    file = await _kept(ctx, content, params.name or "network", "application/json", suffix=".har")
+    file = await _kept(ctx, content, name or "network", "application/json", suffix=".har")
     return ActionResult(
         extracted_content=f"Saved {counted(len(pairs), 'request')} as {file.path or file.uri}.",
         attachments=(file,),
@@ -318,27 +322,9 @@ async def _kept(
     return file
 
 
-def _has_status(exchange: Exchange, wanted: str) -> bool:
-    match wanted:
-        case "failed":
-            return exchange.failure is not None
-        case "pending":
-            return not exchange.done
-        case _:
-            status = str(exchange.status or "")
-            return status == wanted or (wanted.endswith("xx") and status[:1] == wanted[0])
-
-
-def _answered(log: NetworkLog, since: float, matches: Callable[[Exchange], bool]) -> Exchange | None:
-    for exchange in reversed(log.exchanges()):
-        if exchange.answered_at is not None and exchange.answered_at >= since and matches(exchange):
-            return exchange
-    return None
-
-
 def _nothing_came(log: NetworkLog, since: float, params: WaitForResponseParams) -> DeadlineExceeded:
     recent = [exchange for exchange in log.exchanges() if exchange.started >= since]
-    same = [*filter(UrlFilter(url=params.url).matcher(), recent)] if params.url else []
+    same = [*filter(_matcher(params.url), recent)] if params.url else []
     what = f"{params.method or 'any'} request for {params.url or 'any address'}"
     if same:
         one = same[-1]
@@ -409,9 +395,7 @@ def _all(routes: Routes) -> str:
 def _type_of(body: str) -> str:
     start = body.lstrip()[:1]
     if start in ("{", "["):
-        try:
+        with contextlib.suppress(ValueError):
             json.loads(body)
-        except ValueError:
-            return "text/plain; charset=utf-8"
-        return "application/json"
-    return "text/html; charset=utf-8" if start == "<" else "text/plain; charset=utf-8"
+            return "application/json"
+    return f"text/{'html' if start == '<' else 'plain'}; charset=utf-8"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.code import WriteCode
@@ -35,6 +36,12 @@ class ActionParams(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def without_bounds(schema: JsonDict) -> None:
+    """Leave limits out of the schema that every sensible value keeps; validation still holds them."""
+    for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+        schema.pop(key, None)
 
 
 class ActionModel(BaseModel):
@@ -164,13 +171,12 @@ class Registry:
 
     def __getitem__(self, name: str) -> RegisteredAction:
         """The action of that name; raises UnknownAction, which names those that exist."""
-        try:
-            return self._actions[name]
-        except KeyError:
+        if name not in self._actions:
             raise UnknownAction(
                 f"There is no action {name!r}{did_you_mean(name, self._actions)}.",
                 hint=f"Actions: {', '.join(self._actions)}.",
-            ) from None
+            )
+        return self._actions[name]
 
     def action(  # noqa: PLR0913 - options, all by keyword
         self,
@@ -409,15 +415,13 @@ def _model_from_signature(
 
 def explain_arguments(name: str, param_model: type[BaseModel], error: ValidationError) -> str:
     """What is wrong with the arguments of the action or tool `name`, and which ones there are."""
-    known = ", ".join(
-        f"{field_name}{'' if field.is_required() else '?'}"
-        for field_name, field in param_model.model_fields.items()
-    )
+    fields = param_model.model_fields
+    known = ", ".join(f"{known}{'' if field.is_required() else '?'}" for known, field in fields.items())
     parts: list[str] = []
     for problem in error.errors(include_url=False, include_context=False):
         where = ".".join(str(step) for step in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            close = get_close_matches(str(problem["loc"][-1]), param_model.model_fields, n=1)
+            close = get_close_matches(str(problem["loc"][-1]), fields, n=1)
             parts.append(f"unknown argument {where!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
         elif problem["type"] == "missing":
             parts.append(f"{where!r} is missing")

@@ -42,14 +42,8 @@ class Attachment(BaseModel):
     @classmethod
     def of_file(cls, artifact: Artifact, *, local: bool) -> "Attachment":
         """A file that the session has made; `local` where its client can use the path."""
-        return cls(
-            kind="file",
-            mime_type=artifact.mime_type,
-            name=artifact.name,
-            path=str(artifact.path) if local else None,
-            uri=artifact.uri,
-            size=artifact.size,
-        )
+        shown = artifact.model_dump(include={"mime_type", "name", "uri", "size"})
+        return cls(kind="file", path=str(artifact.path) if local else None, **shown)
 
 
 class Outcome(BaseModel):
@@ -112,7 +106,6 @@ class ActionResult(BaseModel):
 
 
 def _with_texts(value: FrozenT, change: Callable[[str], str]) -> FrozenT:
-    """A value with its own texts changed."""
     return value.model_copy(update={name: change(text) for name, text in value if isinstance(text, str)})
 
 

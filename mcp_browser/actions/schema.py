@@ -1,6 +1,5 @@
 """The JSON schema of a parameter model, as short as possible."""
 
-from collections.abc import Mapping
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -24,54 +23,42 @@ def tool_schema(model: type[BaseModel]) -> Schema:
         for name, definition in cast("dict[str, Schema]", full.get("$defs", {})).items()
     }
     kept: dict[str, Schema] = {}
-    schema = _shape(full, definitions, (), kept)
-    schema.setdefault("properties", {})
-    if kept:
-        schema["$defs"] = kept
-    return schema
 
-
-def _shape(
-    schema: Schema, definitions: Mapping[str, Schema], inside: tuple[str, ...], kept: dict[str, Schema]
-) -> Schema:
-    def below(part: Schema) -> Schema:
-        return _shape(part, definitions, inside, kept)
-
-    schema = _without_null(schema)
-    if "$ref" in schema:
-        name = str(schema["$ref"]).rpartition("/")[2]
-        rest = {key: value for key, value in schema.items() if key != "$ref"}
-        if name in inside:
+    def shape(schema: Schema, inside: tuple[str, ...] = ()) -> Schema:
+        choices = [one for one in cast("list[Schema]", schema.get("anyOf", [])) if one.get("type") != "null"]
+        if choices:
+            rest = {key: value for key, value in schema.items() if key != "anyOf"}
+            schema = {**choices[0], **rest} if len(choices) == 1 else {**rest, "anyOf": choices}
+        if "$ref" in schema:
+            name = str(schema["$ref"]).rpartition("/")[2]
+            rest = {key: value for key, value in schema.items() if key != "$ref"}
+            if name not in inside:
+                return shape({**definitions[name], **rest}, (*inside, name))
             if name not in kept:
                 kept[name] = {}
-                kept[name] = _shape(definitions[name], definitions, (*inside, name), kept)
-            return {"$ref": schema["$ref"], **below(rest)}
-        return _shape({**definitions[name], **rest}, definitions, (*inside, name), kept)
+                kept[name] = shape(definitions[name], (*inside, name))
+            return {"$ref": schema["$ref"], **shape(rest, inside)}
 
-    shaped: Schema = {}
-    for key, value in schema.items():
-        match key, value:
-            case (("title" | "$defs" | "discriminator"), _):
-                pass  # A discriminator refers to definitions, and says nothing that `const` does not.
-            case ("default", None | []) | ("additionalProperties", True):
-                pass
-            case "properties", {**properties}:
-                named = cast("dict[str, Schema]", properties)
-                shaped[key] = {name: below(part) for name, part in named.items()}
-            case (("items" | "additionalProperties"), {**part}):
-                shaped[key] = below(cast("Schema", part))
-            case (("anyOf" | "oneOf" | "allOf" | "prefixItems"), [*parts]):
-                shaped[key] = [below(part) for part in cast("list[Schema]", parts)]
-            case _:
-                shaped[key] = value
-    if shaped.get("type") == "object" and "properties" in shaped:
-        shaped.setdefault("additionalProperties", False)
-    return shaped
+        shaped: Schema = {}
+        for key, value in schema.items():
+            match key, value:
+                case (("title" | "$defs" | "discriminator"), _):
+                    pass  # A discriminator refers to definitions, and says nothing that `const` does not.
+                case ("default", None | []) | ("additionalProperties", True):
+                    pass
+                case "properties", {**properties}:
+                    named = cast("dict[str, Schema]", properties)
+                    shaped[key] = {name: shape(part, inside) for name, part in named.items()}
+                case (("items" | "additionalProperties"), {**part}):
+                    shaped[key] = shape(cast("Schema", part), inside)
+                case (("anyOf" | "oneOf" | "allOf" | "prefixItems"), [*parts]):
+                    shaped[key] = [shape(part, inside) for part in cast("list[Schema]", parts)]
+                case _:
+                    shaped[key] = value
+        if shaped.get("type") == "object" and "properties" in shaped:
+            shaped.setdefault("additionalProperties", False)
+        return shaped
 
-
-def _without_null(schema: Schema) -> Schema:
-    if "anyOf" not in schema:
-        return schema
-    choices = [choice for choice in cast("list[Schema]", schema["anyOf"]) if choice.get("type") != "null"]
-    rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    return {**choices[0], **rest} if len(choices) == 1 else {**rest, "anyOf": choices}
+    schema = shape(full)
+    schema.setdefault("properties", {})
+    return {**schema, "$defs": kept} if kept else schema

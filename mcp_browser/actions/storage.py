@@ -9,9 +9,9 @@ import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
+from mcp_browser.actions.files import allowed_file
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, list_part
-from mcp_browser.actions.uploads import allowed_file
 from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.session_services import Logins
@@ -49,13 +49,6 @@ class SetCookieParams(ActionParams):
     http_only: bool = Field(False, description="hidden from scripts")
     secure: bool = Field(False, description="over HTTPS only")
     same_site: Literal["Strict", "Lax", "None"] | None = None
-
-
-class SetStorageParams(ActionParams):
-    items: dict[str, str | None] = Field(default_factory=dict[str, str | None], description="null removes")
-    area: Literal["local", "session"] = "local"
-    origin: str | None = Field(None, description="default: the page's")
-    clear: bool = Field(False, description="remove all others")
 
 
 class LoadStorageStateParams(ActionParams):
@@ -168,25 +161,31 @@ async def get_storage(
 
 
 @storage.action(reach="page", destructive=True)
-async def set_storage(ctx: ActionContext, params: SetStorageParams) -> str:
+async def set_storage(
+    ctx: ActionContext,
+    items: dict[str, str | None] = Field(default_factory=dict[str, str | None], description="null removes"),
+    area: Literal["local", "session"] = "local",
+    origin: str | None = Field(None, description="default: the page's"),
+    clear: bool = Field(False, description="remove all others"),
+) -> str:
     """Set, remove or clear items of local or session storage."""
-    if not params.items and not params.clear:
+    if not items and not clear:
         raise InvalidArguments("Give 'items', or clear=true.")
-    if any(len(value or "") > KEPT for value in params.items.values()):
+    if any(len(value or "") > KEPT for value in items.values()):
         raise InvalidArguments(f"A value is longer than {KEPT:,} characters.")
-    opened = await open_storage(ctx.tab, params.area, params.origin)
+    opened = await open_storage(ctx.tab, area, origin)
     try:
-        if params.clear:
+        if clear:
             await opened.clear()
-        await opened.change(params.items)
+        await opened.change(items)
     except PlaywrightError as error:
         raise NotActionable(f"The browser did not store it: {plain_message(error)}.") from error
-    parts = ["cleared"] if params.clear else []
-    if kept := [key for key, value in params.items.items() if value is not None]:
+    parts = ["cleared"] if clear else []
+    if kept := [key for key, value in items.items() if value is not None]:
         parts.append(f"set {', '.join(kept)}")
-    if gone := [key for key, value in params.items.items() if value is None]:
+    if gone := [key for key, value in items.items() if value is None]:
         parts.append(f"removed {', '.join(gone)}")
-    return f"{params.area.title()} storage: {'; '.join(parts)}."
+    return f"{area.title()} storage: {'; '.join(parts)}."
 
 
 @storage.action(effect="read")

@@ -1,10 +1,9 @@
 """Assertions about the page, with Playwright's waiting and messages."""
 
 import re
-from collections.abc import Coroutine
-from dataclasses import dataclass
+from collections.abc import Coroutine, Mapping
 from difflib import unified_diff
-from typing import Any
+from typing import Any, NamedTuple
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, expect
@@ -37,6 +36,15 @@ HIDDEN = "•••"
 _WHOLE = "- /children: deep-equal\n"  # Else Playwright takes a region that has more for the same
 
 
+class _Assertion(NamedTuple):
+    """A method of Playwright's `expect`, by its name in Python; `condition` is what it says in messages."""
+
+    condition: str
+    method: str
+    arguments: tuple[object, ...] = ()
+    options: Mapping[str, object] = {}
+
+
 class _Timed(ActionParams):
     timeout: float = Field(SECONDS, ge=0, le=LONGEST_WAIT, description="seconds")
 
@@ -44,11 +52,6 @@ class _Timed(ActionParams):
     def milliseconds(self) -> float:
         """The limit as Playwright takes it, for which 0 is none."""
         return max(1.0, self.timeout * 1000)
-
-    @property
-    def limit(self) -> dict[str, float]:
-        """The limit as an option of Playwright's, unless it is Playwright's default."""
-        return {} if self.timeout == SECONDS else {"timeout": self.milliseconds}
 
 
 class _OfElement(_Timed):
@@ -72,6 +75,11 @@ class ExpectVisibleParams(_OfElement):
             raise ValueError("give one of index, selector and text")
         return self
 
+    @property
+    def assertion(self) -> _Assertion:
+        state = "hidden" if self.hidden else "visible"
+        return _Assertion(f"to be {state}", f"to_be_{state}")
+
 
 class ExpectTextParams(_OfElement):
     text: str = Field(repr=False, description="that the element, or the page, contains")
@@ -82,6 +90,11 @@ class ExpectTextParams(_OfElement):
         if self.exact and self.index is None and not self.selector:
             raise ValueError("exact needs an index or a selector")
         return self
+
+    @property
+    def assertion(self) -> _Assertion:
+        verb = "have" if self.exact else "contain"
+        return _Assertion(f"to {verb} the text {self.text!r}", f"to_{verb}_text", (self.text,))
 
 
 class ExpectValueParams(_OfElement):
@@ -95,14 +108,37 @@ class ExpectValueParams(_OfElement):
             raise ValueError("give index or selector")
         return self
 
+    @property
+    def assertion(self) -> _Assertion:
+        match self.value:
+            case True:
+                return _Assertion("to be checked", "to_be_checked")
+            case False:
+                return _Assertion("to be unchecked", "to_be_checked", options={"checked": False})
+            case str(value):
+                return _Assertion(f"to have the value {value!r}", "to_have_value", (value,))
+            case values:
+                condition = f"to have the values {', '.join(map(repr, values))}"
+                return _Assertion(condition, "to_have_values", (values,))
+
 
 class ExpectUrlParams(_Timed):
     url: str = Field(min_length=1, description="address, part of it, or glob")
+
+    @property
+    def assertion(self) -> _Assertion:
+        if "://" in self.url and "*" not in self.url:
+            return _Assertion(f"to be {cut_address(self.url)}", "to_have_url", (self.url,))
+        return _Assertion(f"to match {self.url!r}", "to_have_url", (UrlPattern(self.url).regex,))
 
 
 class ExpectCountParams(_Timed):
     selector: str = Field(min_length=1, description="CSS, role=… or any Playwright selector")
     count: int = Field(ge=0)
+
+    @property
+    def assertion(self) -> _Assertion:
+        return _Assertion(f"to match {counted(self.count, 'element')}", "to_have_count", (self.count,))
 
 
 class ExpectSnapshotParams(_OfElement):
@@ -110,12 +146,7 @@ class ExpectSnapshotParams(_OfElement):
     replace: bool = Field(False, description="keep it anew, do not compare")
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """What an assertion is about: Playwright's locator, and its name in messages."""
-
-    locator: Locator
-    name: str
+_Stated = ExpectVisibleParams | ExpectTextParams | ExpectValueParams | ExpectUrlParams | ExpectCountParams
 
 
 class _KeptRegions(SessionPlugin):
@@ -125,109 +156,51 @@ class _KeptRegions(SessionPlugin):
         self.snapshots: dict[str, str] = {}
 
 
-def _subject(code: Code, params: _OfElement) -> Expression:
+def _code(code: Code, params: _Stated) -> None:
+    """Add an assertion, with its limit unless that is Playwright's own."""
+    _, method, arguments, options = params.assertion
+    limit = {} if params.timeout == SECONDS else {"timeout": params.milliseconds}
+    subject = code.page if isinstance(params, ExpectUrlParams) else _subject(code, params)
+    code.expect(subject, method, *arguments, **options, **limit)
+
+
+def _subject(code: Code, params: _OfElement | ExpectCountParams) -> Expression:
     """The element that an assertion is about, as code."""
-    if params.index is not None:
+    if isinstance(params, ExpectVisibleParams) and params.text:
+        return code.find("visible text", params.text)
+    if isinstance(params, _OfElement) and params.index is not None:
         return code.element()
     return code.find("selector", params.selector or "body", nth=None)
 
 
-def _visible_code(code: Code, params: ExpectVisibleParams) -> None:
-    subject = code.find("visible text", params.text) if params.text else _subject(code, params)
-    code.expect(subject, "to_be_hidden" if params.hidden else "to_be_visible", **params.limit)
-
-
-@testing.action(effect="read", own_time=lambda params: params.timeout, code=_visible_code)
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_code)
 async def expect_visible(ctx: ActionContext, params: ExpectVisibleParams) -> ActionResult:
     """Assert that an element or a text is visible, or that it is hidden."""
-    if params.text:
-        seen = ElementLocator("visible text", params.text, nth=0)
-        target = _Target(seen.on(ctx.tab.page), f"the text {params.text!r}")
-    else:
-        target = await _target(ctx, params)
-    wanted = expect(target.locator).to_be_visible(visible=not params.hidden, timeout=params.milliseconds)
-    return await _assert(
-        ctx, params, wanted, f"{target.name} to be {'hidden' if params.hidden else 'visible'}"
-    )
+    return await _assert_stated(ctx, params)
 
 
-def _text_code(code: Code, params: ExpectTextParams) -> None:
-    method = "to_have_text" if params.exact else "to_contain_text"
-    code.expect(_subject(code, params), method, params.text, **params.limit)
-
-
-@testing.action(effect="read", own_time=lambda params: params.timeout, code=_text_code)
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_code)
 async def expect_text(ctx: ActionContext, params: ExpectTextParams) -> ActionResult:
     """Assert what text an element or the page has; spaces are taken as one."""
-    target = await _target(ctx, params)
-    asked = expect(target.locator)
-    verb, method = ("have", asked.to_have_text) if params.exact else ("contain", asked.to_contain_text)
-    wanted = method(params.text, timeout=params.milliseconds)
-    return await _assert(ctx, params, wanted, f"{target.name} to {verb} the text {params.text!r}")
+    return await _assert_stated(ctx, params)
 
 
-def _value_code(code: Code, params: ExpectValueParams) -> None:
-    field = _subject(code, params)
-    match params.value:
-        case bool(checked):
-            code.expect(field, "to_be_checked", **({} if checked else {"checked": False}), **params.limit)
-        case str(value):
-            code.expect(field, "to_have_value", value, **params.limit)
-        case values:
-            code.expect(field, "to_have_values", values, **params.limit)
-
-
-@testing.action(effect="read", own_time=lambda params: params.timeout, code=_value_code)
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_code)
 async def expect_value(ctx: ActionContext, params: ExpectValueParams) -> ActionResult:
     """Assert the value of a field, or whether it is checked."""
-    target = await _target(ctx, params)
-    field, limit = expect(target.locator), params.milliseconds
-    match params.value:
-        case bool(checked):
-            wanted = field.to_be_checked(checked=checked, timeout=limit)
-            condition = "to be checked" if checked else "to be unchecked"
-        case str(value):
-            wanted = field.to_have_value(value, timeout=limit)
-            condition = f"to have the value {value!r}"
-        case values:
-            wanted = field.to_have_values(values, timeout=limit)
-            condition = f"to have the values {', '.join(map(repr, values))}"
-    return await _assert(ctx, params, wanted, f"{target.name} {condition}")
+    return await _assert_stated(ctx, params)
 
 
-def _url_of(params: ExpectUrlParams) -> str | re.Pattern[str]:
-    """The whole address, or what it has to match."""
-    whole = "://" in params.url and "*" not in params.url
-    return params.url if whole else UrlPattern(params.url).regex
-
-
-def _url_code(code: Code, params: ExpectUrlParams) -> None:
-    code.expect(code.page, "to_have_url", _url_of(params), **params.limit)
-
-
-@testing.action(effect="read", own_time=lambda params: params.timeout, code=_url_code)
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_code)
 async def expect_url(ctx: ActionContext, params: ExpectUrlParams) -> ActionResult:
     """Assert the address of the page."""
-    url = _url_of(params)
-    wanted = expect(ctx.tab.page).to_have_url(url, timeout=params.milliseconds)
-    condition = f"to be {cut_address(url)}" if isinstance(url, str) else f"to match {params.url!r}"
-    return await _assert(ctx, params, wanted, f"the page's URL {condition}")
+    return await _assert_stated(ctx, params)
 
 
-def _count_code(code: Code, params: ExpectCountParams) -> None:
-    code.expect(
-        code.find("selector", params.selector, nth=None), "to_have_count", params.count, **params.limit
-    )
-
-
-@testing.action(effect="read", own_time=lambda params: params.timeout, code=_count_code)
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_code)
 async def expect_count(ctx: ActionContext, params: ExpectCountParams) -> ActionResult:
     """Assert how many elements match a selector."""
-    found = expect(ctx.tab.page.locator(params.selector))
-    wanted = found.to_have_count(params.count, timeout=params.milliseconds)
-    return await _assert(
-        ctx, params, wanted, f"{params.selector!r} to match {counted(params.count, 'element')}"
-    )
+    return await _assert_stated(ctx, params)
 
 
 def _snapshot_code(code: Code, params: ExpectSnapshotParams) -> None:
@@ -239,36 +212,48 @@ def _snapshot_code(code: Code, params: ExpectSnapshotParams) -> None:
 @testing.action(effect="read", own_time=lambda params: params.timeout, code=_snapshot_code)
 async def expect_snapshot(ctx: ActionContext, params: ExpectSnapshotParams) -> ActionResult:
     """Keep a region's roles, names and texts under a name; from then on, assert that they are the same."""
-    target = await _target(ctx, params)
+    target, name = await _target(ctx, params)
     regions = (await ctx.session.plugin(_KeptRegions)).snapshots
     kept = regions.get(params.name)
     if kept is None or params.replace:
         if len(regions) >= MOST_KEPT and kept is None:
             raise NotActionable(f"{MOST_KEPT} regions are kept, as many as a session can.")
-        regions[params.name] = await _aria_snapshot(ctx, target, params.timeout)
+        regions[params.name] = await _aria_snapshot(ctx, target, name, params.timeout)
         lines = counted(len(regions[params.name].splitlines()), "line")
         return ActionResult(
-            extracted_content=f"Kept {target.name} as {params.name!r}, {lines}. "
+            extracted_content=f"Kept {name} as {params.name!r}, {lines}. "
             "The next call with this name compares it.",
             data={"snapshot": _WHOLE + regions[params.name]},
         )
-    wanted = expect(target.locator).to_match_aria_snapshot(_WHOLE + kept, timeout=params.milliseconds)
-    result = await _assert(ctx, params, wanted, f"{target.name} to be as it was kept under {params.name!r}")
+    wanted = expect(target).to_match_aria_snapshot(_WHOLE + kept, timeout=params.milliseconds)
+    result = await _assert(ctx, params, wanted, f"{name} to be as it was kept under {params.name!r}")
     if result.error is None:
         return result.model_copy(update={"data": {"snapshot": _WHOLE + kept}})
-    now = await _aria_snapshot(ctx, target, SLACK)
+    now = await _aria_snapshot(ctx, target, name, SLACK)
     changes = unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="", n=2)
     return result.model_copy(update={"page_content": cut("\n".join(changes), LONGEST_REPORT)})
 
 
-async def _target(ctx: ActionContext, params: _OfElement) -> _Target:
-    if params.index is not None:
+async def _target(ctx: ActionContext, params: _OfElement | ExpectCountParams) -> tuple[Locator, str]:
+    """What an assertion is about, and its name in messages."""
+    page = ctx.tab.page
+    if isinstance(params, ExpectVisibleParams) and params.text:
+        return ElementLocator("visible text", params.text, nth=0).on(page), f"the text {params.text!r}"
+    if isinstance(params, _OfElement) and params.index is not None:
         node = await ctx.tab.ask(ctx.tab.dom.describe(params.index))
-        found = await locator_of(ctx.tab, params.index)
-        return _Target(found.on(ctx.tab.page), f"[{params.index}] {node.role}")
-    if params.selector:
-        return _Target(ctx.tab.page.locator(params.selector), repr(params.selector))
-    return _Target(ctx.tab.page.locator("body"), "the page")
+        return (await locator_of(ctx.tab, params.index)).on(page), f"[{params.index}] {node.role}"
+    return page.locator(params.selector or "body"), repr(params.selector) if params.selector else "the page"
+
+
+async def _assert_stated(ctx: ActionContext, params: _Stated) -> ActionResult:
+    condition, method, arguments, options = params.assertion
+    if isinstance(params, ExpectUrlParams):
+        asked, name = expect(ctx.tab.page), "the page's URL"
+    else:
+        target, name = await _target(ctx, params)
+        asked = expect(target)
+    wanted = getattr(asked, method)(*arguments, **options, timeout=params.milliseconds)
+    return await _assert(ctx, params, wanted, f"{name} {condition}")
 
 
 async def _assert(
@@ -303,19 +288,19 @@ def _report(said: str) -> str:
     return "\n".join(line for line in lines if line != "Actual value: None")
 
 
-async def _aria_snapshot(ctx: ActionContext, target: _Target, seconds: float) -> str:
+async def _aria_snapshot(ctx: ActionContext, target: Locator, name: str, seconds: float) -> str:
     """The region as Playwright's Aria snapshot, without secret fields; raises NotFound, InvalidArguments."""
     try:
         taken = await ctx.tab.ask(
-            target.locator.aria_snapshot(timeout=max(1.0, seconds * 1000)), limit=seconds + SLACK
+            target.aria_snapshot(timeout=max(1.0, seconds * 1000)), limit=seconds + SLACK
         )
     except PlaywrightError as error:
         if "strict mode violation" in error.message:
-            raise InvalidArguments(f"Several elements match {target.name}.", hint="Name one.") from error
+            raise InvalidArguments(f"Several elements match {name}.", hint="Name one.") from error
         if is_selector_error(error):
-            raise InvalidArguments(f"Playwright does not know this selector: {target.name}.") from error
+            raise InvalidArguments(f"Playwright does not know this selector: {name}.") from error
         if "Timeout" in error.message:
-            raise NotFound(f"There is no {target.name} within {seconds:g} s.") from error
+            raise NotFound(f"There is no {name} within {seconds:g} s.") from error
         raise
     if len(taken) > LONGEST_REGION:
         raise InvalidArguments(

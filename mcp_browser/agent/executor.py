@@ -14,13 +14,11 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry
-from mcp_browser.actions.navigation import go_to_url
+from mcp_browser.actions.navigation import go_to_url, switch_tab
 from mcp_browser.actions.observing import get_state
-from mcp_browser.actions.recording import UNKNOWN, record_elements
+from mcp_browser.actions.recording import EXPORT_SCRIPT, UNKNOWN, record_elements
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.actions.session_script import EXPORT_SCRIPT
 from mcp_browser.actions.several import DO_ACTIONS
-from mcp_browser.actions.tabs import switch_tab
 from mcp_browser.agent import spans
 from mcp_browser.agent.record.history import LONGEST_PASSAGE, ActionRecord, Evidence, Origin, Passage
 from mcp_browser.agent.secrets.store import CheckedTyping, Secrets

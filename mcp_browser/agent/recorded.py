@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
-from mcp_browser.actions.navigation import go_back, go_forward, go_to_url, reload
+from mcp_browser.actions.navigation import close_tab, go_back, go_forward, go_to_url, open_tab, reload
+from mcp_browser.actions.recording import as_test, without_address_secrets
 from mcp_browser.actions.registry import RegisteredAction
-from mcp_browser.actions.session_script import as_test, without_address_secrets
-from mcp_browser.actions.tabs import close_tab, open_tab
 from mcp_browser.actions.waiting import wait_for
 from mcp_browser.agent.record.history import (
     NUMBER,
@@ -242,10 +241,7 @@ def _recorded(
         evidence=Evidence() if step.is_added else step.evidence(),
     )
     found = {argument: task.result() for argument, task in step.finding.items() if task.exception() is None}
-    locators = {argument: locator for argument, locator in found.items() if locator is not None}
-    action = as_recorded(
-        record, actions[step.action], locators=locators, lost=frozenset(found) - frozenset(locators)
-    )
+    action = as_recorded(record, actions[step.action], locators=found)
     return record, replace(action, url=without_address_secrets(last.url))
 
 

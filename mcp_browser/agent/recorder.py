@@ -22,10 +22,22 @@ from mcp_browser.actions.elements import (
 )
 from mcp_browser.actions.keyboard import parse_keys, send_keys
 from mcp_browser.actions.mouse import mouse_click, mouse_drag
-from mcp_browser.actions.navigation import go_back, go_forward, go_to_url, reload
-from mcp_browser.actions.recording import POINT_ARGUMENTS, RECORDING_SECONDS, UNKNOWN, locator_of
-from mcp_browser.actions.session_script import secret_name_of
-from mcp_browser.actions.tabs import close_tab, handle_dialog, open_tab
+from mcp_browser.actions.navigation import (
+    close_tab,
+    go_back,
+    go_forward,
+    go_to_url,
+    handle_dialog,
+    open_tab,
+    reload,
+)
+from mcp_browser.actions.recording import (
+    POINT_ARGUMENTS,
+    RECORDING_SECONDS,
+    UNKNOWN,
+    locator_of,
+    secret_name_of,
+)
 from mcp_browser.actions.testing import expect_text, expect_value, expect_visible
 from mcp_browser.agent.recorded import Moment, Named, PersonStep, Recording, recording_of
 from mcp_browser.browser.concurrency import Condition, begin

@@ -15,8 +15,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.code import secrets_named
+from mcp_browser.actions.observing import view_size
 from mcp_browser.actions.recording import element_arguments, place_of
-from mcp_browser.actions.screenshots import view_size
 from mcp_browser.agent.record.history import NUMBER, ActionRecord, AgentHistory, Evidence, Sent, StepRecord
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.task import ActionCall, TaskOutcome, TaskStatus

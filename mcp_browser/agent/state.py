@@ -9,8 +9,7 @@ from itertools import takewhile
 from pydantic import BaseModel, Field
 
 from mcp_browser.actions.agent import CALL_USER, DONE
-from mcp_browser.actions.navigation import go_to_url, search_web
-from mcp_browser.actions.tabs import open_tab
+from mcp_browser.actions.navigation import go_to_url, open_tab, search_web
 from mcp_browser.actions.waiting import wait_for
 from mcp_browser.agent.prompting.message_manager import MessageManagerState
 from mcp_browser.agent.record.history import ActionRecord

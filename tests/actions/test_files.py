@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
-from mcp_browser.actions.uploads import decode_data_uri
+from mcp_browser.actions.files import decode_data_uri
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, EgressSettings, FileSettings, Settings
@@ -73,22 +73,14 @@ async def test_a_form_gives_files_to_a_button_that_asks_for_them(hand: Hand, upl
 
 async def test_several_files_of_every_source_are_uploaded_at_once(hand: Hand, upload_dir: Path) -> None:
     (upload_dir / "local.txt").write_text("local")
-    kept = await hand.session.artifacts.add(b"kept", "kept.txt")
-    await hand.open(PICKER)
-    paths = [str(upload_dir / "local.txt"), kept.uri, "data:text/plain;name=given.txt,gi%20ven"]
-    await hand.do("upload_file", index=1, paths=paths)
-    texts = "local.txt|text/plain|local;kept.txt|text/plain|kept;given.txt|text/plain|gi ven"
-    assert await shown(hand, "gi ven") == texts
-
-
-async def test_a_download_is_given_to_another_page_by_its_address(hand: Hand, site: Site) -> None:
     await hand.open("<a href='/download/report.txt?text=figures'>Report</a>")
     await hand.do("click_element", index=hand.index("Report"))
-    (attachment,) = hand.result.attachments
-    uri = attachment.uri
+    (download,) = hand.result.attachments
     await hand.open(PICKER)
-    await hand.do("upload_file", index=hand.index("Files"), paths=[uri])
-    assert await shown(hand, "figures") == "report.txt|text/plain|figures"
+    paths = [str(upload_dir / "local.txt"), download.uri, "data:text/plain;name=given.txt,gi%20ven"]
+    await hand.do("upload_file", index=hand.index("Files"), paths=paths)
+    texts = "local.txt|text/plain|local;report.txt|text/plain|figures;given.txt|text/plain|gi ven"
+    assert await shown(hand, "gi ven") == texts
 
 
 @pytest.mark.parametrize("name", ["../../evil.txt", "/etc/evil.txt", "..\\evil.txt", "evil.txt\x00"])

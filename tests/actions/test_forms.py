@@ -8,19 +8,20 @@ from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand
 
 
-async def test_text_replaces_what_a_field_holds_and_an_empty_one_clears_it(hand: Hand) -> None:
-    await hand.open("<input id=f aria-label=Name value=old>")
-    text = await hand.do("input_text", index=hand.index("Name"), text="Ann")
-    assert f'Typed "Ann" into [{hand.index("Name")}] textbox "Name".' in text
+async def test_text_replaces_is_appended_or_typed_by_keys_and_an_empty_one_clears(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f aria-label=Name value=old><textarea id=note aria-label=Note>first</textarea>"
+        "<script>window.n = 0; f.onkeydown = () => n++</script>"
+    )
+    name = hand.index("Name")
+    assert f'Typed "Ann" into [{name}] textbox "Name".' in await hand.do("input_text", index=name, text="Ann")
     assert await hand.js("f.value") == "Ann"
-    assert "Cleared" in await hand.do("input_text", index=hand.index("Name"), text="")
-    assert await hand.js("f.value") == ""
-
-
-async def test_text_can_be_appended(hand: Hand) -> None:
-    await hand.open("<textarea id=f aria-label=Note>first</textarea>")
+    assert "Cleared" in await hand.do("input_text", index=name, text="")
+    assert await hand.js("[window.n = 0, f.value]") == [0, ""]
+    await hand.do("input_text", index=name, text="abc", slowly=True)
+    assert await hand.js("[n, f.value]") == [3, "abc"]
     text = await hand.do("input_text", index=hand.index("Note"), text=" second\nline", append=True)
-    assert await hand.js("f.value") == "first second\nline"
+    assert await hand.js("note.value") == "first second\nline"
     assert "instead" not in text
 
 
@@ -29,12 +30,6 @@ async def test_a_submitted_text_sends_the_form(hand: Hand) -> None:
     text = await hand.do("input_text", index=hand.index("Search"), text="tea", submit=True)
     assert "Pressed Enter." in text
     assert "'q': ['tea']" in text
-
-
-async def test_typing_slowly_is_key_by_key(hand: Hand) -> None:
-    await hand.open("<input id=f aria-label=Name><script>window.n=0;f.onkeydown=()=>n++</script>")
-    await hand.do("input_text", index=hand.index("Name"), text="abc", slowly=True)
-    assert await hand.js("[n, f.value]") == [3, "abc"]
 
 
 @pytest.mark.parametrize(
@@ -62,27 +57,22 @@ async def test_a_password_is_never_repeated(hand: Hand, field: str) -> None:
     assert await hand.js("f.value ?? f.innerText.trim()") == "hunter22"
 
 
-async def test_a_field_that_limits_its_text_is_told_of(hand: Hand) -> None:
-    await hand.open("<input type=password maxlength=3 aria-label=Pin>")
+async def test_fields_that_are_picky_about_their_text_take_it_or_say_so(hand: Hand) -> None:
+    await hand.open(
+        "<input id=heard aria-label=Keys><input type=password maxlength=3 aria-label=Pin>"
+        "<div id=rich contenteditable role=textbox aria-label=Body><b>old</b> words</div>"
+        "<input id=code aria-label=Code><script>"
+        "heard.addEventListener('beforeinput', e => e.preventDefault());"
+        "heard.addEventListener('keydown', e => { if (e.key.length === 1) heard.value += e.key });"
+        "code.oninput = () => { if (code.value.length === 4) code.outerHTML = '<p>Thank you</p>' }</script>"
+    )
+    await hand.do("input_text", index=hand.index("Keys"), text="abc")
+    assert await hand.js("heard.value") == "abc"
     text = await hand.do("input_text", index=hand.index("Pin"), text="98765")
     assert "holds 3 characters instead" in text
     assert "987" not in text
-
-
-async def test_a_field_that_listens_to_keys_only_gets_keys(hand: Hand) -> None:
-    await hand.open(
-        "<input id=f aria-label=Keys><script>f.addEventListener('beforeinput', e => e.preventDefault());"
-        "f.addEventListener('keydown', e => { if (e.key.length === 1) f.value += e.key })</script>"
-    )
-    await hand.do("input_text", index=hand.index("Keys"), text="abc")
-    assert await hand.js("f.value") == "abc"
-
-
-async def test_a_field_that_goes_with_its_last_character_is_no_failure(hand: Hand) -> None:
-    await hand.open(
-        "<input id=f aria-label=Code><script>"
-        "f.oninput = () => { if (f.value.length === 4) f.outerHTML = '<p>Thank you</p>' }</script>"
-    )
+    assert "instead" not in await hand.do("input_text", index=hand.index("Body"), text="new words")
+    assert await hand.js("rich.textContent") == "new words"
     text = await hand.do("input_text", index=hand.index("Code"), text="1234")
     assert text.startswith("Typed 4 characters into")
     assert "Thank you" in text
@@ -130,12 +120,6 @@ async def test_a_native_picker_says_how_its_value_is_written_and_keeps_it(
     assert await hand.js("f.value") == value
 
 
-async def test_rich_text_takes_text(hand: Hand) -> None:
-    await hand.open("<div id=f contenteditable role=textbox aria-label=Body><b>old</b> words</div>")
-    assert "instead" not in await hand.do("input_text", index=hand.index("Body"), text="new words")
-    assert await hand.js("f.textContent") == "new words"
-
-
 @pytest.mark.parametrize("attribute", ["disabled", "readonly"])
 async def test_a_field_that_cannot_be_typed_into_says_why(hand: Hand, attribute: str) -> None:
     await hand.open(f"<input aria-label=Name {attribute}>")
@@ -157,12 +141,50 @@ async def test_an_option_is_chosen_by_label_or_value(hand: Hand, wanted: object)
     assert await hand.js("[f.value, document.title]") == ["m", "changed"]
 
 
-async def test_several_options_of_a_multiple_select_are_exactly_the_chosen_ones(hand: Hand) -> None:
-    await hand.open(
-        "<select multiple id=f aria-label=Tags><option selected>a<option>b<option>c<option>d</select>"
-    )
-    await hand.do("select_option", index=hand.index("Tags"), options=["b", "d"])
-    assert await hand.js("[...f.selectedOptions].map(o => o.value)") == ["b", "d"]
+LISTS = """
+<select multiple id=tags aria-label=Tags><option selected>a<option>b<option>c<option>d</select>
+<ul id=several role=listbox aria-multiselectable=true aria-label=Several tabindex=0>
+  <li role=option aria-selected=false>a<li role=option aria-selected=true>b
+  <li role=option aria-selected=false>c</ul>
+<button id=file aria-haspopup=menu aria-controls=m>File</button><div id=m role=menu hidden>
+  <div role=menuitem id=to aria-haspopup=menu>Export</div><div id=sub role=menu hidden>
+  <div role=menuitem onclick="document.title = 'exported'">As PDF</div></div></div>
+<input id=own list=l aria-label=Browser><datalist id=l><option value=Firefox><option value=Chrome></datalist>
+<input id=city role=combobox aria-label=City aria-controls=cities><ul id=cities role=listbox></ul>
+<input id=room role=combobox aria-label=Room aria-expanded=false aria-controls=rooms>
+<ul id=rooms role=listbox hidden><li role=option>Cedar<li role=option>Aspen</ul>
+<script>
+  for (const o of several.children) o.onclick = () => { o.ariaSelected = String(o.ariaSelected !== 'true') };
+  file.onclick = () => { m.hidden = false };
+  to.onclick = () => { sub.hidden = false };
+  city.oninput = () => setTimeout(() => { cities.innerHTML = '';
+    for (const name of ['Paris', 'Parma', 'Porto']) if (city.value && name.startsWith(city.value)) {
+      const option = document.createElement('li'); option.role = 'option'; option.textContent = name;
+      option.onclick = () => { city.value = document.title = name }; cities.append(option) } }, 100);
+  const open = (on) => { rooms.hidden = !on; room.ariaExpanded = String(on) };
+  room.onkeydown = ({key, altKey}) => { if (key === 'ArrowDown' && altKey) open(true) };
+  for (const o of rooms.children) o.onclick = () => { room.value = o.innerText.trim(); open(false) };
+</script>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "script", "value"),
+    [
+        ("Tags", ["b", "d"], "[...tags.selectedOptions].map(o => o.value)", ["b", "d"]),
+        ("Several", ["a", "b"], "[...several.children].map(o => o.ariaSelected)", ["true", "true", "false"]),
+        ("File", ["Export", "As PDF"], "document.title", "exported"),
+        ("Browser", ["chrome"], "own.value", "Chrome"),
+        ("City", ["Parma"], "document.title", "Parma"),
+        pytest.param("Room", ["Aspen"], "room.value", "Aspen", marks=pytest.mark.slow),
+    ],
+    ids=["multiple select", "listbox", "menu", "the browser's own", "suggestions", "opened by keys"],
+)
+async def test_options_are_chosen_in_lists_of_any_kind(
+    hand: Hand, name: str, options: list[str], script: str, value: object
+) -> None:
+    await hand.open(LISTS)
+    await hand.do("select_option", index=hand.index(name), options=options)
+    assert await hand.js(script) == value
 
 
 async def test_a_native_list_without_a_name_is_not_called_by_its_options(hand: Hand) -> None:
@@ -222,18 +244,6 @@ async def test_a_list_that_closes_late_after_escape_is_not_opened_again(hand: Ha
     assert await hand.js("list.hidden")
 
 
-async def test_several_options_of_an_aria_listbox_are_clicked(hand: Hand) -> None:
-    await hand.open(
-        "<ul id=list role=listbox aria-multiselectable=true aria-label=Tags tabindex=0>"
-        "<li role=option aria-selected=false>a<li role=option aria-selected=true>b"
-        "<li role=option aria-selected=false>c"
-        "</ul><script>for (const o of list.children) o.onclick = () => {"
-        " o.ariaSelected = String(o.ariaSelected !== 'true') }</script>"
-    )
-    await hand.do("select_option", index=hand.index("Tags"), options=["a", "b"])
-    assert await hand.js("[...list.children].map(o => o.ariaSelected)") == ["true", "true", "false"]
-
-
 async def test_a_list_for_several_choices_is_closed_after_them(hand: Hand) -> None:
     await hand.open(
         COMBOBOX.replace("list.hidden = true; box.ariaExpanded = 'false'", "").replace(
@@ -245,81 +255,30 @@ async def test_a_list_for_several_choices_is_closed_after_them(hand: Hand) -> No
     assert await hand.js("box.textContent") == "ChoosePearApple"
 
 
-async def test_a_menu_is_walked_down(hand: Hand) -> None:
-    await hand.open(
-        "<button id=b aria-haspopup=menu aria-controls=m>File</button><div id=m role=menu hidden>"
-        "<div role=menuitem id=e aria-haspopup=menu>Export</div><div id=s role=menu hidden>"
-        "<div role=menuitem id=p>As PDF</div></div></div><script>b.onclick = () => { m.hidden = false };"
-        " e.onclick = () => { s.hidden = false };p.onclick = () => { document.title = 'exported' }</script>"
-    )
-    await hand.do("select_option", index=hand.index("File"), options=["Export", "As PDF"])
-    assert await hand.js("document.title") == "exported"
-
-
-async def test_a_suggestion_is_typed_for_and_chosen(hand: Hand) -> None:
-    await hand.open(
-        "<input id=f role=combobox aria-label=City aria-controls=list><ul id=list role=listbox></ul><script>"
-        "f.oninput = () => setTimeout(() => { list.innerHTML = '';"
-        "  for (const city of ['Paris', 'Parma', 'Porto']) if (f.value && city.startsWith(f.value)) {"
-        "    const option = document.createElement('li'); option.role = 'option'; option.textContent = city;"
-        "    option.onclick = () => { f.value = city; document.title = city }; list.append(option) } }, 100)"
-        "</script>"
-    )
-    await hand.do("select_option", index=hand.index("City"), options=["Parma"])
-    assert await hand.js("document.title") == "Parma"
-
-
-async def test_a_suggestion_of_the_browser_s_own_list_is_taken(hand: Hand) -> None:
-    await hand.open(
-        "<input id=f list=l aria-label=Browser>"
-        "<datalist id=l><option value=Firefox><option value=Chrome></datalist>"
-    )
-    await hand.do("select_option", index=hand.index("Browser"), options=["chrome"])
-    assert await hand.js("f.value") == "Chrome"
-
-
 async def test_options_of_a_closed_list_ask_to_open_it(hand: Hand) -> None:
     await hand.open("<div role=combobox tabindex=0 aria-label=Fruit>Choose</div>")
     assert "Click it" in await hand.fails("get_options", NotFound, index=hand.index("Fruit"))
 
 
-async def test_a_checkbox_is_brought_into_a_state(hand: Hand) -> None:
-    await hand.open("<label><input type=checkbox id=f> Agree</label>")
+async def test_boxes_radios_and_switches_are_brought_into_a_state_or_say_why_not(hand: Hand) -> None:
+    await hand.open(
+        "<label><input type=checkbox id=f> Agree</label><button>Go</button>"
+        "<label><input type=radio name=r id=a> A</label><label><input type=radio name=r id=b> B</label>"
+        "<div id=light role=switch aria-checked=false tabindex=0 aria-label=Light "
+        "onclick=\"setTimeout(() => { this.ariaChecked = String(this.ariaChecked !== 'true') }, 150)\">Light"
+        "</div><input type=checkbox aria-label=Stuck onclick='event.preventDefault()'>"
+    )
     index = hand.index("Agree")
     assert "is now checked" in await hand.do("set_checked", index=index)
     assert "was checked already" in await hand.do("set_checked", index=index, checked=True)
     assert "is now unchecked" in await hand.do("set_checked", index=index, checked=False)
-    assert await hand.js("f.checked") is False
-
-
-async def test_a_radio_is_chosen_but_not_cleared(hand: Hand) -> None:
-    await hand.open(
-        "<label><input type=radio name=r id=a> A</label><label><input type=radio name=r id=b> B</label>"
-    )
-    await hand.do("set_checked", index=hand.index("A"))
-    await hand.do("set_checked", index=hand.index("B"))
-    assert await hand.js("[a.checked, b.checked]") == [False, True]
+    for name in ("A", "B", "Light"):
+        await hand.do("set_checked", index=hand.index(name))
+    assert await hand.js("[f, a, b].map(box => box.checked)") == [False, False, True]
+    assert await hand.js("light.ariaChecked") == "true"
     error = await hand.fails("set_checked", NotActionable, index=hand.index("B"), checked=False)
     assert "choose another one" in error
-
-
-async def test_an_aria_switch_is_checked_too(hand: Hand) -> None:
-    await hand.open(
-        "<div id=f role=switch aria-checked=false tabindex=0 aria-label=Light "
-        "onclick=\"setTimeout(() => { this.ariaChecked = String(this.ariaChecked !== 'true') }, 150)\">Light"
-        "</div>"
-    )
-    await hand.do("set_checked", index=hand.index("Light"))
-    assert await hand.js("f.ariaChecked") == "true"
-
-
-async def test_a_checkbox_that_does_not_follow_its_click_is_an_error(hand: Hand) -> None:
-    await hand.open("<input type=checkbox aria-label=Stuck onclick='event.preventDefault()'>")
     assert "still unchecked" in await hand.fails("set_checked", NotActionable, index=hand.index("Stuck"))
-
-
-async def test_what_is_no_field_can_be_neither_typed_into_nor_checked(hand: Hand) -> None:
-    await hand.open("<button>Go</button>")
     await hand.fails("input_text", NotActionable, index=hand.index("Go"), text="x")
     await hand.fails("set_checked", NotActionable, index=hand.index("Go"))
 
@@ -627,19 +586,6 @@ async def test_an_option_is_named_once_where_the_box_in_it_is_named_by_its_label
         "<input type=checkbox aria-labelledby=t><span id=t>Sewing</span></label></ul>"
     )
     assert 'option "Sewing"' in hand.told
-
-
-@pytest.mark.slow
-async def test_a_combobox_that_a_click_does_not_open_is_opened_by_keys(hand: Hand) -> None:
-    await hand.open(
-        "<input id=f role=combobox aria-label=Room aria-expanded=false aria-controls=l>"
-        "<ul id=l role=listbox hidden><li role=option>Cedar<li role=option>Aspen</ul><script>"
-        "f.onkeydown = ({key, altKey}) => { if (key === 'ArrowDown' && altKey) open(true) };"
-        "const open = (on) => { l.hidden = !on; f.ariaExpanded = String(on) };"
-        "for (const o of l.children) o.onclick = () => { f.value = o.innerText.trim(); open(false) }</script>"
-    )
-    await hand.do("select_option", index=hand.index("Room"), options=["Aspen"])
-    assert await hand.js("f.value") == "Aspen"
 
 
 @pytest.mark.slow

@@ -1,7 +1,9 @@
-"""Keys sent to the page."""
+"""Keys sent to the page; what is a key, what is a text."""
 
 import anyio
+import pytest
 
+from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.errors import InvalidArguments, NotFound
 from tests.actions.hand import Hand
 from tests.support.site import Site
@@ -87,3 +89,60 @@ async def test_a_text_is_typed_although_a_request_waits_for_a_login(hand: Hand, 
     text = await hand.do("input_text", index=hand.index("Name"), text="Ann")
     assert await hand.js("f.value") == "Ann"
     assert "The browser took no input" in text
+
+
+@pytest.mark.parametrize(
+    ("keys", "combinations"),
+    [
+        ("Enter", ["Enter"]),
+        ("enter", ["Enter"]),
+        ("Control+A", ["Control+a"]),
+        ("ctrl+shift+T", ["Control+Shift+T"]),
+        ("Cmd+Enter", ["Meta+Enter"]),
+        ("ControlOrMeta+c", ["ControlOrMeta+c"]),
+        ("controlormeta+C", ["ControlOrMeta+c"]),
+        ("Control++", ["Control++"]),
+        ("Shift+plus", ["Shift++"]),
+        ("Tab Tab Enter", ["Tab", "Tab", "Enter"]),
+        ("Control+a  Delete", ["Control+a", "Delete"]),
+        ("Esc", ["Escape"]),
+        ("PgDn", ["PageDown"]),
+        ("Alt+Left", ["Alt+ArrowLeft"]),
+        ("F5", ["F5"]),
+        ("Shift", ["Shift"]),
+        ("Numpad7", ["Numpad7"]),
+        ("KeyA", ["KeyA"]),
+        ("Control+A 7 Enter", ["Control+a", "7", "Enter"]),
+        ("g Home", ["g", "Home"]),
+    ],
+)
+def test_keys_are_known_by_their_names(keys: str, combinations: list[str]) -> None:
+    assert parse_keys(keys) == combinations
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "7", "hello", "a b", "C++", "+", "1+1", "one+two", "x = y + z", "  ", "é", "😀", "to be"]
+)
+def test_anything_else_is_a_text(text: str) -> None:
+    assert parse_keys(text) is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "word", "hint"),
+    [
+        ("Contrl+A", "Contrl+A", "Did you mean Control+A?"),
+        ("Entr", "Entr", "Did you mean Enter?"),
+        ("Tab ArowDown", "ArowDown", "Did you mean ArrowDown?"),
+        ("ctrl+shft+T", "ctrl+shft+T", "Did you mean Control+Shift+T?"),
+        ("Control+Entr", "Control+Entr", "Did you mean Control+Enter?"),
+        ("Control+A hello Enter", "hello", "input_text"),
+        ("Enter here", "here", "input_text"),
+    ],
+)
+def test_a_word_that_is_no_key_is_refused_among_keys_and_where_it_looks_like_one(
+    keys: str, word: str, hint: str
+) -> None:
+    with pytest.raises(InvalidArguments, match="is no key") as refused:
+        parse_keys(keys)
+    assert str(refused.value).startswith(f'"{word}" is no key.')
+    assert hint in str(refused.value)

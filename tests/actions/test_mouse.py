@@ -115,14 +115,6 @@ async def test_a_device_scale_and_a_smaller_picture_change_nothing_about_where_a
             assert "outside the picture, which is 800x450" in outside
 
 
-async def test_the_corners_of_the_picture_are_on_it(hand: Hand) -> None:
-    await hand.open(SPY)
-    for at in ("0,0", "1280,720", "[0,0,0,0]", "[1000,1000,1000,1000]"):
-        await hand.do("mouse_click", at=at)
-    clicks = [entry for entry in await hand.js("log") if entry.startswith("click")]
-    assert clicks == ["click,0,1,false,0,0", "click,0,1,false,1279,719"] * 2
-
-
 async def test_a_point_that_is_malformed_or_outside_is_refused_and_the_session_goes_on(hand: Hand) -> None:
     await hand.open(SPY)
     told = await hand.fails("mouse_click", InvalidArguments, at="1300,10")

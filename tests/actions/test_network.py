@@ -46,15 +46,26 @@ def number_of(told: str, text: str) -> int:
     return int(line.split()[0])
 
 
-async def test_each_request_is_one_line_newest_first(listening: Hand, site: Site) -> None:
+async def test_each_request_is_one_line_and_is_shown_with_headers_timing_and_bodies(
+    listening: Hand, site: Site
+) -> None:
     await listening.open(
-        "<img src=/status/404><script>fetch('/echo?page=2', {method: 'POST', body: 'x'})</script>"
+        "<img src=/status/404><script>fetch('/echo?page=2', {method: 'POST', headers: {'X-Shelf': 'B7'},"
+        "body: JSON.stringify({title: 'Emma'})})</script>"
     )
-    lines = lines_of(await listening.do("get_network_requests"))
+    told = await listening.do("get_network_requests")
+    lines = lines_of(told)
     assert re.fullmatch(r"1 GET 200 document /page/\d+ \d+ bytes \d+ ms", lines[-1])
     assert any(re.fullmatch(r"\d POST 200 fetch /echo\?page=2 \d+ bytes \d+ ms", line) for line in lines)
     assert any(re.fullmatch(r"\d GET 404 image /status/404( \d+ bytes)? \d+ ms", line) for line in lines)
-    assert [int(line.split()[0]) for line in lines] == list(range(len(lines), 0, -1))
+    assert [int(line.split()[0]) for line in lines] == list(range(len(lines), 0, -1)), "the newest first"
+    shown = await listening.do("get_network_request", id=number_of(told, "/echo"))
+    assert f"POST {site.url}/echo?page=2 (fetch, tab 1)\n200 OK, HTTP/1.1, " in shown
+    assert re.search(r"\d+ ms \((\w+ \d+(, )?)+\)", shown)
+    assert re.search(r"Request headers:\n(  .*\n)*  X-Shelf: B7\n", shown, re.IGNORECASE)
+    assert 'Request body (16 bytes):\n{"title":"Emma"}\n' in shown
+    assert re.search(r"Response headers:\n(  .*\n)*  Content-Type: text/plain", shown)
+    assert re.search(r"Response body \(\d+ bytes\):\nPOST {'page': \['2'\]} {\"title\":\"Emma\"}", shown)
 
 
 async def test_requests_are_chosen_by_url_method_status_and_type(listening: Hand) -> None:
@@ -103,21 +114,6 @@ async def test_redirects_failures_cache_and_other_tabs_are_told(listening: Hand,
     assert re.search(r"^\d+ GET 200 document /page/\d+ \d+ bytes \d+ ms$", told, re.MULTILINE)
 
 
-async def test_a_request_is_shown_with_headers_timing_and_bodies(listening: Hand, site: Site) -> None:
-    script = (
-        "fetch('/echo', {method: 'POST', headers: {'X-Shelf': 'B7'}, body: JSON.stringify({title: 'Emma'})})"
-    )
-    told = await listening.open(f"<script>{script}</script>")
-    told = await listening.do("get_network_requests")
-    shown = await listening.do("get_network_request", id=number_of(told, "/echo"))
-    assert f"POST {site.url}/echo (fetch, tab 1)\n200 OK, HTTP/1.1, " in shown
-    assert re.search(r"\d+ ms \((\w+ \d+(, )?)+\)", shown)
-    assert re.search(r"Request headers:\n(  .*\n)*  X-Shelf: B7\n", shown, re.IGNORECASE)
-    assert 'Request body (16 bytes):\n{"title":"Emma"}\n' in shown
-    assert re.search(r"Response headers:\n(  .*\n)*  Content-Type: text/plain", shown)
-    assert 'Response body (24 bytes):\nPOST {} {"title":"Emma"}' in shown
-
-
 async def test_the_body_of_a_page_that_was_left_is_still_there(listening: Hand, site: Site) -> None:
     await listening.open("<h1>First page</h1>")
     await listening.do("go_to_url", url=site.other)
@@ -148,24 +144,17 @@ async def test_a_long_or_binary_body_is_saved_whole(
     assert listening.file.read_bytes() == content
 
 
-async def test_a_response_since_the_last_action_counts_as_come(listening: Hand) -> None:
+async def test_a_response_is_waited_for_and_what_came_instead_is_told(listening: Hand) -> None:
     await listening.open("<button onclick=\"fetch('/echo?x=1')\">Ask</button>")
     await listening.do("click_element", index=listening.index("Ask"))
     told = await listening.do("wait_for_response", url="/echo", status="2xx")
-    assert re.match(r"Request \d+ was answered before this call:", told)
+    assert re.match(r"Request \d+ was answered before this call:", told), "since the last action"
     assert "GET 200 fetch /echo?x=1" in told
     assert "GET {'x': ['1']}" in told
-
-
-async def test_a_response_that_is_yet_to_come_is_waited_for(listening: Hand) -> None:
-    await listening.open("<h1>Slow</h1>")
     await listening.js("void setTimeout(() => fetch('/slow?s=0.3&text=at+last', {method: 'POST'}), 100)")
     told = await listening.do("wait_for_response", url="/slow*", method="POST", timeout=8)
     assert re.match(r"Request \d+ was answered:", told)
     assert told.rstrip("</page>\n").endswith("at last")
-
-
-async def test_what_does_not_come_is_told_with_what_came_instead(listening: Hand) -> None:
     await listening.open("<script>fetch('/status/404')</script>")
     wanted = {"url": "/status/404", "status": "200"}
     error = await listening.fails("wait_for_response", DeadlineExceeded, timeout=0.2, **wanted)

@@ -208,17 +208,12 @@ async def test_an_element_larger_than_the_view_is_pictured_as_far_as_it_is_seen(
     await hand.fails("screenshot", InvalidArguments, full_page=True, index=1)
 
 
-async def test_pictures_can_be_switched_off(hand: Hand) -> None:
-    await hand.open(PAGE)
+async def test_pictures_can_come_with_every_result_or_with_none(hand: Hand) -> None:
+    with hand.under(screenshots={"screenshots": "always", "screenshot_max_side": 640}):
+        for action in (hand.open(PAGE), hand.do("get_state")):
+            await action
+            assert hand.picture().size == (640, 360)
     with hand.under(screenshots={"screenshots": "never"}):
         await hand.do("get_state", screenshot=True)
         assert hand.result.attachments == ()
         assert "switched off" in await hand.fails("screenshot", NotActionable)
-
-
-async def test_pictures_can_come_with_every_result(hand: Hand) -> None:
-    with hand.under(screenshots={"screenshots": "always", "screenshot_max_side": 640}):
-        await hand.open(PAGE)
-        assert hand.picture().size == (640, 360)
-        await hand.do("get_state")
-        assert hand.picture().size == (640, 360)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mcp_browser.actions.page_tools import check_arguments
+from mcp_browser.actions.scripting import check_arguments
 from mcp_browser.errors import InvalidArguments
 
 NUMBERS = {"a": {"type": "number"}, "b": {"type": ["number", "null"]}}

@@ -25,14 +25,14 @@ UNSEEN = (
 
 BODY = """<h1></h1><p></p><pre></pre><button onclick="self.clicked = 1"></button><input><textarea></textarea>
 <select><option></option></select><img width=9 height=9 src=data:,><a href="/here"></a>
-<table><tr><th>A<th>B<tr><td><td><button>Plain</button></table>
+<table><caption></caption><tr><th>A<th>B<tr><td><td><button>Plain</button></table>
 <ul><li></ul><iframe srcdoc="<p>"></iframe><div style="position: relative; width: 9em"><button>Under</button>
 <div role=img style="position: absolute; inset: 0; background: red"></div></div>"""
 
 SPEAK = """async text => {
   const put = (selector, doc = document) => { doc.querySelector(selector).textContent = text; };
   document.title = text;
-  for (const selector of ["h1", "p", "pre", "button", "option", "td", "li", "a"]) put(selector);
+  for (const selector of ["h1", "p", "pre", "button", "option", "caption", "td", "li", "a"]) put(selector);
   put("p", document.querySelector("iframe").contentDocument);
   for (const field of document.querySelectorAll("input,textarea")) field.value = field.placeholder = text;
   document.querySelector("input").setAttribute("aria-label", text);
@@ -121,6 +121,9 @@ async def everything(hand: Hand, text: str) -> AsyncIterator[str]:
         ("scroll_to_text", {"text": "Hello"}),
         ("extract_content", {"links": True}),
         ("get_html", {}),
+        ("extract_data", {"output_schema": {"properties": {"name": {"type": "string"}}}}),
+        ("extract_tables", {}),
+        ("extract_tables", {"save": True}),
         ("get_storage", {}),
         ("get_storage", {"key": "key"}),
         ("get_storage", {"key": "none"}),

@@ -1,13 +1,18 @@
-"""Schemas that clients see: closed, short, right."""
+"""Schemas that clients see: closed, short, right; the form of an answer, which is never fetched."""
 
 import json
 from typing import Any, Literal, Optional
 
+import pytest
 from pydantic import BaseModel, Field
 
 from mcp_browser.actions import default_registry
+from mcp_browser.actions.agent import agent_actions
+from mcp_browser.actions.answer_schema import AnswerSchema
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.schema import tool_schema
+from mcp_browser.errors import InvalidArguments
+from tests.support.site import Site
 
 
 class Point(ActionParams):
@@ -100,3 +105,85 @@ class Paid(ActionParams):
 
 def test_a_union_refers_to_no_definition_that_is_inlined() -> None:
     assert "#/$defs" not in json.dumps(tool_schema(Paid))
+
+
+class Item(BaseModel):
+    name: str
+    price: float
+
+
+class Order(BaseModel):
+    items: list[Item]
+    best: Item
+
+
+class Branch(BaseModel):
+    name: str
+    branches: list["Branch"] = []
+
+
+def shown_of(schema: dict[str, Any]) -> dict[str, Any]:
+    """What a model is shown of `data`."""
+    params = agent_actions(schema)["done"].param_model
+    return tool_schema(params)["properties"]["data"]
+
+
+def test_a_model_within_a_model_is_shown_where_it_stands() -> None:
+    shown = shown_of(Order.model_json_schema())
+    assert shown["properties"]["best"]["properties"]["price"] == {"type": "number"}
+    assert shown["properties"]["items"]["items"]["required"] == ["name", "price"]
+    assert "$" not in str(shown)
+
+
+def test_what_is_asked_for_is_checked_with_its_definitions() -> None:
+    form = AnswerSchema(Order.model_json_schema())
+    item = {"name": "a", "price": 1}
+    assert form.problems({"items": [item], "best": item}) == []
+    (problem,) = form.problems({"items": [{**item, "price": "x"}], "best": item})
+    assert problem.startswith("items/0/price")
+
+
+def test_what_stands_within_itself_is_told_by_its_name_and_checked_all_the_way() -> None:
+    schema = Branch.model_json_schema()
+    assert "again like Branch" in str(shown_of(schema))
+    leaf = {"name": 1}
+    (problem,) = AnswerSchema(schema).problems({"name": "a", "branches": [{"name": "b", "branches": [leaf]}]})
+    assert problem.startswith("branches/0/branches/0/name")
+
+
+def test_what_stands_beside_a_reference_counts_too() -> None:
+    schema = {
+        "$defs": {"word": {"type": "string", "title": "Word"}},
+        "properties": {
+            "$ref": {"$ref": "#/$defs/word", "description": "one"},
+            "long": {"$ref": "#/$defs/word", "minLength": 3},
+            "both": {"$ref": "#/$defs/word", "type": ["string", "null"]},
+            "kind": {"const": {"$ref": "#/nothing"}},
+        },
+    }
+    shown = AnswerSchema(schema).shown["properties"]
+    assert shown["$ref"] == {"type": "string", "title": "Word", "description": "one"}
+    assert shown["long"] == {"type": "string", "title": "Word", "minLength": 3}
+    assert shown["both"] == {"allOf": [{"type": "string", "title": "Word"}, {"type": ["string", "null"]}]}
+    assert shown["kind"] == {"const": {"$ref": "#/nothing"}}
+
+
+@pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
+def test_nothing_is_fetched_from_elsewhere(site: Site, keyword: str) -> None:
+    address = site.publish(b'{"type": "string"}', content_type="application/json")
+    before = list(site.requests)
+    with pytest.raises(InvalidArguments, match="which is not in it"):
+        AnswerSchema({"type": "object", "properties": {"a": {keyword: address}}})
+    assert site.requests == before
+
+
+def test_a_schema_that_cannot_be_used_is_refused_at_once() -> None:
+    with pytest.raises(InvalidArguments, match="not in it"):
+        agent_actions({"properties": {"a": {"$ref": "#/$defs/none"}}})
+    with pytest.raises(InvalidArguments, match="not a JSON schema"):
+        agent_actions({"type": "nothing"})
+    doubled = {
+        f"d{i}": {"properties": {key: {"$ref": f"#/$defs/d{i + 1}"} for key in "ab"}} for i in range(40)
+    }
+    with pytest.raises(InvalidArguments, match="too large"):
+        AnswerSchema({"$defs": {**doubled, "d40": {}}, "$ref": "#/$defs/d0"})

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.actions.uploads import allowed_file
+from mcp_browser.actions.files import allowed_file
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.settings import FileSettings, Settings

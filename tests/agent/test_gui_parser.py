@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_browser.actions import default_registry
-from mcp_browser.actions.coordinates import parse_coordinates
+from mcp_browser.actions.mouse import parse_coordinates
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.prompting.gui_parser import (
     MOST_PIXELS,

@@ -9,9 +9,9 @@ import mcp_types as types
 import pytest
 from mcp import Client
 
-from mcp_browser.actions.browser_action import BrowserActionParams
 from mcp_browser.actions.elements import FillFormParams
 from mcp_browser.actions.scripting import EvaluateScriptParams
+from mcp_browser.actions.several import BrowserActionParams
 from mcp_browser.audit import AuditLog, redacted
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession

@@ -6,7 +6,7 @@ Of what a model gives, only text of the page is accepted.
 import math
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -39,11 +39,6 @@ _NUMBER = re.compile(
     r"(?:[eE][-+]?\d{1,3}\b)?(?![^\W_]|[.,]\d)"
 )
 _LETTER = re.compile(r"[^\W_]")
-
-
-def numbers_in(text: str) -> list[int | float]:
-    """The numbers in a text."""
-    return [number for found in _NUMBER.findall(text) if (number := _parsed(found)) is not None]
 
 
 def one_number(text: str) -> int | float | None:
@@ -122,12 +117,10 @@ def plain_schema(schema: Any) -> Schema:
             return plain_schema({**entries(choices[0]), **rest})
     kind = given.get("type")
     if isinstance(kind, list):
-        kinds = [one for one in cast("list[str]", kind) if one != "null"]
-        return {**given, "type": kinds[0] if kinds else "null"}
-    if kind is None:
+        kind = next((one for one in listed(kind) if one != "null"), "null")
+    elif kind is None:
         kind = "object" if "properties" in given else "array" if "items" in given else None
-        return {**given, "type": kind} if kind else given
-    return given
+    return {**given, "type": kind} if kind else given
 
 
 class _Unfit(Exception):
@@ -150,7 +143,7 @@ class Filled:
         if schema.get("type") == "array":
             self.data: Any = self._fill_list(schema, "(the list)", ()) or []
         else:
-            self.data = self._fill_page(schema, labels(root))
+            self.data = self._fill_object(schema, self._of_page(schema, labels(root)))
         del self._sources  # They keep the page's tree.
 
     @property
@@ -158,29 +151,32 @@ class Filled:
         """The number of properties that are missing everywhere."""
         return sum(not why.startswith(IN_SOME) for why in self.missing.values())
 
-    def _fill_page(self, schema: Schema, labels: Thing) -> dict[str, Any]:
-        """Fill an object from data about single things, labels, and weak sources with most properties."""
-        properties = _properties(schema)
-        likely = len(properties) > 1
+    def _of_page(self, schema: Schema, labels: Thing) -> list[tuple[str, Thing]]:
+        """Single things and where they stand: data, labels, then weak sources with most of the properties."""
+        likely = len(_properties(schema)) > 1
         singles = [one for one in self._sources if len(one.things) == 1]
-        said = [(one.where, one.things[0]) for one in singles if not one.weak] + [("label", labels)]
-        said += [
-            (one.where, one.things[0])
-            for one in singles
-            if one.weak and likely and _share(schema, one) > LEAST_SHARE
-        ]
+        weak = [one for one in singles if one.weak and likely and _share(schema, one) > LEAST_SHARE]
+        strong = [one for one in singles if not one.weak]
+        first, last = ([(one.where, one.things[0]) for one in these] for these in (strong, weak))
+        return [*first, ("label", labels), *last]
+
+    def _fill_object(
+        self, schema: Schema, said: Sequence[tuple[str, Thing]], path: str = ""
+    ) -> dict[str, Any]:
+        """Fill an object, each property from the first of the things that has it."""
         filled: dict[str, Any] = {}
-        for name, part in properties.items():
-            names = _names_of(name, part)
+        for name, part in _properties(schema).items():
+            names, at = _names_of(name, part), f"{path}.{name}" if path else name
             has = ((where, thing[one]) for where, thing in said for one in names if one in thing)
             where, values = next(has, NOTHING)
-            if not values and plain_schema(part).get("type") == "array":
+            if not path and not values and plain_schema(part).get("type") == "array":
                 value = self._fill_list(plain_schema(part), name, names)
             else:
-                value = self._fill(part, values, name, where)
+                value = self._fill(part, values, at, where)
             if value is not None:
                 filled[name] = value
-                self.found.setdefault(name, where)
+                if not path:
+                    self.found.setdefault(name, where)
         return filled
 
     def _fill_list(self, schema: Schema, path: str, names: Sequence[str]) -> list[Any] | None:
@@ -196,22 +192,13 @@ class Filled:
         records = [
             record
             for thing in source.things[:MOST_RECORDS]
-            if (record := self._fill_thing(items, thing, below, source.where)) is not None
+            if (record := self._fill_object(items, [(source.where, thing)], below))
         ]
         self.found[path] = f"{source.where}: {counted(len(records), 'record')}"
         has = {f"{below}.{name}" for record in records for name in record}
         for lacked in has & self.missing.keys():
             self.missing[lacked] = IN_SOME + self.missing[lacked]
         return records or None
-
-    def _fill_thing(self, schema: Schema, thing: Thing, path: str, where: str) -> dict[str, Any] | None:
-        filled: dict[str, Any] = {}
-        for name, part in _properties(schema).items():
-            values = next((thing[one] for one in _names_of(name, part) if one in thing), NOTHING[1])
-            value = self._fill(part, values, f"{path}.{name}", where)
-            if value is not None:
-                filled[name] = value
-        return filled or None
 
     def _fill(self, schema: Any, values: Sequence[Any], path: str, where: str) -> Any:
         """Fill a schema with the values under its name; None if they do not fit."""
@@ -228,7 +215,7 @@ class Filled:
         for value in values:
             try:
                 if schema.get("type") == "object":
-                    one = self._fill_thing(schema, _thing(entries(value)), path, where)
+                    one = self._fill_object(schema, [(where, _thing(entries(value)))], path) or None
                 else:
                     one = _converted(schema, value)
                 fitting.setdefault(repr(one), one)
@@ -259,7 +246,6 @@ def _properties(schema: Schema) -> dict[str, Any]:
 
 
 def _share(schema: Schema, source: _Source) -> float:
-    """Which share of the properties a source has."""
     properties = _properties(schema)
     has = sum(not source.names.isdisjoint(_names_of(name, part)) for name, part in properties.items())
     return has / max(1, len(properties))
@@ -320,7 +306,6 @@ def _thing(item: dict[str, Any], deep: int = 0) -> Thing:
 
 
 def _data(root: Element) -> Iterable[_Source]:
-    """The things in the page's schema.org data, by kind."""
     kinds: dict[str, list[Thing]] = {}
     for item in items_in(root):
         kinds.setdefault(type_of(item), []).append(_thing(item))
@@ -332,12 +317,15 @@ def _data(root: Element) -> Iterable[_Source]:
 def _tables(root: Element) -> Iterable[_Source]:
     for number, table in enumerate(tables_in(root), 1):
         where = f"table {number}" + (f" {quoted(table.caption, 60)}" if table.caption else "")
-        if about := ", ".join(filter(None, (table.size if table.is_part else "", table.note))):
+        is_part = table.count is not None or table.columns is not None or table.more
+        if about := ", ".join(filter(None, (table.size if is_part else "", table.note))):
             where += f" ({about})"
         things: list[Thing] = []
-        for at in table.records_at():
+        for row in table.rows[: len(table.rows) - table.foot]:
+            if sum(cell is not None for cell in row) <= 1:
+                continue  # A line over all columns is no record.
             things.append(thing := {})
-            for header, cell in zip(table.headers, table.rows[at], strict=False):
+            for header, cell in zip(table.headers, row, strict=False):
                 # A header in several rows, such as `Contact / Phone`, goes by its last part, too.
                 for name in {_plain(header), _plain(header.rpartition(" / ")[2])}:
                     if cell is not None:
@@ -406,18 +394,22 @@ SAID = "read by the model"
 
 
 async def fill_rest(schema: Schema, filled: Filled, content: str) -> bool:
-    """Add what the task's model reads in the page; return whether it has read it.
+    """Add what the task's model reads in the page's text; return whether it has read it.
 
-    Args:
-        schema: of the whole data, without references.
-        filled: what was found under the exact names.
-        content: the text of the page.
+    The `schema` is that of the whole data, without references; `filled` was found under the exact names.
     """
     model = task_model.get()
-    rest = _missing(schema, filled)
+    plain = plain_schema(schema)
+    if plain.get("type") == "array":
+        rest = plain if filled.data == [] else None
+    else:
+        properties = _properties(plain).items()
+        missed = {name: part for name, part in properties if name not in filled.data}
+        rest = {"type": "object", "properties": missed} if missed else None
     if model is None or rest is None:
         return False
-    given = _Page(content).grounded(await model(rest, content))
+    numbers = frozenset(map(_parsed, _NUMBER.findall(content)))
+    given = _grounded(await model(rest, content), _folded(content), numbers)
     if isinstance(filled.data, list):
         if given and not AnswerSchema(schema).problems(given):
             filled.data = given
@@ -438,41 +430,24 @@ async def fill_rest(schema: Schema, filled: Filled, content: str) -> bool:
     return given is not None
 
 
-def _missing(schema: Schema, filled: Filled) -> Schema | None:
-    """A schema of what is missing: the list, or properties of the object."""
-    schema = plain_schema(schema)
-    if schema.get("type") == "array":
-        return schema if filled.data == [] else None
-    properties = cast("dict[str, Any]", schema.get("properties", {}))
-    missed = {name: part for name, part in properties.items() if name not in filled.data}
-    return {"type": "object", "properties": missed} if missed else None
-
-
-class _Page:
-    """The text of a page, to check a model's data against."""
-
-    def __init__(self, text: str) -> None:
-        self._text = _folded(text)
-        self._numbers = frozenset(numbers_in(text))
-
-    def grounded(self, value: Any) -> Any:
-        """The value with only what stands in the page, or None; truth values do not."""
-        match value:
-            case bool():
-                return None
-            case str():
-                return value if _folded(value) and _folded(value) in self._text else None
-            case int() | float():
-                return value if value in self._numbers else None
-            case list():
-                parts = [self.grounded(one) for one in cast("list[Any]", value)]
-                return [one for one in parts if one is not None] or None
-            case dict():
-                given = cast("dict[str, Any]", value)
-                own = {name: self.grounded(one) for name, one in given.items()}
-                return {name: one for name, one in own.items() if one is not None} or None
-            case _:
-                return None
+def _grounded(value: Any, text: str, numbers: Collection[object]) -> Any:
+    """The value with only what stands in the page's text, or None; truth values do not."""
+    match value:
+        case bool():
+            return None
+        case str():
+            return value if _folded(value) and _folded(value) in text else None
+        case int() | float():
+            return value if value in numbers else None
+        case list():
+            parts = [_grounded(one, text, numbers) for one in cast("list[Any]", value)]
+            return [one for one in parts if one is not None] or None
+        case dict():
+            given = cast("dict[str, Any]", value)
+            own = {name: _grounded(one, text, numbers) for name, one in given.items()}
+            return {name: one for name, one in own.items() if one is not None} or None
+        case _:
+            return None
 
 
 def _folded(text: str) -> str:

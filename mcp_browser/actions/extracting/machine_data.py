@@ -3,7 +3,7 @@
 import contextlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from lxml import etree, html
@@ -28,29 +28,34 @@ def text_of(element: Element, *, gone: bool = True) -> str:
     """The text of an element on one line, else of its pictures; without `gone`, not what is struck out."""
     parts: list[str] = []
     pictures: list[str] = []
-    skipping: Element | None = None
-    for event, node in etree.iterwalk(element, events=("start", "end")):
-        tag = node.tag
-        if event == "start":
-            if skipping is None and not gone and tag in _GONE and node is not element:
-                skipping = node
-            if skipping is None:
-                parts += ("" if tag in _INLINE else " ", node.text or "" if isinstance(tag, str) else "")
-                if tag == "img":
-                    pictures.append(node.get("alt") or "")
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, node in walk:
+        parts.append("" if node.tag in _INLINE else " ")
+        if event == "end":
+            parts.append((node is not element and node.tail) or "")
+        elif not gone and node.tag in _GONE and node is not element:
+            walk.skip_subtree()
         else:
-            if skipping is node:
-                skipping = None
-            if skipping is None:
-                parts.append("" if tag in _INLINE else " ")
-                if node is not element:
-                    parts.append(node.tail or "")
+            parts.append(node.text or "")
+            if node.tag == "img":
+                pictures.append(node.get("alt") or "")
     return " ".join("".join(parts).split()) or " ".join(" ".join(pictures).split())
 
 
 def elements(root: Element) -> Iterator[Element]:
     """The elements of a tree, in their order, without comments."""
     return root.iter(etree.Element)
+
+
+def inside(element: Element, ends: Callable[[Element], bool]) -> Iterator[Element]:
+    """The elements in one, in their order, but not those in elements for which `ends` holds."""
+    rest = [*reversed(element)]
+    while rest:
+        below = rest.pop()
+        if isinstance(below.tag, str):
+            yield below
+            if not ends(below):
+                rest += reversed(below)
 
 
 def role(element: Element) -> str:
@@ -75,9 +80,7 @@ ABOUT_THE_SITE = frozenset(
 _SCHEMA = re.compile(r"https?://schema\.org/")
 _NAMES = ("name", "@value", "url", "@id")
 _ADDRESS = {
-    "a": "href",
-    "area": "href",
-    "link": "href",
+    **dict.fromkeys(("a", "area", "link"), "href"),
     "time": "datetime",
     "data": "value",
     "object": "data",
@@ -91,9 +94,7 @@ def items_in(root: Element) -> list[dict[str, Any]]:
         with contextlib.suppress(ValueError, RecursionError):
             found += _items(json.loads(script.text or ""))
         script.drop_tree()
-    microdata = (
-        _item(one) for one in elements(root) if one.get("itemscope") is not None and not one.get("itemprop")
-    )
+    microdata = (_item(one) for one in elements(root) if _is_thing(one) and not one.get("itemprop"))
     return [*found, *(item for item in microdata if item.keys() - {"@type"})]
 
 
@@ -147,19 +148,16 @@ def _items(data: Any, deep: int = 0) -> Iterator[dict[str, Any]]:
 def _item(scope: Element, deep: int = 0) -> dict[str, Any]:
     """A thing of microdata, as JSON-LD would say it."""
     item: dict[str, Any] = {"@type": (scope.get("itemtype") or "").partition(" ")[0]}
-    rest = [*reversed(scope)] if deep < MOST_DEEP else []
-    while rest:
-        below = rest.pop()
-        if not isinstance(below.tag, str):
-            continue
-        is_thing = below.get("itemscope") is not None
+    for below in inside(scope, _is_thing) if deep < MOST_DEEP else ():
         if names := (below.get("itemprop") or "").split():
-            value = _item(below, deep + 1) if is_thing else _value(below)
+            value = _item(below, deep + 1) if _is_thing(below) else _value(below)
             for name in names:
                 item.setdefault(name, []).append(value)
-        if not is_thing:
-            rest += reversed(below)
     return item
+
+
+def _is_thing(element: Element) -> bool:
+    return element.get("itemscope") is not None
 
 
 def _value(element: Element) -> str:

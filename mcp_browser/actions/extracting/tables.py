@@ -2,11 +2,11 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from operator import itemgetter
 
-from mcp_browser.actions.extracting.machine_data import Element, elements, role, text_of
+from mcp_browser.actions.extracting.machine_data import Element, elements, inside, role, text_of
 from mcp_browser.text import counted
 
 MOST_CELLS = 500_000  # How many cells of a table are read
@@ -63,11 +63,6 @@ class Table:
         return len(self.headers) or max(map(len, self.rows), default=0)
 
     @property
-    def is_part(self) -> bool:
-        """Whether it has more than is here."""
-        return self.count is not None or self.columns is not None or self.more
-
-    @property
     def size(self) -> str:
         """How many rows and columns are here, and how many more there are."""
         rows, columns = counted(len(self.rows), "row"), counted(self.width, "column")
@@ -76,15 +71,6 @@ class Table:
         elif self.more:
             rows = f"{rows} in the page, more come as it is scrolled"
         return f"{rows}, {columns}" + (f" of {self.columns:,}" if self.columns is not None else "")
-
-    def records_at(self) -> list[int]:
-        """Which rows are records: not those of the foot, nor a line over all columns."""
-        rows = self.rows[: len(self.rows) - self.foot]
-        return [at for at, row in enumerate(rows) if sum(cell is not None for cell in row) > 1]
-
-    def first(self, most: int) -> "Table":
-        """The same table with its first rows alone."""
-        return replace(self, rows=self.rows[:most], foot=0)
 
     def names(self) -> list[str]:
         """A name for each column, no two alike."""
@@ -207,14 +193,19 @@ def _texts(element: Element, axis: str) -> float:
 
 
 def _read(element: Element) -> _Part | None:
-    is_html = element.tag == "table" and not role(element)
-    lines = sorted(_html_lines(element) if is_html else _role_lines(element), key=lambda line: line.part)
+    if element.tag == "table" and not role(element):
+        lines = [
+            (_part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")])
+            for row in inside(element, _is_table)
+            if row.tag == "tr"
+        ]
+    else:
+        lines = _role_lines(element)
+    lines.sort(key=itemgetter(0))
     # In a part of its own, a head is above and a foot below, wherever it is written.
     grid = [(part, row) for (part, _), row in zip(lines, _merged(lines), strict=False)]
-    while grid and not any(cell and cell.text for cell in grid[-1][1]):
-        grid.pop()
-    begin = next((at for at, (_, row) in enumerate(grid) if any(cell and cell.text for cell in row)), 0)
-    grid = grid[begin:]
+    written = [at for at, (_, row) in enumerate(grid) if any(cell and cell.text for cell in row)]
+    grid = grid[written[0] : written[-1] + 1] if written else []
     # Lines over all columns name the table.
     titles: list[str] = []
     while len(grid) > 1 and _is_line(grid[0][1]) and grid[0][0] == HEAD:
@@ -223,7 +214,10 @@ def _read(element: Element) -> _Part | None:
     said = (text for one in element.iter("caption") if (text := text_of(one)))
     caption = next(said, label) or ". ".join(titles)
     head = 0
-    while head < len(grid) and (grid[head][0] == HEAD or _all_headers(grid[head][1])):
+    for part, row in grid:
+        filled = {id(cell): cell for cell in row if cell and cell.text}
+        if part != HEAD and not (len(filled) > 1 and all(cell.is_header for cell in filled.values())):
+            break
         head += 1
     # Fields by which rows are filtered.
     while 0 < head < len(grid) and not any(cell and cell.text for cell in grid[head][1]):
@@ -248,10 +242,10 @@ def _table(part: _Part) -> Table | None:
     """The table without empty columns and repeated headers; None where nothing is left."""
     if part.weak or not part.rows:
         return None
-    names = [
-        _joined(row[at] for row in part.head if at < len(row) and not _is_line(row))
-        for at in range(part.width)
-    ]
+    names: list[str] = []
+    for at in range(part.width):
+        cells = [row[at] for row in part.head if at < len(row) and not _is_line(row)]
+        names.append(" / ".join(dict.fromkeys(cell.text for cell in cells if cell and cell.text)))
     last = [name.rpartition(" / ")[2] for name in names]
     rows: list[Row] = []
     foot = 0
@@ -307,41 +301,10 @@ def _note(element: Element, caption: str) -> str:
     return note if len(note) <= LONGEST_NOTE and note not in caption else ""
 
 
-def _all_headers(row: Row) -> bool:
-    filled = {id(cell): cell for cell in row if cell and cell.text}
-    return len(filled) > 1 and all(cell.is_header for cell in filled.values())
-
-
-def _joined(cells: Iterable[Cell | None]) -> str:
-    return " / ".join(dict.fromkeys(cell.text for cell in cells if cell and cell.text))
-
-
 HEAD, BODY, FOOT = range(3)
 """The parts of a table, from above."""
 
-
-class _Line(NamedTuple):
-    """A row as it is written: its part of the table, and its cells, still without their texts."""
-
-    part: int
-    cells: list[Cell]
-
-
-def _own(element: Element) -> Iterator[Element]:
-    """What is in a table, but not in a table within it."""
-    rest = [*reversed(element)]
-    while rest:
-        below = rest.pop()
-        if isinstance(below.tag, str):
-            yield below
-            if not _is_table(below):
-                rest += reversed(below)
-
-
-def _html_lines(element: Element) -> Iterator[_Line]:
-    for row in _own(element):
-        if row.tag == "tr":
-            yield _Line(_part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")])
+Line = tuple[int, list[Cell]]  # A row as it is written: its part, and its cells, still without their texts
 
 
 def _part_of(row: Element) -> int:
@@ -353,74 +316,73 @@ def _place(cell: Element) -> Cell:
     """A cell, by its role or its tag, without its text."""
     given = role(cell)
     is_header = given in _HEADERS if given in _CELLS else cell.tag == "th"
-    across = _span(cell, "aria-colspan" if cell.get("aria-colspan") else "colspan")
-    down = _span(cell, "aria-rowspan" if cell.get("aria-rowspan") else "rowspan")
+    across, down = (
+        max(1, min(_said(cell, f"aria-{name}" if cell.get(f"aria-{name}") else name) or 1, MOST_SPANNED))
+        for name in ("colspan", "rowspan")
+    )
     return Cell(cell, "", is_header, across, down, _said(cell, "aria-colindex"))
 
 
-def _role_lines(element: Element) -> list[_Line]:
+def _role_lines(element: Element) -> list[Line]:
     """Rows by roles; parts of a row, as of fixed columns, are joined by their row number.
 
     Cells go into the columns that they name: one may be missing, and not all columns need be in the page.
     """
     rows: dict[object, list[Cell]] = {}
     parts: dict[object, int] = {}
-    for row in _own(element):
+    for row in inside(element, _is_table):
         if role(row) == "row" or (row.tag == "tr" and not role(row)):
-            cells = [_place(cell) for cell in _own(row) if _is_cell(cell)]
+            cells = [
+                _place(cell)
+                for cell in inside(row, _is_table)
+                if (given := role(cell)) in _CELLS or (cell.tag in ("td", "th") and not given)
+            ]
             key = row.get("aria-rowindex") or row
             rows.setdefault(key, []).extend(cells)
             parts[key] = max(parts.get(key, HEAD), _part_of(row))
     begins = {cell.column for cells in rows.values() for cell in cells}
     said = sorted(column for column in begins if column is not None)
     at = {column: number for number, column in enumerate(said)}
-    lines: list[_Line] = []
+    lines: list[Line] = []
     above = True
     for key in sorted(rows, key=lambda key: int(key) if isinstance(key, str) and key.isdecimal() else 0):
         cells = rows[key]
         if None not in begins:
-            cells = [_placed(cell, at) for cell in sorted(cells, key=lambda cell: cell.column or 0)]
+            cells = [
+                replace(
+                    cell,
+                    column=at[begin],
+                    across=max(1, sum(begin <= column < begin + cell.across for column in said)),
+                )
+                for begin, cell in sorted(((cell.column or 0, cell) for cell in cells), key=itemgetter(0))
+            ]
         else:
             cells = [replace(cell, column=None) for cell in cells]
         above = above and all(role(cell.element) == "columnheader" for cell in cells)
-        lines.append(_Line(HEAD if above and cells else parts[key], cells))
+        lines.append((HEAD if above and cells else parts[key], cells))
     return lines
 
 
-def _is_cell(element: Element) -> bool:
-    given = role(element)
-    return given in _CELLS or (element.tag in ("td", "th") and not given)
-
-
-def _placed(cell: Cell, at: dict[int, int]) -> Cell:
-    """A cell by the number of its column among those in the page."""
-    begin = cell.column or 0
-    across = sum(begin <= column < begin + cell.across for column in at)
-    return replace(cell, column=at[begin], across=max(1, across))
-
-
-def _span(cell: Element, name: str) -> int:
-    return max(1, min(_said(cell, name) or 1, MOST_SPANNED))
-
-
-def _merged(lines: Iterable[_Line]) -> list[Row]:
+def _merged(lines: Iterable[Line]) -> list[Row]:
     """Rows in which a merged cell stands wherever it reaches."""
     grid: list[Row] = []
     reaching: dict[int, tuple[Cell, int]] = {}  # By column: a cell from above, and for how many rows more
     size = 0
-    part = HEAD
-    for line in lines:
-        if line.part != part:
+    last = HEAD
+    for part, cells in lines:
+        if part != last:
             # No cell reaches out of its part.
-            reaching, part = {}, line.part
+            reaching, last = {}, part
         row: dict[int, Cell] = {column: cell for column, (cell, _) in reaching.items()}
         reaching = {column: (cell, more - 1) for column, (cell, more) in reaching.items() if more > 1}
         column = 0
-        for place in line.cells:
+        for place in cells:
             column = place.column if place.column is not None else column
             while column in row:
                 column += 1
-            cell = replace(place, text=_cell_text(place.element))
+            # Of a box to check, how it is checked.
+            checked = {"true": "[x]", "false": "[ ]"}.get(place.element.get("aria-checked") or "", "")
+            cell = replace(place, text=text_of(place.element) or checked)
             for _ in range(cell.across):
                 row[column] = cell
                 if cell.down > 1:
@@ -431,8 +393,3 @@ def _merged(lines: Iterable[_Line]) -> list[Row]:
             break
         grid.append(tuple(row.get(at) for at in range(max(row, default=-1) + 1)))
     return grid
-
-
-def _cell_text(cell: Element) -> str:
-    """The text of a cell; of one that is a box to check, how it is checked."""
-    return text_of(cell) or {"true": "[x]", "false": "[ ]"}.get(cell.get("aria-checked") or "", "")

@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 from pydantic import ValidationError
 
+from mcp_browser.actions.files import files_to_give
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.result import ActionContext
-from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.agent import assembly
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder, new_task_id
