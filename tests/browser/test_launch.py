@@ -1,5 +1,6 @@
 """Which browser is found, and with what it is started."""
 
+import json
 import os
 import re
 import sys
@@ -52,7 +53,8 @@ def playwright_build(folder: Path, build: str) -> Path:
     """One of Playwright's builds in its folder, as far as a look at the disk goes."""
     package = launch.driver_package()
     assert package is not None
-    revision = launch._wanted_revision(package, build)
+    listed = json.loads((package / "browsers.json").read_text("utf-8"))["browsers"]
+    revision = next(entry["revision"] for entry in listed if entry["name"] == build)
     home = folder / f"{build.replace('-', '_')}-{revision}"
     places = {
         "chromium": "chrome-linux64/chrome",

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from mcp_browser.browser.process.divide.profile_client import LOCK
 from mcp_browser.browser.process.profile import (
     CHROMIUM_LOCK,
-    OWN_LOCK,
     ProfileLock,
     profile_folder,
     profile_holder,
@@ -151,7 +151,7 @@ def test_a_lock_with_a_number_that_no_process_has_holds_nothing(tmp_path: Path) 
 
 
 async def test_our_own_lock_holds_and_ends_with_its_process(tmp_path: Path) -> None:
-    with process(HOLD, str(tmp_path / OWN_LOCK)) as other:
+    with process(HOLD, str(tmp_path / LOCK)) as other:
         with pytest.raises(ProfileInUse):
             await ProfileLock(tmp_path).acquire()
         assert profile_holder(tmp_path) is None or not profile_holder(tmp_path).alive  # pyright: ignore[reportOptionalMemberAccess]

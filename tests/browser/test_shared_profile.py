@@ -13,8 +13,7 @@ import anyio
 import pytest
 import pytest_asyncio
 
-from mcp_browser.browser.process.divide.shared_profile import sharers_of
-from mcp_browser.browser.process.profile import profile_holder
+from mcp_browser.browser.process.profile import profile_holder, sharers_of
 from mcp_browser.errors import ProfileInUse
 from mcp_browser.settings import BrowserSettings, EgressSettings, ToolSettings
 from tests.browser.conftest import Hand, another, browsing, managing, shown, until
