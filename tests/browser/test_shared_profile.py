@@ -234,6 +234,7 @@ async def test_session_cookies_that_end_are_told_as_lost(tmp_path: Path, site: S
             if "run-driver" in process.command and pid not in before:
                 pids["driver"] = pid
         os.kill(pids[killed], signal.SIGKILL)
+        await until(lambda: server.session.tab_in_use is None)
         told = await server.open(page)
         (notice,) = (notice for notice in told.notices if "started again" in notice)
         assert "Session cookies are lost" in notice
