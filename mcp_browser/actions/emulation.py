@@ -8,8 +8,8 @@ from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, fie
 
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext
-from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.emulation import Emulation, Geolocation, Network, Overrides
+from mcp_browser.browser.process.launch import find_device
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.settings.values import LOCALE

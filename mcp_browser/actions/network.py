@@ -17,7 +17,7 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, Attachment, list_part
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
 from mcp_browser.browser.files.filenames import size_text
-from mcp_browser.browser.network.exchange import Exchange, RedactedExchange, redact
+from mcp_browser.browser.network.exchange import Exchange, RedactedExchange, make_har, redact
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.network.routes import MockAnswer, Routes, UrlPattern
 from mcp_browser.errors import DeadlineExceeded
@@ -293,9 +293,6 @@ async def export_har(
     name: str | None = Field(None, description="file name"),
 ) -> ActionResult:
     """Save the recorded requests as a HAR file."""
-    # Imported late: only who asks for an archive needs it.
-    from mcp_browser.browser.network.har import make_har  # noqa: PLC0415
-
     log = await ctx.session.plugin(NetworkLog)
     exchanges = [*filter(_matcher(url), log.exchanges())]
     await asyncio.gather(*map(log.complete, exchanges))

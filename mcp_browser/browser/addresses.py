@@ -1,5 +1,6 @@
 """Which addresses may be opened; completes informal ones."""
 
+import contextlib
 import ipaddress
 import re
 from urllib.parse import urljoin, urlsplit
@@ -92,7 +93,9 @@ def _from_bare_host(address: str) -> str:
         port = port.removeprefix(":")
     else:
         host, _, port = authority.lower().partition(":")
-    if _is_ip(host) or host == "localhost" or host.endswith(".localhost"):
+    with contextlib.suppress(ValueError):
+        if host != "localhost" and not host.endswith(".localhost"):
+            ipaddress.ip_address(host)
         return f"http://{address}"
     if not _HOST.fullmatch(host):
         raise NavigationError(
@@ -110,56 +113,32 @@ def _from_bare_host(address: str) -> str:
 
 
 def _with_scheme(scheme: str, address: str, settings: Settings) -> str:
+    kind, hint, shown = BlockedUrl, "Use an http:// or https:// address.", address[:200]
     match scheme:
         case "http" | "https":
-            if not _is_web_address(address):
-                raise NavigationError(
-                    f'"{address}" is not a valid address.', hint="Give one such as https://example.com/."
-                )
-            return address
+            with contextlib.suppress(ValueError):
+                parts = urlsplit(address.replace(MARK, ""))
+                if parts.hostname and parts.port != 0 and not re.search(r"\s", parts.netloc):
+                    return address
+            raise NavigationError(
+                f'"{address}" is not a valid address.', hint="Give one such as https://example.com/."
+            )
         case "about":
             if address.lower().partition("#")[0] == "about:blank":
                 return address
-            raise BlockedUrl(
-                f"{address} is not opened: it is one of the browser's own pages.", hint="Try about:blank."
-            )
+            why, hint, shown = "it is one of the browser's own pages", "Try about:blank.", address
         case "data":
             if _DATA_TYPES.match(address):
                 return address
-            raise BlockedUrl(
-                f"{address[:60]} is not opened: only text and pictures are, as data: addresses.",
-                hint="Use data:text/html,… or data:text/plain,….",
-            )
+            why, shown = "only text and pictures are, as data: addresses", address[:60]
+            hint = "Use data:text/html,… or data:text/plain,…."
         case "file":
             if settings.files.allow_file_urls:
                 return address
-            raise BlockedUrl(
-                f"{address} is not opened: files of this machine are blocked.",
-                hint="The setting --allow-file-urls lifts the rule; upload_file needs no file: address.",
-            )
+            why, shown = "files of this machine are blocked", address
+            hint = "The setting --allow-file-urls lifts the rule; upload_file needs no file: address."
         case _ if scheme in _REFUSED:
-            raise BlockedUrl(
-                f"{address[:200]} is not opened: {_REFUSED[scheme]}.",
-                hint="Use an http:// or https:// address.",
-            )
+            why = _REFUSED[scheme]
         case _:
-            raise NavigationError(
-                f"{address[:200]} is not opened: browsers do not know {scheme}: addresses.",
-                hint="Use an http:// or https:// address.",
-            )
-
-
-def _is_web_address(address: str) -> bool:
-    try:
-        parts = urlsplit(address.replace(MARK, ""))
-        return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", parts.netloc)
-    except ValueError:
-        return False
-
-
-def _is_ip(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
+            kind, why = NavigationError, f"browsers do not know {scheme}: addresses"
+    raise kind(f"{shown} is not opened: {why}.", hint=hint)

@@ -16,9 +16,7 @@ Command = Literal["copy", "cut", "paste"]
 
 _FIELDS = {"ctrl": "Control", "shift": "Shift", "meta": "Meta"}
 _KEY_CODES = {"insert": 45, "delete": 46}
-
 _MODIFIERS = frozenset(("Control", "Shift", "Alt", "Meta"))
-
 _KEYS: Mapping[Command, str] = {
     "copy": "Control+c Meta+c Control+insert",
     "cut": "Control+x Meta+x Shift+delete",

@@ -35,11 +35,8 @@ NETWORKS: Mapping[Network, tuple[float, float, float]] = {
 
 TOUCHES = 5
 
-_MOTION: Mapping[bool | None, Literal["reduce", "no-preference", "null"]] = {
-    True: "reduce",
-    False: "no-preference",
-    None: "null",
-}
+_Motion = Literal["reduce", "no-preference", "null"]
+_MOTION: Mapping[bool | None, _Motion] = {True: "reduce", False: "no-preference", None: "null"}
 
 
 class Geolocation(Frozen):
@@ -159,8 +156,7 @@ class Emulation(SessionPlugin):
             turned = {"screenOrientation": {"angle": angle, "type": kind}} if mobile else {}
             commands.append(("Emulation.setDeviceMetricsOverride", {**metrics, "mobile": mobile, **turned}))
         if wanted.touch != before.touch:
-            on = bool(wanted.touch)
-            touching = {"enabled": on, **({"maxTouchPoints": TOUCHES} if on else {})}
+            touching = {"enabled": True, "maxTouchPoints": TOUCHES} if wanted.touch else {"enabled": False}
             commands.append(("Emulation.setTouchEmulationEnabled", touching))
         if (wanted.user_agent, wanted.locale) != (before.user_agent, before.locale):
             agent = wanted.user_agent or own.get("user_agent", "")

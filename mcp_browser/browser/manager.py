@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
-from mcp_browser.browser.concurrency import added, begin, finish
+from mcp_browser.browser.concurrency import begin, finish
 from mcp_browser.browser.process.pool import ContextPool
 from mcp_browser.errors import ActionError
 from mcp_browser.settings import Settings
@@ -36,7 +36,7 @@ class BrowserManager:
         self.start, self.ready = self.pool.start, self.pool.ready
         self.default: BrowserSession | None = None  # The session of `default_session`, if there is one now
         self._sessions: dict[BrowserSession, None] = {}
-        self._file_listeners: list[FileListener] = []
+        self.file_listeners: list[FileListener] = []  # Called for each file of a session added or removed
         self.when_new: list[SessionListener] = []  # Called with each new session before it opens
         self.when_ended: list[SessionListener] = []  # Called with each session that has ended
 
@@ -110,10 +110,6 @@ class BrowserManager:
     def sessions(self) -> "tuple[BrowserSession, ...]":
         return tuple(self._sessions)
 
-    def listen_to_files(self, listener: "FileListener") -> Callable[[], None]:
-        """Call `listener` for each file of a session added or removed; the function returned removes it."""
-        return added(self._file_listeners, listener)
-
     async def close(self) -> None:
         """Close every session, browser and the driver, but no browser that others started."""
         self.pool.closed = True
@@ -134,5 +130,5 @@ class BrowserManager:
             listener(session)
 
     def _file_changed(self, session: "BrowserSession", uri: str) -> None:
-        for listener in list(self._file_listeners):
+        for listener in list(self.file_listeners):
             listener(session, uri)

@@ -58,15 +58,9 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
 
     shot = Shot(shot) if isinstance(shot, bytes) else shot
     with Image.open(io.BytesIO(shot.raw)) as opened:
-        as_it_is = (
-            not shot.covers
-            and not labels
-            and cursor is None
-            and (opened.format or "").lower() == format
-            and max(opened.size) <= max_side
-            and len(shot.raw) <= max_bytes
-        )
-        if as_it_is:
+        is_drawn_on = shot.covers or labels or cursor is not None
+        fits = max(opened.size) <= max_side and len(shot.raw) <= max_bytes
+        if fits and not is_drawn_on and (opened.format or "").lower() == format:
             return Picture(data=shot.raw, format=format, width=opened.width, height=opened.height)
         image = opened.convert("RGB")
     paint_over(image, shot)

@@ -65,15 +65,13 @@ class VideoWriter:
         """End the video `at` seconds; False if it has no picture, and so no file."""
         with self._lock:
             self._closed = True
-            if self._output is None or self._last is None:
+            if self._last is None:
                 return False
-            picture, last = self._last
             # A picture lasts until the next one comes.
-            if round(at * 1000) > last:
-                self._add(picture, round(at * 1000))
+            if round(at * 1000) > self._last[1]:
+                self._add(self._last[0], round(at * 1000))
             self._output.mux(self._stream.encode(None))
             self._output.close()
-            self._output = None
             return True
 
     def _add(self, picture: bytes, milliseconds: int) -> None:
@@ -127,9 +125,6 @@ class _Video:
         self._fps = fps
         self._begun = time.monotonic()
         self._full = asyncio.Event()
-
-    async def begin(self) -> None:
-        """Begin with the first picture of `follow`."""
 
     async def follow(self) -> None:
         """Record until the video has reached its size limit."""
@@ -240,9 +235,7 @@ class Recordings(SessionPlugin):
         """Record from the start if the settings want that; a trace ends with its browser."""
         trace = self._under_way.get("trace")
         if isinstance(trace, _Trace) and trace.context is not context:
-            self._drop("trace")
-            self._session.artifacts.abandon(trace.file)
-            self._notices.append("The trace was lost with the browser.")
+            self._drop("trace", "The trace was lost with the browser.")
         wanted = self._settings.record
         if wanted != "none" and wanted not in self._under_way:
             try:
@@ -270,9 +263,7 @@ class Recordings(SessionPlugin):
     async def _discard(self, why: str) -> None:
         trace = self._under_way.get("trace")
         if isinstance(trace, _Trace):
-            self._drop("trace")
-            self._session.artifacts.abandon(trace.file)
-            self._notices.append(f"{why}, which a trace would show: the trace was discarded. {INSTEAD}")
+            self._drop("trace", f"{why}, which a trace would show: the trace was discarded. {INSTEAD}")
             await trace.discard()
 
     async def start(
@@ -307,10 +298,10 @@ class Recordings(SessionPlugin):
             recording = _Video(self._session, file, size=size, fps=fps)
         self._under_way[kind] = recording
         try:
-            await recording.begin()
+            if isinstance(recording, _Trace):
+                await recording.begin()
         except BaseException:
             self._drop(kind)
-            files.abandon(file)
             raise
         self._limits[kind] = limit = begin(self._keep_within_limits(kind, recording))
         limit.add_done_callback(self._ending.discard)
@@ -358,7 +349,6 @@ class Recordings(SessionPlugin):
         await self._end(kind, why)
 
     async def _until_written(self) -> None:
-        """Wait for recordings that are ending at their limits."""
         if self._ending:
             await asyncio.wait(self._ending)
 
@@ -375,7 +365,8 @@ class Recordings(SessionPlugin):
         if (limit := self._limits.get(kind)) is not None:
             limit.cancel()
             await asyncio.wait({limit})
-        self._drop(kind)
+            self._limits.pop(kind, None)
+        self._under_way.pop(kind, None)
         files = self._session.artifacts
         try:
             await recording.finish()
@@ -384,10 +375,12 @@ class Recordings(SessionPlugin):
             files.abandon(recording.file)
             raise
 
-    def _drop(self, kind: Kind) -> None:
-        self._under_way.pop(kind, None)
+    def _drop(self, kind: Kind, *notices: str) -> None:
+        """Forget a recording, without a file."""
         if (limit := self._limits.pop(kind, None)) is not None:
             limit.cancel()
+        self._session.artifacts.abandon(self._under_way.pop(kind).file)
+        self._notices += notices
 
 
 def check(settings: Settings) -> None:

@@ -105,7 +105,7 @@ class Screencast:
             self.end()
         elif self._running is None:
             self._running = begin(self._run(self._tab.cdp, after=self._stopped))
-            self._running.add_done_callback(self._on_end)
+            self._running.add_done_callback(lambda task: self.end() if task is self._running else None)
         elif first is None:
             # The current frame was not sent yet, or not with all covers.
             self._news.set()
@@ -124,10 +124,6 @@ class Screencast:
             self._watchers.pop().giving.close()
         self._stop()
 
-    def _on_end(self, task: asyncio.Task[None]) -> None:
-        if task is self._running:
-            self.end()
-
     def _stop(self) -> None:
         running, self._running, self._last = self._running, None, None
         if running is not None:
@@ -137,8 +133,6 @@ class Screencast:
     async def _run(self, cdp: CDPSession, after: asyncio.Task[None] | None) -> None:
         if after is not None:
             await asyncio.wait({after})
-        self._came = None
-        self._unacknowledged.clear()
         cdp.on("Page.screencastFrame", self._on_frame)
         try:
             looks = deque([await self._look()])
@@ -175,20 +169,14 @@ class Screencast:
         """Make the browser send the current frame, then each change. Raises PlaywrightError: it is gone."""
         wanted = self._settings.screenshots
         side = wanted.screenshot_max_side
+        form = {"format": "jpeg", "quality": wanted.screenshot_quality, "maxWidth": side, "maxHeight": side}
         while True:
             try:
                 await send(cdp, "Page.stopScreencast")
                 self._came = None
                 self._news.clear()
                 self._unacknowledged.clear()
-                await send(
-                    cdp,
-                    "Page.startScreencast",
-                    format="jpeg",
-                    quality=wanted.screenshot_quality,
-                    maxWidth=side,
-                    maxHeight=side,
-                )
+                await send(cdp, "Page.startScreencast", **form)
             except PlaywrightError as error:
                 if is_closed(error):
                     raise

@@ -108,8 +108,7 @@ class SessionPlugins:
 
     async def _follow(self, member: _Member) -> None:
         """Attach a new plugin to the open context and tabs."""
-        context = self._session.open_context
-        if context is not None:
+        if (context := self._session.open_context) is not None:
             await self._open(member, context)
             for tab in list(self._session.tabs.values()):
                 await self._open_tab(member, tab)
@@ -138,9 +137,9 @@ class SessionPlugins:
 
     async def closed(self) -> None:
         """The session ends."""
-        attaching = [member.attaching for member in self._members.values() if member.attaching is not None]
-        for task in (*self._attaching, *attaching):
-            task.cancel()
+        for task in (*self._attaching, *(member.attaching for member in self._members.values())):
+            if task is not None:
+                task.cancel()
         await self._end(lambda plugin: plugin.closed())
 
     async def leaving(self) -> None:

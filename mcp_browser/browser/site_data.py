@@ -19,6 +19,7 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import BrowserUnavailable, InvalidArguments, NotActionable, NotFound, SettingsError
 from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.text import counted
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
@@ -70,11 +71,11 @@ class OpenStorage:
 
 async def open_storage(tab: Tab, area: Area, origin: str | None) -> OpenStorage:
     """The storage of an origin that the tab, or a frame of it, has open; raises NotFound, NotActionable."""
-    wanted = origin_of(origin or tab.url) if origin or tab.url.startswith(("http", "file")) else None
-    if wanted is None:
+    if not origin and not tab.url.startswith(("http", "file")):
         raise NotActionable(
             f"The page {cut_address(tab.url)} has no storage.", hint="Open a site with go_to_url."
         )
+    wanted = origin_of(origin or tab.url)
     frames = [frame for frame in tab.page.frames if f"{frame.url}/".startswith(f"{wanted}/")]
     if not frames:
         there = sorted({origin_of(frame.url) for frame in tab.page.frames if frame.url.startswith("http")})
@@ -112,8 +113,7 @@ async def clear_site(session: "BrowserSession", origin: str | None) -> None:
         await send(tab.cdp, "Network.clearBrowserCache")
         return
     for cookie in await session.context.cookies(origin):
-        which = {"name": cookie.get("name"), "domain": cookie.get("domain"), "path": cookie.get("path")}
-        await session.context.clear_cookies(**which)
+        await session.context.clear_cookies(**{key: cookie.get(key) for key in ("name", "domain", "path")})
 
 
 async def read_state(context: BrowserContext) -> StorageState:
@@ -139,14 +139,16 @@ async def put_state(session: "BrowserSession", state: StorageState) -> None:
 
 def parse_state(content: bytes, *, name: str) -> StorageState:
     """Parse a file's content as a storage state; raises InvalidArguments."""
-    value = _parsed(content) if len(content) <= LARGEST_STATE else None
-    state = cast("StorageState", value) if isinstance(value, dict) else {}
-    if not all(_is_list_of_objects(state.get(key)) for key in ("cookies", "origins")):
-        raise InvalidArguments(
-            f"{name} is no storage state.",
-            hint="It is JSON with 'cookies' and 'origins', as save_storage_state writes it.",
-        )
-    return {key: state[key] for key in ("cookies", "origins")}
+    match _parsed(content) if len(content) <= LARGEST_STATE else None:
+        case {"cookies": [*cookies], "origins": [*origins]} if all(
+            isinstance(part, dict) for part in (*cookies, *origins)
+        ):
+            return {"cookies": cookies, "origins": origins}
+        case _:
+            raise InvalidArguments(
+                f"{name} is no storage state.",
+                hint="It is JSON with 'cookies' and 'origins', as save_storage_state writes it.",
+            )
 
 
 def read_file(path: Path) -> bytes:
@@ -160,8 +162,7 @@ def read_file(path: Path) -> bytes:
 def count(state: StorageState) -> str:
     """The size of a storage state, in words."""
     cookies, origins = (len(cast("list[Any]", state[key])) for key in ("cookies", "origins"))
-    plural = ("" if cookies == 1 else "s", "" if origins == 1 else "s")
-    return f"{cookies} cookie{plural[0]}, storage of {origins} site{plural[1]}"
+    return f"{counted(cookies, 'cookie')}, storage of {counted(origins, 'site')}"
 
 
 def _spare_own_chrome(session: "BrowserSession") -> None:
@@ -170,10 +171,6 @@ def _spare_own_chrome(session: "BrowserSession") -> None:
             "What sites have stored in a browser of the user's own is not cleared.",
             hint="Do it in the page, as a person would; or start the server without --connect.",
         )
-
-
-def _is_list_of_objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(part, dict) for part in cast("Iterable[Any]", value))
 
 
 class StartState(SessionPlugin):
@@ -232,10 +229,11 @@ def headers_of(given: Sequence[str]) -> dict[str, str]:
 
 def read_storage_state(path: Path) -> StorageState:
     """Read Playwright's storage state, cookies and local storage, from a file; raises SettingsError."""
-    state = _parsed(_read("storage-state", path))
-    if not isinstance(state, dict) or not isinstance(cast("StorageState", state).get("cookies"), list):
-        raise SettingsError(f"storage-state: {path} is no storage state of Playwright's.")
-    return cast("StorageState", state)
+    match _parsed(_read("storage-state", path)):
+        case {"cookies": [*_]} as state:
+            return cast("StorageState", state)
+        case _:
+            raise SettingsError(f"storage-state: {path} is no storage state of Playwright's.")
 
 
 def read_cookies(path: Path) -> list[GivenCookie]:
@@ -283,25 +281,26 @@ def _of_line(line: str, where: str) -> GivenCookie:
 
 
 def _of_entry(entry: Any, where: str) -> GivenCookie:
+    cookie: GivenCookie
     match entry:
-        case {"name": str(name), "value": str(value), **rest} if rest.get("domain") or rest.get("url"):
-            pass
+        case {"name": str(name), "value": str(value), "domain": domain, **rest} if domain:
+            cookie = {
+                "name": name,
+                "value": value,
+                "domain": str(domain),
+                "path": str(rest.get("path") or "/"),
+            }
+        case {"name": str(name), "value": str(value), "url": url, **rest} if url:
+            cookie = {"name": name, "value": value, "url": str(url)}
         case _:
             raise SettingsError(f"{where} must have a name, a value, and a domain or url.")
     given = cast("dict[str, Any]", rest)
-    cookie: GivenCookie = {"name": name, "value": value}
-    if given.get("domain"):
-        cookie |= {"domain": str(given["domain"]), "path": str(given.get("path") or "/")}
-    else:
-        cookie["url"] = str(given["url"])
     expires = given.get("expires", given.get("expirationDate"))
     if isinstance(expires, int | float):
         cookie["expires"] = expires
-    cookie |= {"httpOnly": bool(given.get("httpOnly")), "secure": bool(given.get("secure"))}
-    same_site = _SAME_SITE.get(str(given.get("sameSite")).lower())
-    if same_site is not None:
+    if same_site := _SAME_SITE.get(str(given.get("sameSite")).lower()):
         cookie["sameSite"] = same_site
-    return cookie
+    return {**cookie, "httpOnly": bool(given.get("httpOnly")), "secure": bool(given.get("secure"))}
 
 
 def _read(setting: str, path: Path) -> str:

@@ -7,6 +7,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote_to_bytes, urljoin
 
@@ -30,10 +31,7 @@ DECODING_SECONDS = 3.0  # How long one map may take, seconds; positions not foun
 CHUNK = 1_000_000
 WITH_SOURCE = 4  # Numbers of a mapping with a source: column, source, line, column
 _COMMENT = re.compile(r"//[#@]\s*sourceMappingURL=([^\s'\"]+)\s*$", re.MULTILINE)
-_DIGITS = {
-    character: value
-    for value, character in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-}
+_DIGITS = {digit: value for value, digit in enumerate(f"{ascii_uppercase}{ascii_lowercase}{digits}+/")}
 
 
 class SourceMaps(SessionPlugin):
@@ -119,12 +117,10 @@ def _originals(source_map: dict[str, Any], places: list[Location]) -> dict[Locat
 
 def look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[tuple[Position, Location]]:
     """The positions in the sources for positions in the script that the map has."""
-    sections: list[dict[str, Any]] = source_map.get("sections") or [
-        {"offset": {"line": 0, "column": 0}, "map": source_map}
-    ]
+    whole = {"offset": {"line": 0, "column": 0}, "map": source_map}
+    sections: list[dict[str, Any]] = source_map.get("sections") or [whole]
     starts = [(int(section["offset"]["line"]), int(section["offset"]["column"])) for section in sections]
-    for number, (section, start) in enumerate(zip(sections, starts, strict=True)):
-        end = starts[number + 1] if number + 1 < len(starts) else (2**31, 0)
+    for section, start, end in zip(sections, starts, [*starts[1:], (2**31, 0)], strict=True):
         inside = {
             (line - start[0], column - start[1] if line == start[0] else column): (line, column)
             for line, column in positions
@@ -176,10 +172,8 @@ def decode_vlq(text: str) -> list[int]:
     numbers: list[int] = []
     value = shift = 0
     for character in text:
-        try:
-            digit = _DIGITS[character]
-        except KeyError:
-            raise ValueError(f"{character!r} is no digit of a source map") from None
+        if (digit := _DIGITS.get(character)) is None:
+            raise ValueError(f"{character!r} is no digit of a source map")
         value += (digit & 31) << shift
         shift += 5
         if not digit & 32:

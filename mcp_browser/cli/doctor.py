@@ -19,7 +19,6 @@ from rich.text import Text
 
 from mcp_browser import __version__
 from mcp_browser.browser.process.divide.own_relay import allows, find_own_browser, list_tabs
-from mcp_browser.browser.process.divide.shared_profile import sharers_of
 from mcp_browser.browser.process.early_driver import driver_problem
 from mcp_browser.browser.process.launch import (
     browser_version,
@@ -30,7 +29,7 @@ from mcp_browser.browser.process.launch import (
     uses_sandbox,
 )
 from mcp_browser.browser.process.launcher import address_and_headers
-from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
+from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder, sharers_of
 from mcp_browser.browser.site_data import check
 from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.install import show, start_problem

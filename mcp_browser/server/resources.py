@@ -19,6 +19,7 @@ from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
+from mcp_browser.browser.concurrency import added
 from mcp_browser.browser.files.artifacts import URI, Artifact
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.manager import BrowserManager
@@ -373,4 +374,4 @@ class SessionFiles(ResourceProvider):
             if self._sessions.may_read(principal_of_request(caller), session):
                 changed(uri, self._sessions.owns(caller, session))
 
-        return self._manager.listen_to_files(heard)
+        return added(self._manager.file_listeners, heard)

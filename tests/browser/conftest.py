@@ -1,6 +1,7 @@
 """Sessions of a real browser, and a hand that acts in them as the controller does."""
 
 import os
+import signal
 import tempfile
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
@@ -17,7 +18,7 @@ import pytest_asyncio
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.observation import Effect, Observation
+from mcp_browser.browser.observation import DialogInfo, Effect, Observation
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.pipeline import Execution, Rules, locked, not_taken_over, pipeline
@@ -94,6 +95,12 @@ def shown(observation: Observation) -> str:
     if observation.dialog is not None:
         lines.append(observation.dialog.message)
     return "\n".join(lines)
+
+
+def dialog_of(observation: Observation) -> DialogInfo:
+    """The dialog that an observation tells of."""
+    assert observation.dialog is not None
+    return observation.dialog
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -192,6 +199,25 @@ async def own_manager() -> AsyncIterator[BrowserManager]:
     """A manager of its own, for tests that kill its browser."""
     async with managing() as manager:
         yield manager
+
+
+@pytest.fixture
+def kill_browser() -> Callable[[Hand], Awaitable[None]]:
+    """Kills the one browser that has come since, and waits until a session has heard of it."""
+    before = {process.pid for process in browsers()}
+
+    async def kill(hand: Hand) -> None:
+        (mine,) = browsers(since=before)
+        os.kill(mine.pid, signal.SIGKILL)
+        await until(lambda: hand.session.tab_in_use is None)
+
+    return kill
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own_hand(own_manager: BrowserManager) -> Hand:
+    """A hand in a session of a browser of its own."""
+    return Hand(await own_manager.open_session())
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from mcp_browser.settings import FileSettings
 class Kept:
     """Artifacts under some settings, and what they have told."""
 
-    def __init__(self, *, remote: bool = False, **settings: object) -> None:
+    def __init__(self, **settings: object) -> None:
         self.notices: list[str] = []
         self.heard: list[str] = []
-        self.artifacts = Artifacts(FileSettings.model_validate(settings), self.notices.append, remote=remote)
+        self.artifacts = Artifacts(FileSettings.model_validate(settings), self.notices.append)
         self.artifacts.on_change = self.heard.append
 
 
@@ -36,29 +36,18 @@ async def test_a_file_has_an_address_a_type_and_a_size(kept: Kept) -> None:
     assert kept.heard == [added.uri]
 
 
-async def test_a_remote_client_is_told_the_address_only() -> None:
-    kept = Kept(remote=True)
-    added = await kept.artifacts.add(b"x", "a.txt")
-    assert added.place == added.uri
-    await kept.artifacts.close()
-
-
-async def test_an_address_begins_with_the_name_of_its_server() -> None:
+async def test_a_remote_client_is_told_the_address_only_which_names_its_server(kept: Kept) -> None:
     notices: list[str] = []
-    artifacts = Artifacts(FileSettings(), notices.append, replica="east-1")
+    artifacts = Artifacts(FileSettings(), notices.append, remote=True, replica="east-1")
     added = await artifacts.add(b"x", "a.txt")
+    assert added.place == added.uri
     assert added.uri.startswith("browser://east-1.")
     assert artifacts.find(added.uri) == added
-    await artifacts.close()
-
-
-async def test_the_address_of_another_session_is_not_found(kept: Kept) -> None:
-    other = Kept()
-    added = await other.artifacts.add(b"x", "a.txt")
+    # Another session does not find it.
     await kept.artifacts.add(b"y", "a.txt")
     with pytest.raises(NotFound, match="no file"):
         kept.artifacts.find(added.uri)
-    await other.artifacts.close()
+    await artifacts.close()
 
 
 @pytest.mark.parametrize("rest", ["", "/files/1/../2/a.txt", "/files/99999999999", "/files/-1/a", "/tasks/1"])

@@ -51,7 +51,7 @@ async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[st
         yield address
 
 
-async def test_tabs_that_are_open_are_taken_over_and_stay(site: Site, tmp_path: Path, endpoint: str) -> None:
+async def test_tabs_that_are_open_are_taken_over_and_stay(site: Site, tmp_path: Path) -> None:
     url = site.page("Opened by its owner")
     with running_chromium(tmp_path, url=url) as address:
         for _ in range(2):
@@ -83,7 +83,8 @@ async def test_a_connection_that_drops_is_made_again_at_its_address(site: Site, 
     with running_chromium(tmp_path / "one") as address:
         port = int(address.rpartition(":")[2])
     async with attached(address) as hand:
-        with pytest.raises(BrowserUnavailable, match="--remote-debugging-port"):
+        reached = "No browser could be reached at the CDP endpoint.*--remote-debugging-port"
+        with pytest.raises(BrowserUnavailable, match=reached):
             await hand.look()
         for number in range(2):
             with running_chromium(tmp_path / f"two{number}", port=port):
@@ -93,9 +94,3 @@ async def test_a_connection_that_drops_is_made_again_at_its_address(site: Site, 
                     number
                 )
             await until(lambda: hand.session.tab_in_use is None)
-
-
-async def test_an_address_where_no_browser_listens_is_told(tmp_path: Path) -> None:
-    async with attached("http://127.0.0.1:9") as hand:
-        with pytest.raises(BrowserUnavailable, match="No browser could be reached at the CDP endpoint"):
-            await hand.look()

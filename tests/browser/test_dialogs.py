@@ -7,7 +7,7 @@ import pytest
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserUnavailable, DialogOpen, NotFound
-from tests.browser.conftest import Hand, button, shown, until
+from tests.browser.conftest import Hand, button, dialog_of, shown, until
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -16,15 +16,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 async def test_while_a_dialog_is_open_the_page_is_asked_nothing(hand: Hand, site: Site) -> None:
     await hand.open(site.page(button("alert('Stop')"), title="Stopped"))
     told = await hand.click("Go")
-    assert told.dialog is not None
-    assert (told.dialog.kind, told.dialog.message) == ("alert", "Stop")
+    dialog = dialog_of(told)
+    assert (dialog.kind, dialog.message) == ("alert", "Stop")
     assert (told.snapshot, told.changes, hand.tab.held) == (None, None, True)
     with pytest.raises(DialogOpen, match="Stop"):
         await hand.tab.screenshot()
     with pytest.raises(DialogOpen, match="handle_dialog"):
         await hand.tab.ask(hand.tab.page.title())
     told = await hand.look()
-    assert told.dialog is not None
+    assert dialog_of(told) == dialog
     assert told.title == "Stopped", "the browser knows the title without the page"
     await hand.answer(True)
 
@@ -69,8 +69,7 @@ async def test_a_page_that_asks_before_it_is_left_stays_or_goes_as_told(hand: Ha
 
 
 async def test_a_dialog_at_load_does_not_hold_the_navigation(hand: Hand, site: Site) -> None:
-    told = await hand.open(site.page("<script>alert('Welcome')</script><h1>Behind</h1>"))
-    assert told.dialog is not None
+    dialog_of(await hand.open(site.page("<script>alert('Welcome')</script><h1>Behind</h1>")))
     assert "Behind" in shown(await hand.answer(True))
 
 
@@ -84,17 +83,14 @@ async def test_a_dialog_of_another_tab_is_told_and_leaves_this_one_usable(hand: 
     notices += told.notices
     assert "Second" in shown(told)
     assert any("Behind you" in notice and f"tab {first.id}" in notice for notice in notices)
-    told = await hand.do(lambda _: hand.session.switch_tab(first.id), effect="navigation")
-    assert told.dialog is not None
+    dialog_of(await hand.do(lambda _: hand.session.switch_tab(first.id), effect="navigation"))
     await hand.answer(True)
 
 
 async def test_the_dialog_of_a_popup_from_its_first_script_is_held(hand: Hand, site: Site) -> None:
     popup = site.page("<script>alert('From the popup')</script>Popup body")
     await hand.open(site.page(button(f"window.open('{popup}')")))
-    told = await hand.click("Go")
-    assert told.dialog is not None
-    assert told.dialog.message == "From the popup"
+    assert dialog_of(await hand.click("Go")).message == "From the popup"
     assert "Popup body" in shown(await hand.answer(True))
 
 

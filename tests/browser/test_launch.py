@@ -1,5 +1,6 @@
 """Which browser is found, and with what it is started."""
 
+import json
 import os
 import re
 import sys
@@ -52,7 +53,8 @@ def playwright_build(folder: Path, build: str) -> Path:
     """One of Playwright's builds in its folder, as far as a look at the disk goes."""
     package = launch.driver_package()
     assert package is not None
-    revision = launch._wanted_revision(package, build)
+    listed = json.loads((package / "browsers.json").read_text("utf-8"))["browsers"]
+    revision = next(entry["revision"] for entry in listed if entry["name"] == build)
     home = folder / f"{build.replace('-', '_')}-{revision}"
     places = {
         "chromium": "chrome-linux64/chrome",
@@ -87,14 +89,9 @@ def test_playwrights_own_build_goes_before_those_of_the_system(bare_machine: Pat
     choice = find_browser(BrowserSettings())
     assert (choice.executable, choice.origin) == (executable, "playwright")
     assert find_browser(BrowserSettings(browser="chrome")).label == "Chrome"
-
-
-@linux_only
-def test_a_build_that_was_not_installed_to_its_end_does_not_count(bare_machine: Path) -> None:
-    executable = playwright_build(bare_machine.parent / "playwright", "chromium")
+    # One that was not installed to its end does not count.
     (executable.parent.parent / "INSTALLATION_COMPLETE").unlink()
-    with pytest.raises(BrowserNotFound):
-        find_browser(BrowserSettings())
+    assert find_browser(BrowserSettings()).label == "Chrome"
 
 
 @linux_only
@@ -255,9 +252,3 @@ def test_what_pages_can_tell_about_the_browser_is_as_the_settings_say() -> None:
         "timezone_id": "Europe/Berlin",
         "user_agent": "x",
     }
-
-
-def test_the_browser_of_this_machine_tells_its_version() -> None:
-    choice = find_browser(BrowserSettings())
-    version = browser_version(choice)
-    assert version is None or any(character.isdigit() for character in version)

@@ -34,13 +34,10 @@ async def test_the_status_of_a_document_is_told(hand: Hand, site: Site) -> None:
     assert hand.tab.status is None
 
 
-async def test_the_status_is_that_of_the_last_redirect(hand: Hand, site: Site) -> None:
+async def test_the_status_is_that_of_the_last_redirect_and_follows_a_click(hand: Hand, site: Site) -> None:
     told = await hand.open(f"{site.url}/redirect?to=/status/404")
     assert hand.tab.status == 404
     assert told.url == f"{site.url}/status/404"
-
-
-async def test_the_status_follows_a_click_too(hand: Hand, site: Site) -> None:
     await hand.open(site.page("<a href='/status/403'>Closed</a>"))
     told = await hand.click("Closed")
     assert told.snapshot is not None
@@ -86,16 +83,12 @@ async def test_a_server_that_never_answers_is_given_up_in_time(hand: Hand, site:
     assert "After" in shown(await hand.open(site.page("After")))
 
 
-async def test_a_page_shows_although_a_script_hangs_and_it_says_so(hand: Hand, site: Site) -> None:
-    told = await hand.open(site.page("<h1>Above</h1><script src=/hang></script><h1>Below</h1>"))
-    assert "Above" in shown(told)
-    assert any("still loading" in notice.lower() for notice in told.notices)
-
-
-async def test_half_a_page_is_shown_while_the_rest_comes(hand: Hand, raw: str) -> None:
-    told = await hand.open(f"{raw}/half-page?9")
-    assert "First half" in shown(told)
-    assert any("still loading" in notice.lower() for notice in told.notices)
+async def test_a_page_shows_while_a_script_or_its_rest_hangs(hand: Hand, site: Site, raw: str) -> None:
+    scripted = site.page("<h1>Above</h1><script src=/hang></script><h1>Below</h1>")
+    for address, part in ((scripted, "Above"), (f"{raw}/half-page?9", "First half")):
+        told = await hand.open(address)
+        assert part in shown(told)
+        assert any("still loading" in notice.lower() for notice in told.notices)
 
 
 async def test_going_back_and_forward_and_reloading(hand: Hand, site: Site) -> None:
@@ -175,9 +168,7 @@ async def test_a_page_that_loops_for_ever_can_be_reloaded_and_left(hand: Hand, s
     with pytest.raises(DeadlineExceeded):
         await hand.click("Freeze")
     assert "Thawed" in shown(await hand.open(site.page("Thawed")))
-
-
-async def test_a_page_that_loops_unnoticed_can_be_left(hand: Hand, site: Site) -> None:
+    # Also one whose loop nobody has noticed.
     loop = "const x = new XMLHttpRequest(); x.open('GET', '/status/200?looping', false); x.send(); for (;;);"
     await hand.open(site.page(f"Base<script>setTimeout(() => {{ {loop} }}, 1200)</script>"))
     await until(lambda: "GET /status/200?looping" in site.requests)

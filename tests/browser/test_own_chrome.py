@@ -22,7 +22,7 @@ from mcp_browser.browser.site_data import clear_site, put_state
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
-from tests.browser.conftest import Hand, browsing, managing, shown, until
+from tests.browser.conftest import Hand, browsing, dialog_of, managing, shown, until
 from tests.support.own_chrome import WITNESS, User, users_browser
 from tests.support.site import Reply, Site
 
@@ -115,9 +115,7 @@ async def test_dialogs_and_popups_of_its_own_tabs_are_its_own(site: Site, user: 
     popup = site.page("<h1>More of it</h1>", path="/popup")
     url = site.page(OWN)
     await hand.open(url)
-    told = await hand.click("Ask")
-    assert told.dialog is not None
-    assert told.dialog.message == "Really?"
+    assert dialog_of(await hand.click("Ask")).message == "Really?"
     await hand.answer(True)
     before = set(hand.session.tabs)
     await hand.click("More")

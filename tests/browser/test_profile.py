@@ -11,13 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.browser.process.profile import (
-    CHROMIUM_LOCK,
-    OWN_LOCK,
-    ProfileLock,
-    profile_folder,
-    profile_holder,
-)
+from mcp_browser.browser.process.divide.profile_client import LOCK
+from mcp_browser.browser.process.profile import CHROMIUM_LOCK, ProfileLock, profile_folder, profile_holder
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import BrowserSettings
 from tests.browser.conftest import Hand, browsing, shown
@@ -121,6 +116,11 @@ async def test_a_browser_that_lives_holds_its_profile(tmp_path: Path) -> None:
         assert str(profile_holder(tmp_path)) == f"process {other.pid}"
 
 
+def test_a_lock_with_a_number_that_no_process_has_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{10**20}")
+    assert profile_holder(tmp_path) is None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what a process is")
 async def test_another_program_with_the_number_of_a_dead_browser_holds_nothing(tmp_path: Path) -> None:
     with process("pass") as other:
@@ -145,13 +145,8 @@ def test_a_process_of_another_user_may_be_a_browser(tmp_path: Path, monkeypatch:
     assert profile_holder(tmp_path) is None, "what can be read of it is no browser's"
 
 
-def test_a_lock_with_a_number_that_no_process_has_holds_nothing(tmp_path: Path) -> None:
-    (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{10**20}")
-    assert profile_holder(tmp_path) is None
-
-
 async def test_our_own_lock_holds_and_ends_with_its_process(tmp_path: Path) -> None:
-    with process(HOLD, str(tmp_path / OWN_LOCK)) as other:
+    with process(HOLD, str(tmp_path / LOCK)) as other:
         with pytest.raises(ProfileInUse):
             await ProfileLock(tmp_path).acquire()
         assert profile_holder(tmp_path) is None or not profile_holder(tmp_path).alive  # pyright: ignore[reportOptionalMemberAccess]

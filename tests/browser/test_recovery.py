@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-import signal
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,8 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import launch
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserNotFound, BrowserUnavailable, NotFound
-from mcp_browser.settings import BrowserSettings
-from tests.browser.conftest import Hand, browsers, managing, shown, until
+from tests.browser.conftest import Hand, browsing, managing, shown, until
+from tests.browser.test_launch import program
 from tests.support.family import family
 from tests.support.site import Site
 
@@ -23,62 +23,53 @@ pytestmark = [
 ]
 
 
-async def kill_browser_of(hand: Hand, before: set[int]) -> None:
-    """Kill the browser that came since, and wait until the session has heard of it."""
-    (mine,) = browsers(since=before)
-    os.kill(mine.pid, signal.SIGKILL)
-    await until(lambda: hand.session.tab_in_use is None)
+KillBrowser = Callable[[Hand], Awaitable[None]]
 
 
 async def test_a_killed_browser_is_started_again_and_losses_told(
-    own_manager: BrowserManager, site: Site
+    kill_browser: KillBrowser, own_hand: Hand, site: Site
 ) -> None:
-    before = {process.pid for process in browsers()}
-    hand = Hand(await own_manager.open_session())
+    hand = own_hand
     first, second = site.page("One"), site.page("Two")
     await hand.open(first)
     await hand.do(lambda _: hand.session.new_tab(second), effect="navigation")
     ids = set(hand.session.tabs)
-    await kill_browser_of(hand, before)
+    await kill_browser(hand)
     told = await hand.do(lambda tab: tab.page.title(), effect="read")
     (notice,) = (notice for notice in told.notices if "started again" in notice)
     assert first in notice
     assert f"The current page was {second}" in notice
     assert not ids & set(hand.session.tabs)
     assert "Two" in shown(await hand.open(second))
-
-
-async def test_input_meant_for_a_lost_page_is_refused_once(own_manager: BrowserManager, site: Site) -> None:
-    before = {process.pid for process in browsers()}
-    hand = Hand(await own_manager.open_session())
-    url = site.page("Here")
-    await hand.open(url)
-    await kill_browser_of(hand, before)
+    # Input that was meant for a lost page is refused once.
+    await kill_browser(hand)
     with pytest.raises(NotFound, match=r"started again.*Nothing was done") as refusal:
         await hand.do(lambda tab: tab.page.mouse.click(5, 5))
-    assert url in str(refusal.value)
+    assert second in str(refusal.value)
     await hand.do(lambda tab: tab.page.mouse.click(5, 5))
 
 
-async def test_a_browser_killed_during_a_call_ends_only_that(own_manager: BrowserManager, site: Site) -> None:
-    before = {process.pid for process in browsers()}
-    hand = Hand(await own_manager.open_session())
+async def test_a_browser_killed_during_a_call_ends_only_that(
+    kill_browser: KillBrowser, own_hand: Hand, site: Site
+) -> None:
+    hand = own_hand
     await hand.open(site.page("Here"))
     seen = len(site.requests)
     opening = asyncio.create_task(hand.open(f"{site.url}/hang"))
     await until(lambda: "GET /hang" in site.requests[seen:])
-    await kill_browser_of(hand, before)
+    await kill_browser(hand)
     with pytest.raises(BrowserUnavailable):
         await opening
     assert "After" in shown(await hand.open(site.page("After")))
 
 
-async def test_sessions_of_a_killed_browser_come_back_apart(own_manager: BrowserManager, site: Site) -> None:
-    before = {process.pid for process in browsers()}
+async def test_sessions_of_a_killed_browser_come_back_apart(
+    kill_browser: KillBrowser, own_manager: BrowserManager, site: Site
+) -> None:
     executor = [Hand(await own_manager.open_session()) for _ in range(2)]
     for hand in executor:
         await hand.open(site.page("Here"))
-    await kill_browser_of(executor[0], before)
+    await kill_browser(executor[0])
     for number, hand in enumerate(executor):
         assert f"Again {number}" in shown(await hand.open(site.page(f"Again {number}")))
     assert executor[0].session.context is not executor[1].session.context
@@ -167,30 +158,22 @@ async def test_without_a_browser_the_call_says_how_to_get_one(monkeypatch: pytes
         ("exit 3", "could not be started"),
     ],
 )
-async def test_a_failed_start_is_told(
-    tmp_path_factory: pytest.TempPathFactory, script: str, said: str
-) -> None:
-    executable = tmp_path_factory.mktemp("bin") / "browser"
-    executable.write_text(f"#!/bin/sh\n{script}\n")
-    executable.chmod(0o755)
-    async with managing(browser=BrowserSettings(executable=executable, isolated=True)) as manager:
-        session = await manager.open_session()
+async def test_a_failed_start_is_told(tmp_path: Path, script: str, said: str) -> None:
+    executable = program(tmp_path / "browser", script)
+    async with browsing(headless=None, executable=executable, isolated=True) as hand:
         with pytest.raises(BrowserUnavailable, match=said):
-            await session.ensure_open()
+            await hand.look()
 
 
 async def test_a_library_that_the_driver_lacks_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    node = tmp_path / "node"
     complaint = "node: error while loading shared libraries: libatomic.so.1"
-    node.write_text(f"#!/bin/sh\necho '{complaint}' >&2; exit 127\n")
-    node.chmod(0o755)
+    node = program(tmp_path / "node", f"echo '{complaint}' >&2; exit 127")
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(node))
-    async with managing() as manager:
-        session = await manager.open_session()
+    async with browsing(isolated=True) as hand:
         with pytest.raises(BrowserUnavailable, match=r"libatomic\.so\.1.*install --with-deps"):
-            await session.ensure_open()
+            await hand.look()
 
 
 async def test_a_session_has_no_tab_until_it_is_open_and_stays_closed(own_manager: BrowserManager) -> None:

@@ -1,9 +1,7 @@
 """What lives beside a session's pages follows it from its start to its end."""
 
-import os
-import signal
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
 import pytest
 import pytest_asyncio
@@ -18,8 +16,7 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import ToolSettings
-from tests.browser.conftest import Hand, another, browsers, managing, shown, until
-from tests.support.family import family
+from tests.browser.conftest import Hand, another, managing, shown, until
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -95,9 +92,7 @@ async def test_a_companion_sees_a_new_tab_before_its_page_does(hand: Hand, diary
     told = await hand.do(lambda _: hand.session.new_tab(there), effect="navigation")
     assert diary.tabs[-1] == hand.tab.id
     assert told.title == "Asia/Tokyo"
-
-
-async def test_a_companion_has_seen_a_popup_when_it_is_told(hand: Hand, diary: Diary, site: Site) -> None:
+    # And a popup, when it is told.
     await hand.open(site.page(f"<a target=_blank href='{site.page('Popped')}'>Open</a>"))
     told = await hand.click("Open")
     assert "Popped" in shown(told)
@@ -121,20 +116,16 @@ async def test_notices_of_a_companion_come_with_the_next_result(hand: Hand, diar
     assert "The diary is full." not in (await hand.look()).notices
 
 
-async def test_a_companion_is_told_of_the_end_while_the_browser_is_there(manager: BrowserManager) -> None:
-    async with another(manager) as hand:
-        await hand.look()
-        diary = await hand.session.plugin(Diary)
-    assert diary.ended
-
-
-async def test_a_companion_made_before_the_session_opens_is_attached_then(manager: BrowserManager) -> None:
+async def test_a_companion_is_told_of_the_start_and_of_the_end_while_the_browser_is_there(
+    manager: BrowserManager,
+) -> None:
     async with another(manager) as hand:
         diary = await hand.session.plugin(Diary)
         assert not diary.contexts
         await hand.session.ensure_open()
         assert diary.contexts == [hand.session.context]
         assert diary.tabs == [hand.tab.id]
+    assert diary.ended
 
 
 async def test_a_companion_that_fails_is_told_and_the_session_goes_on(hand: Hand, site: Site) -> None:
@@ -170,15 +161,14 @@ async def test_groups_bring_their_companions(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the browser's processes")
-async def test_a_companion_follows_into_another_browser(own_manager: BrowserManager, site: Site) -> None:
-    before = set(family(os.getpid()))
-    hand = Hand(await own_manager.open_session())
+async def test_a_companion_follows_into_another_browser(
+    kill_browser: Callable[[Hand], Awaitable[None]], own_hand: Hand, site: Site
+) -> None:
+    hand = own_hand
     await hand.open(site.page("Here"))
     diary = await hand.session.plugin(Diary)
     lost = hand.tab.id
-    (main,) = browsers(since=before)
-    os.kill(main.pid, signal.SIGKILL)
-    await until(lambda: hand.session.tab_in_use is None)
+    await kill_browser(hand)
     assert diary.gone == [lost]
     told = await hand.open(site.page(f"<script>{TIME_ZONE}</script>"))
     assert told.title == "Asia/Tokyo"

@@ -13,8 +13,7 @@ import anyio
 import pytest
 import pytest_asyncio
 
-from mcp_browser.browser.process.divide.shared_profile import sharers_of
-from mcp_browser.browser.process.profile import profile_holder
+from mcp_browser.browser.process.profile import profile_holder, sharers_of
 from mcp_browser.errors import ProfileInUse
 from mcp_browser.settings import BrowserSettings, EgressSettings, ToolSettings
 from tests.browser.conftest import Hand, another, browsing, managing, shown, until
@@ -235,6 +234,7 @@ async def test_session_cookies_that_end_are_told_as_lost(tmp_path: Path, site: S
             if "run-driver" in process.command and pid not in before:
                 pids["driver"] = pid
         os.kill(pids[killed], signal.SIGKILL)
+        await until(lambda: server.session.tab_in_use is None)
         told = await server.open(page)
         (notice,) = (notice for notice in told.notices if "started again" in notice)
         assert "Session cookies are lost" in notice

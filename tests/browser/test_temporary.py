@@ -48,12 +48,6 @@ def test_what_a_killed_server_has_left_is_removed_by_the_next_one(temporary: Pat
         assert len(list(temporary.glob("*/*.pdf"))) == 1
 
 
-def test_a_folder_of_a_process_that_has_ended_is_removed(temporary: Path) -> None:
-    folder = left(temporary)
-    remove_leftovers()
-    assert not folder.exists()
-
-
 def test_a_folder_in_use_stays_until_it_is_given_up(temporary: Path) -> None:
     folder = TemporaryFolder()
     assert folder.path.parent == temporary

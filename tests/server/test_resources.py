@@ -291,4 +291,4 @@ async def test_a_connection_that_has_ended_is_told_nothing_more(room: Room) -> N
         await client.list_resources()
     await room.mine.artifacts.add(b"x", "late.txt")
     assert inbox.messages == []
-    assert room.manager._file_listeners == []
+    assert room.manager.file_listeners == []

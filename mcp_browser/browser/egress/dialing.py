@@ -55,7 +55,7 @@ class Dialer:
     def __init__(self, upstream: str | None = None) -> None:
         """Connect through the proxy `upstream`, an address as in the setting `proxy`, if there is one."""
         self.resolve: Resolve = NameCache(look_up)
-        self.dial: Dial = dial
+        self.dial: Dial = partial(asyncio.open_connection, limit=STREAM_LIMIT)
         address = f"http://{upstream}" if upstream and "://" not in upstream else upstream
         self._upstream = urlsplit(address) if address else None
         secure = self._upstream is not None and self._upstream.scheme == "https"
@@ -149,15 +149,11 @@ class NameCache:
         until, task = self._known.get(host, (0.0, None))
         failed = task is not None and task.done() and (task.cancelled() or task.exception() is not None)
         if task is None or now >= until or failed:
-            task = asyncio.create_task(self._bounded(host))
+            task = asyncio.create_task(asyncio.wait_for(self._look_up(host), LOOK_UP_SECONDS))
             self._known[host] = (now + KEPT_SECONDS, task)
             while len(self._known) > KEPT_NAMES:
                 del self._known[next(iter(self._known))]
         return await asyncio.shield(task)
-
-    async def _bounded(self, host: str) -> list[IpAddress]:
-        async with asyncio.timeout(LOOK_UP_SECONDS):
-            return await self._look_up(host)
 
 
 _look_ups = anyio.CapacityLimiter(LOOK_UPS)
@@ -177,9 +173,7 @@ def reason_of(error: Exception) -> EgressRefusal | str:
         return error.refusal
     if isinstance(error, OSError) and error.errno in _UNREACHABLE:
         return "ERR_ADDRESS_UNREACHABLE"
-    return next(
-        (code for kind, code in _CODES.items() if isinstance(error, kind)), "ERR_INVALID_HTTP_RESPONSE"
-    )
+    return next(code for kind, code in _CODES.items() if isinstance(error, kind))
 
 
 _CODES: dict[type[Exception], str] = {
@@ -189,13 +183,9 @@ _CODES: dict[type[Exception], str] = {
     TimeoutError: "ERR_CONNECTION_TIMED_OUT",
     ConnectionRefusedError: "ERR_CONNECTION_REFUSED",
     ConnectionError: "ERR_CONNECTION_RESET",
+    Exception: "ERR_INVALID_HTTP_RESPONSE",
 }
 _UNREACHABLE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EADDRNOTAVAIL)
-
-
-async def dial(host: str, port: int) -> Streams:
-    """A connection to an address; raises OSError where there is none."""
-    return await asyncio.open_connection(host, port, limit=STREAM_LIMIT)
 
 
 def _credentials(proxy: SplitResult) -> Headers:

@@ -120,30 +120,22 @@ class ProxyConnection:
             admitted.failed(to, refusal)
             return False
         try:
-            site = await self._reach(admitted, to)
+            site = self._site
+            if site is None or site.to != to or not site.may_go_on():
+                self._leave_site()
+                connection = await self._dialer.connect_for_requests(to, admitted.policy)
+                site = self._site = _Peer(connection, to)
             return await self._pass_on(request, site)
         except (EgressRefused, OSError, h11.ProtocolError) as error:
             admitted.failed(to, reason_of(error))
         # Without an answer the browser reports an error; no page can read one of ours.
         return False
 
-    async def _reach(self, admitted: ProxySession, to: Origin) -> "_Peer":
-        """The connection to the site, reused from the previous request if it leads there."""
-        site = self._site
-        if site is not None and site.to == to and site.may_go_on():
-            return site
-        self._leave_site()
-        connection = await self._dialer.connect_for_requests(to, admitted.policy)
-        site = self._site = _Peer(connection, to)
-        return site
-
     async def _pass_on(self, request: h11.Request, site: "_Peer") -> bool:
         """Forward the request and return the answer; whether both connections stay usable."""
-        headers = _end_to_end(request.headers.raw_items())
+        headers = _end_to_end(request.headers.raw_items()) + (site.by_proxy or [])
         target = request.target
-        if site.by_proxy is not None:
-            headers += site.by_proxy
-        else:
+        if site.by_proxy is None:
             target = b"/" + target.split(b"//", 1)[1].partition(b"/")[2]
         site.put(h11.Request(method=request.method, target=target, headers=headers))
         sending = asyncio.create_task(self._pass_on_body(self._browser.event_at_hand(), site))

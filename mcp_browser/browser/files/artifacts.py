@@ -290,17 +290,15 @@ class Artifacts:
         """Delete the files, except those in an output folder."""
         for pending in list(self._pending.values()):
             self.abandon(pending)
-        gone = self.files()
-        self._kept.clear()
-        for artifact in gone:
-            self.on_change(artifact.uri)
+        while self.drop_oldest("", delete=False):
+            pass
         self.on_change = lambda _uri: None
         if self._disk is not None:
             self._disk.sessions.remove(self)
             self._disk = None
-        folders = [folder for folder in (self._temporary, self._inbox) if folder is not None]
+        folders = self._temporary, self._inbox
         self._temporary = self._inbox = None
-        for folder in folders:
+        for folder in filter(None, folders):
             await asyncio.to_thread(folder.remove)
 
     def _bounds(self) -> str:

@@ -90,8 +90,7 @@ class NetworkLog(SessionPlugin):
 
     def mark(self, request: Request, source: str) -> None:
         """Note where the answer to a request will come from."""
-        exchange = self._by_request.get(request)
-        if exchange is not None:
+        if (exchange := self._by_request.get(request)) is not None:
             exchange.source = source
         else:
             self._marks[request] = source
@@ -170,8 +169,7 @@ class NetworkLog(SessionPlugin):
         self.changed.wake()
 
     def _on_response(self, response: Response) -> None:
-        exchange = self._by_request.get(response.request)
-        if exchange is None:
+        if (exchange := self._by_request.get(response.request)) is None:
             return
         exchange.response = response
         exchange.answered_at = time.time()
@@ -185,8 +183,7 @@ class NetworkLog(SessionPlugin):
         self.changed.wake()
 
     def _on_end(self, request: Request, *, failed: bool = False) -> None:
-        exchange = self._by_request.get(request)
-        if exchange is None:
+        if (exchange := self._by_request.get(request)) is None:
             return
         if exchange.tab is None:
             exchange.tab = self._tab_of(request)
@@ -221,13 +218,8 @@ class NetworkLog(SessionPlugin):
 
     def _on_frame(self, exchange: Exchange, payload: str | bytes, *, sent: bool) -> None:
         text = payload if isinstance(payload, str) else payload[: FRAME_LENGTH // 2].hex()
-        frame = SocketMessage(
-            sent=sent,
-            text=text[:FRAME_LENGTH],
-            size=len(payload),
-            time=time.time(),
-            binary=isinstance(payload, bytes),
-        )
+        binary = isinstance(payload, bytes)
+        frame = SocketMessage(sent, text[:FRAME_LENGTH], len(payload), time.time(), binary)
         exchange.frames.append(frame)
         del exchange.frames[:-FRAMES]
         exchange.size = (exchange.size or 0) + len(payload)

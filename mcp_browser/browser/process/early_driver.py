@@ -93,12 +93,8 @@ def discard() -> None:
     process, _waiting = _waiting, None
     if process is None:
         return
-    # Close its pipes here, since garbage collection may be off.
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
     process.kill()
-    process.wait()
+    process.communicate()  # Closes its pipes now, since garbage collection may be off.
 
 
 @contextlib.contextmanager

@@ -27,8 +27,6 @@ from mcp_browser.browser.process.launch import BrowserChoice, find_browser
 from mcp_browser.errors import BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
 
-_HOST = "https://cdn.playwright.dev"
-_HOST_VARIABLE = "PLAYWRIGHT_DOWNLOAD_HOST"
 _REACH_SECONDS = 5.0
 _FAILED_LINES = 5  # How many lines of a failed command's output are shown
 _CHROMIUM_PACKAGES = ("chromium", "chromium-sandbox", "fonts-liberation")
@@ -116,7 +114,11 @@ class Installer:
 
     def _install_from_apt(self, *packages: str) -> str | None:
         """Install Debian packages; why that failed, None if it did not."""
-        prefix = _as_root()
+        prefix: list[str] = []
+        if os.geteuid() != 0:
+            if sys.stdin.isatty() and shutil.which("sudo"):
+                subprocess.run(["sudo", "-v"], check=False)  # Asks for the password first.
+            prefix = ["sudo", "-n"]
         update = [*prefix, "apt-get", "update", *_UPDATE_OPTIONS]
         lines: list[str] = []
         failure = self._run(update, "Reading the lists of packages", lines)
@@ -124,9 +126,8 @@ class Installer:
         if failure is None and lines and not any(line.startswith(("Hit:", "Get:")) for line in lines):
             failure = "no source of packages answers"
         if failure is None:
-            names = ", ".join(packages)
             install = [*prefix, "apt-get", "install", *_INSTALL_OPTIONS, *packages]
-            failure = self._run(install, f"Installing {names}")
+            failure = self._run(install, f"Installing {', '.join(packages)}")
         return failure and f"apt-get failed ({failure})"
 
     def _run(self, command: Sequence[str], title: str, said: list[str] | None = None) -> str | None:
@@ -162,7 +163,7 @@ class Installer:
 
 def _out_of_reach() -> str | None:
     """Why Playwright's browsers cannot be downloaded, None if their server answers."""
-    address = os.environ.get(_HOST_VARIABLE) or _HOST
+    address = os.environ.get("PLAYWRIGHT_DOWNLOAD_HOST") or "https://cdn.playwright.dev"
     failed = ["it does not answer"]
 
     def ask() -> None:
@@ -187,12 +188,3 @@ def _apt_serves_chromium() -> bool:
         return shutil.which("apt-get") is not None and platform.freedesktop_os_release()["ID"] != "ubuntu"
     except OSError:
         return False
-
-
-def _as_root() -> list[str]:
-    """The prefix of a command for root; a person at a terminal is asked for the password first."""
-    if os.geteuid() == 0:
-        return []
-    if sys.stdin.isatty() and shutil.which("sudo"):
-        subprocess.run(["sudo", "-v"], check=False)
-    return ["sudo", "-n"]

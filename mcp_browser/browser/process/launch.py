@@ -5,18 +5,23 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
+from platformdirs import user_cache_path
+
 from mcp_browser.browser.process.early_driver import driver_package
-from mcp_browser.errors import BrowserNotFound
+from mcp_browser.errors import BrowserNotFound, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
 
 Origin = Literal["setting", "playwright", "system"]
+
+SIMILAR = 8  # How many names of devices an error lists
 
 NO_SELECTION_PASTE = "--blink-settings=editingBehaviorType=1"
 """Edits as on Windows: on X11 the middle button pastes the last selection of any program on the display."""
@@ -46,10 +51,9 @@ _PLAYWRIGHTS_DISABLED_FEATURES = (
 ).split()
 """Playwright's own list, repeated since Chromium takes the last of several such switches only."""
 
-WEB_MCP = "WebMCP"  # Chromium's feature for `document.modelContext`, by which pages offer tools
 _ENABLE_FEATURES = "--enable-features="
-ENABLE_WEB_MCP = _ENABLE_FEATURES + WEB_MCP
-"""The switch for the group `page_tools`."""
+ENABLE_WEB_MCP = f"{_ENABLE_FEATURES}WebMCP"
+"""The switch for the group `page_tools`: Chromium's `document.modelContext`, by which pages offer tools."""
 _DISABLE_FEATURES = "--disable-features="
 
 _NAMES = {
@@ -122,10 +126,8 @@ def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> Browse
         return BrowserChoice(label=executable.name, origin="setting", executable=executable)
     if settings.channel is not None:
         return BrowserChoice(label=settings.channel, origin="setting", channel=settings.channel)
-    candidates = _candidates(settings.browser)
-    if prefers_headless_shell(settings, isolated=isolated):
-        candidates = chain(headless_shells(), candidates)
-    if choice := next(candidates, None):
+    shells = headless_shells() if prefers_headless_shell(settings, isolated=isolated) else ()
+    if choice := next(chain(shells, _candidates(settings.browser)), None):
         return choice
     asked_for, named = settings.browser, f" --browser {settings.browser}"
     if settings.browser == "chromium":
@@ -197,8 +199,16 @@ def _playwright_build(build: str) -> Path | None:
     package = driver_package()
     if package is None:
         return None
-    revision = _wanted_revision(package, build)
-    folder = _playwright_browsers(package) / f"{build.replace('-', '_')}-{revision}"
+    try:
+        listed = json.loads((package / "browsers.json").read_text(encoding="utf-8"))["browsers"]
+        revision = next(entry["revision"] for entry in listed if entry["name"] == build)
+    except (OSError, ValueError, KeyError, StopIteration):
+        return None
+    given = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+    browsers = Path(given) if given else user_cache_path() / "ms-playwright"
+    if given == "0":
+        browsers = package / ".local-browsers"
+    folder = browsers / f"{build.replace('-', '_')}-{revision}"
     # False also if the folder may not be read.
     if not os.access(folder / "INSTALLATION_COMPLETE", os.F_OK):
         return None
@@ -206,36 +216,10 @@ def _playwright_build(build: str) -> Path | None:
     return next(filter(_is_executable, paths), None)
 
 
-def _wanted_revision(package: Path, build: str) -> str:
-    try:
-        listed = json.loads((package / "browsers.json").read_text(encoding="utf-8"))["browsers"]
-        return str(next(entry["revision"] for entry in listed if entry["name"] == build))
-    except (OSError, ValueError, KeyError, StopIteration):
-        return "unknown"
-
-
-def _playwright_browsers(package: Path) -> Path:
-    """The folder where Playwright keeps its browsers."""
-    given = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
-    if given == "0":
-        return package / ".local-browsers"
-    if given:
-        return Path(given)
-    match sys.platform:
-        case "darwin":
-            cache = Path.home() / "Library" / "Caches"
-        case "win32":
-            cache = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-        case _:
-            cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "ms-playwright"
-
-
 def has_display() -> bool:
     """Whether this machine can show windows."""
-    if sys.platform in ("win32", "darwin"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return sys.platform in ("win32", "darwin") or bool(shown)
 
 
 def runs_headless(settings: BrowserSettings) -> bool:
@@ -262,10 +246,10 @@ def launch_options(
     `headless` overrides the settings. `isolated`: for clean contexts, which may belong to several clients.
     """
     settings = settings or BrowserSettings()
-    headless = runs_headless(settings) if headless is None else headless
+    headless = (runs_headless(settings) if headless is None else headless) or choice.headless_only
     sandbox = uses_sandbox(settings)
     options: dict[str, Any] = {
-        "headless": headless or choice.headless_only,
+        "headless": headless,
         # The server itself ends the browser when it is interrupted.
         "handle_sigint": False,
         "chromium_sandbox": sandbox,
@@ -276,9 +260,9 @@ def launch_options(
         # Otherwise Playwright lifts Chromium's limit on how often a page may change its address.
         "ignore_default_args": ["--disable-ipc-flooding-protection"],
     }
-    if isolated and not options["headless"] and sys.platform == "linux":
+    if isolated and not headless and sys.platform == "linux":
         options["args"].insert(0, NO_SELECTION_PASTE)
-    if not sandbox and not options["headless"]:
+    if not sandbox and not headless:
         # Hides the bar in each window that warns of --no-sandbox.
         options["args"].insert(0, "--test-type")
     return options
@@ -325,6 +309,19 @@ def context_options(settings: BrowserSettings) -> dict[str, Any]:
         "user_agent": settings.user_agent,
     }
     return {name: value for name, value in options.items() if value is not None}
+
+
+def find_device(name: str, devices: Mapping[str, Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]]:
+    """A device of Playwright's list, by its name in any case; raises NotFound, which lists similar names."""
+    names = {known.lower(): known for known in devices}
+    found = names.get(" ".join(name.lower().split()))
+    if found is None:
+        like = get_close_matches(name.lower(), names, n=SIMILAR, cutoff=0.3) or list(names)[:SIMILAR]
+        raise NotFound(
+            f"There is no device {name!r} in Playwright's list.",
+            hint=f"Some of its {len(devices)}: {', '.join(names[one] for one in like)}.",
+        )
+    return found, devices[found]
 
 
 def proxy_options(address: str) -> dict[str, str]:

@@ -19,7 +19,6 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import anyio.to_thread
 
 from mcp_browser.browser.concurrency import SingleFlight, within
-from mcp_browser.browser.process.divide.shared_profile import can_share, sharing_options, why_not_shared
 from mcp_browser.browser.process.early_driver import (
     LIBRARY,
     LIBRARY_HINT,
@@ -29,7 +28,13 @@ from mcp_browser.browser.process.early_driver import (
     take_over,
 )
 from mcp_browser.browser.process.launch import BrowserChoice, chromium_args, find_browser, launch_options
-from mcp_browser.browser.process.profile import in_use, profile_folder
+from mcp_browser.browser.process.profile import (
+    can_share,
+    in_use,
+    profile_folder,
+    sharing_options,
+    why_not_shared,
+)
 from mcp_browser.dom.driver_errors import is_closed, plain_message
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
@@ -74,9 +79,8 @@ def grid_environment(endpoint: str) -> Generator[None]:
         yield
     finally:
         for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
+            os.environ.pop(name)
+            if value is not None:
                 os.environ[name] = value
 
 
@@ -144,8 +148,9 @@ class Launcher:
         return self._driver or await self._start()
 
     async def launch(self) -> "Browser":
-        """Start a browser for clean contexts, or get one of a grid or an endpoint."""
+        """Start a browser for clean contexts, or get one of a grid, or at an endpoint."""
         settings, seconds = self._settings, LAUNCH_SECONDS * 1000
+        chromium = (await self.driver()).chromium
         if settings.selenium_grid is not None:
             # Whether this machine has a display, or this is root, does not matter there.
             options: dict[str, Any] = {
@@ -155,10 +160,11 @@ class Launcher:
                 "channel": "msedge" if settings.browser == "msedge" else None,
             }
         elif settings.browser_endpoint is not None:
-            return await (await self.driver()).chromium.connect(settings.browser_endpoint, timeout=seconds)
+            return await chromium.connect(settings.browser_endpoint, timeout=seconds)
+        elif settings.cdp_endpoint is not None:
+            return await chromium.connect_over_cdp(settings.cdp_endpoint, timeout=seconds)
         else:
             options = await self._launch_options(find_browser(settings, isolated=True), isolated=True)
-        chromium = (await self.driver()).chromium
         # A driver that hangs keeps no time limit.
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
             return await chromium.launch(**options, timeout=seconds)
@@ -191,13 +197,6 @@ class Launcher:
             options["proxy"] = await self.egress.browser_proxy()
             options["args"] += self.egress.browser_args()
         return options
-
-    async def connect(self) -> "Browser":
-        """Connect to the browser at `cdp_endpoint`."""
-        chromium = (await self.driver()).chromium
-        return await chromium.connect_over_cdp(
-            self._settings.cdp_endpoint or "", timeout=LAUNCH_SECONDS * 1000
-        )
 
     @functools.cached_property
     def own_chrome(self) -> "Relay":
@@ -283,42 +282,34 @@ class Launcher:
     ) -> ActionError:
         if isinstance(error, TimeoutError):
             return BrowserUnavailable("The browser does not answer.", hint="Try again.")
-        log = str(error)
-        settings = self._settings
+        log, message, settings = str(error), plain_message(error), self._settings
         if settings.selenium_grid is not None:
-            return grid_error(settings.selenium_grid, plain_message(error))
-        if settings.browser_endpoint is not None:
-            return BrowserUnavailable(
-                f"No browser could be had at the browser endpoint: {plain_message(error)}.",
-                hint="A Playwright server has to run the version that mcp-browser doctor tells of this one.",
-            )
-        if settings.connect is not None:
-            return BrowserUnavailable(
-                f"The browser ended while it was connected to: {plain_message(error)}.", hint="Try again."
-            )
-        if settings.cdp_endpoint is not None:
-            return BrowserUnavailable(
-                f"No browser could be reached at the CDP endpoint: {plain_message(error)}.",
-                hint="Start one with --remote-debugging-port=9222 and give --cdp-endpoint http://127.0.0.1:9222.",
-            )
+            return grid_error(settings.selenium_grid, message)
+        for asked_for, failure, hint in (
+            (settings.browser_endpoint, "No browser could be had at the browser endpoint", _SAME_VERSION),
+            (settings.connect, "The browser ended while it was connected to", "Try again."),
+            (settings.cdp_endpoint, "No browser could be reached at the CDP endpoint", _HOW_TO_ATTACH),
+        ):
+            if asked_for is not None:
+                return BrowserUnavailable(f"{failure}: {message}.", hint=hint)
         if (refusal := why_not_shared(log, profile_folder(settings))) is not None:
             return refusal
         if "ProcessSingleton" in log or "already in use" in log:
             return in_use(profile_folder(settings), None)
         if "Executable doesn't exist" in log or "is not found" in log:
-            return BrowserNotFound(
-                f"The browser could not be found: {plain_message(error)}.",
-                hint="Get one with: mcp-browser install.",
-            )
+            hint = "Get one with: mcp-browser install."
+            return BrowserNotFound(f"The browser could not be found: {message}.", hint=hint)
         for sign, hint in _LAUNCH_HINTS.items():
             if sign in log:
                 return BrowserUnavailable("The browser could not be started.", hint=hint)
         return BrowserUnavailable(
-            f"The browser could not be started: {plain_message(error)}.",
+            f"The browser could not be started: {message}.",
             hint="mcp-browser doctor tells what is wrong; --log-level debug shows the browser's own words.",
         )
 
 
+_SAME_VERSION = "A Playwright server has to run the version that mcp-browser doctor tells of this one."
+_HOW_TO_ATTACH = "Start one with --remote-debugging-port=9222 and give --cdp-endpoint http://127.0.0.1:9222."
 _LAUNCH_HINTS = {
     "No usable sandbox": "Its sandbox does not work on this machine: start with --no-sandbox.",
     "without --no-sandbox": "Its sandbox does not work for root: start with --no-sandbox.",

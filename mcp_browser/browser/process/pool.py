@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio.to_thread
 
 from mcp_browser.browser.concurrency import SingleFlight, begin, finish, within
-from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.egress.policy import log_in
-from mcp_browser.browser.process.divide.shared_profile import warn_of_others
-from mcp_browser.browser.process.launch import browser_settings, context_options, find_browser, proxy_options
+from mcp_browser.browser.process.launch import (
+    browser_settings,
+    context_options,
+    find_browser,
+    find_device,
+    proxy_options,
+)
 from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher, is_stuck
-from mcp_browser.browser.process.profile import ProfileLock, profile_folder
+from mcp_browser.browser.process.profile import ProfileLock, profile_folder, warn_of_others
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import Settings
 
@@ -37,10 +41,10 @@ Ended = Literal["browser", "driver"]  # What has ended, with all contexts in it
 
 @dataclass(eq=False, slots=True)
 class SharedBrowser:
-    """A browser process with the contexts of several sessions.
+    """A browser process, or the connection to the one at `cdp_endpoint`, with contexts of several sessions.
 
-    `contexts` are lent or being opened, all for one `tenant`, since a process has one clipboard. A `retired`
-    browser lends no new ones and ends with its last.
+    `contexts` are lent or being opened. In a process started here all are for one `tenant`, since it has one
+    clipboard. A `retired` browser lends no new ones and ends with its last.
     """
 
     browser: "Browser"
@@ -96,8 +100,6 @@ class ContextPool:
         self._shared: list[SharedBrowser] = []
         self._start_shared = SingleFlight(self._add_shared)
         self._ending: set[asyncio.Task[bool]] = set()
-        self._attached: Browser | None = None
-        self._attach = SingleFlight(self._connect)
         self._profile_is_lent = False
         self.closed = False  # Whether it lends nothing any more
 
@@ -153,9 +155,7 @@ class ContextPool:
         """Make sure that a browser runs or can be reached; raises BrowserUnavailable."""
 
         async def have_one() -> None:
-            if self._settings.browser.cdp_endpoint is not None:
-                await self._running_browser()
-            elif self._settings.browser.connect is not None:
+            if self._settings.browser.connect is not None:
                 await self._launcher.driver()
             elif not any(shared.browser.is_connected() for shared in self._shared):
                 await self._start_shared()
@@ -189,11 +189,9 @@ class ContextPool:
     async def _close(self) -> None:
         try:
             await self._start_shared.ended(LAUNCH_SECONDS)
-            await self._attach.ended(LAUNCH_SECONDS)
-            browsers = [*self.browsers, *([self._attached] if self._attached is not None else [])]
-            self._shared, self._attached = [], None
-            for browser in browsers:
-                self._end(browser)
+            shared, self._shared = self._shared, []
+            for one in shared:
+                self._end(one.browser)
             if self._ending:
                 await asyncio.wait(self._ending)
         finally:
@@ -210,14 +208,12 @@ class ContextPool:
         settings = self._settings.browser
         await self.use_device()
         options = self.context_options | dict(options)
-        if settings.cdp_endpoint is not None:
-            return Lease(await self._of_running_browser(lent, options, isolated=isolated))
         if settings.connect is not None:
             context = await self._of_own_chrome(lent, options, isolated=isolated)
             own_chrome = self._launcher.own_chrome
             return Lease(context, notice=own_chrome.describe(), lent=own_chrome.lent)
         notice = ""
-        if not isolated:
+        if not isolated and settings.cdp_endpoint is None:
             try:
                 return await lent.enter_async_context(self._of_profile(options))
             except ProfileInUse as error:
@@ -231,31 +227,35 @@ class ContextPool:
         elif settings.browser_endpoint is not None and settings.proxy is not None:
             # For a browser started here it is a launch option.
             options["proxy"] = proxy_options(settings.proxy)
-        return Lease(await self._of_shared_browser(lent, options, tenant), notice)
+        use_own = settings.cdp_endpoint is not None and not isolated
+        return Lease(await self._of_shared_browser(lent, options, tenant, use_own=use_own), notice)
 
     async def _of_shared_browser(
-        self, lent: contextlib.AsyncExitStack, options: Mapping[str, Any], tenant: str
+        self, lent: contextlib.AsyncExitStack, options: Mapping[str, Any], tenant: str, *, use_own: bool
     ) -> "BrowserContext":
-        async def take() -> "tuple[SharedBrowser, BrowserContext]":
+        """A new context; `use_own`: the one that the browser has from its start, which stays open."""
+
+        async def take() -> "BrowserContext":
             shared = await self._seat(tenant)
+            if use_own and shared.browser.contexts:
+                lent.callback(self._leave, shared)
+                return shared.browser.contexts[0]
             try:
                 context = await _opened(shared.browser.new_context(**options), OPENING_SECONDS)
             except BaseException as error:
                 shared.retired = shared.retired or is_stuck(error)
                 self._leave(shared)
                 raise
-            return shared, context
+            lent.push_async_callback(self._give_back, shared, context)
+            return context
 
-        shared, context = await self._launcher.try_again(take)
+        return await self._launcher.try_again(take)
 
-        async def give_back() -> None:
-            closed = await _close(context)
-            # A context that cannot be closed would stay: the browser ends with its last session.
-            shared.retired = shared.retired or not closed
-            self._leave(shared)
-
-        lent.push_async_callback(give_back)
-        return context
+    async def _give_back(self, shared: SharedBrowser, context: "BrowserContext") -> None:
+        if not await _close(context):
+            # It would stay: the browser ends with its last session.
+            shared.retired = True
+        self._leave(shared)
 
     @contextlib.asynccontextmanager
     async def _of_profile(self, options: Mapping[str, Any]) -> AsyncGenerator[Lease]:
@@ -284,24 +284,6 @@ class ContextPool:
         finally:
             lock.release()
             self._profile_is_lent = False
-
-    async def _of_running_browser(
-        self, lent: contextlib.AsyncExitStack, options: Mapping[str, Any], *, isolated: bool
-    ) -> "BrowserContext":
-        async def take() -> "BrowserContext":
-            browser = await self._running_browser()
-            if not isolated and browser.contexts:
-                return browser.contexts[0]
-            try:
-                context = await _opened(browser.new_context(**options), OPENING_SECONDS)
-            except BaseException as error:
-                if is_stuck(error):
-                    self._attached = None
-                raise
-            lent.push_async_callback(_close, context)
-            return context
-
-        return await self._launcher.try_again(take)
 
     async def _of_own_chrome(
         self, lent: contextlib.AsyncExitStack, options: Mapping[str, Any], *, isolated: bool
@@ -335,8 +317,10 @@ class ContextPool:
             self._shared.remove(shared)
             self.restarts += 1
         most = self._settings.sessions.sessions_per_browser
+        has_one = self._settings.browser.cdp_endpoint is not None
         for shared in self._shared:
-            if not shared.retired and shared.contexts < most and shared.tenant in (None, tenant):
+            fits = has_one or (shared.contexts < most and shared.tenant in (None, tenant))
+            if fits and not shared.retired:
                 return shared
         return None
 
@@ -361,18 +345,10 @@ class ContextPool:
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
 
-    async def _running_browser(self) -> "Browser":
-        while self._attached is None or not self._attached.is_connected():
-            await self._attach()
-        return self._attached
-
-    async def _connect(self) -> None:
-        self._attached = await self._launcher.connect()
-
     def _driver_ended(self) -> None:
         """Every browser has ended with the driver, without an event."""
         self.restarts += len(self._shared)
-        self._shared, self._attached = [], None
+        self._shared = []
         for ended in list(self._lent):
             ended("driver")
 

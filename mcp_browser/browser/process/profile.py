@@ -1,13 +1,18 @@
-"""The profile folder and its locks.
+"""The profile folder, its locks, and its browser for several servers at once.
 
-There are two: our own file lock, which the system releases when its holder ends, and Chromium's
-`SingletonLock`, a link to `host-pid` that stays after a browser was killed.
+There are two locks: our own file lock, which the system releases when its holder ends, and Chromium's
+`SingletonLock`, a link to `host-pid` that stays after a browser was killed. To share a browser, Playwright
+starts `profile_client.py` instead of Chromium, which connects it to the profile's broker.
 """
 
 import contextlib
 import functools
+import hashlib
 import json
+import logging
 import os
+import re
+import shlex
 import shutil
 import socket
 import stat
@@ -17,11 +22,14 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import anyio
 from platformdirs import user_data_path
 
+from mcp_browser.browser.process.divide import profile_client
+from mcp_browser.browser.process.divide.profile_client import CHROMIUM_LOCK
+from mcp_browser.browser.process.launch import ENABLE_WEB_MCP, BrowserChoice, proxy_options, uses_sandbox
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import BrowserSettings
 
@@ -30,8 +38,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-OWN_LOCK = ".mcp-browser.lock"
-CHROMIUM_LOCK = "SingletonLock"
+logger = logging.getLogger(__name__)
+
 CHROMIUM_FILES = (CHROMIUM_LOCK, "SingletonSocket", "SingletonCookie")
 ENDING_SECONDS = 5.0  # How long a browser whose server has gone may take to end, seconds
 
@@ -64,14 +72,12 @@ def profile_folder(settings: BrowserSettings) -> Path:
 def chromium_holder(folder: Path) -> Holder | None:
     """The holder in Chromium's own lock; `alive` is None if it is on another host."""
     try:
-        text = str((folder / CHROMIUM_LOCK).readlink())
+        host, _, number = str((folder / CHROMIUM_LOCK).readlink()).rpartition("-")
     except OSError:
         return None
-    host, _, number = text.rpartition("-")
     pid = int(number) if number.isdigit() else None
-    if host != socket.gethostname():
-        return Holder(pid, host, None)
-    return Holder(pid, host, pid is not None and _is_browser(pid))
+    here = host == socket.gethostname()
+    return Holder(pid, host, pid is not None and _is_browser(pid) if here else None)
 
 
 class ProfileLock:
@@ -92,7 +98,7 @@ class ProfileLock:
         deadline = time.monotonic() + ENDING_SECONDS
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = (self.folder / OWN_LOCK).open("a+", encoding="utf-8")
+            lock = (self.folder / profile_client.LOCK).open("a+", encoding="utf-8")
         except OSError as error:
             raise BrowserUnavailable(
                 f"The profile folder {self.folder} cannot be used: {error.strerror}.",
@@ -100,11 +106,11 @@ class ProfileLock:
             ) from error
         try:
             if not lock_file(lock):
-                own_holder = _own_holder(lock)
-                if self._shared and (own_holder is None or own_holder.shared):
+                holder = _own_holder(lock)
+                if self._shared and (holder is None or holder.shared):
                     lock.close()
                     return
-                raise in_use(self.folder, own_holder)
+                raise in_use(self.folder, holder)
             lock.truncate(0)
             json.dump({"pid": os.getpid(), "host": socket.gethostname(), "shared": self._shared}, lock)
             lock.flush()
@@ -143,7 +149,7 @@ def in_use(folder: Path, holder: Holder | None) -> ProfileInUse:
 
 def profile_holder(folder: Path) -> Holder | None:
     """The current holder of a profile folder, or None; locks nothing."""
-    with contextlib.suppress(OSError), (folder / OWN_LOCK).open("r+", encoding="utf-8") as lock:
+    with contextlib.suppress(OSError), (folder / profile_client.LOCK).open("r+", encoding="utf-8") as lock:
         if not lock_file(lock) and (holder := _own_holder(lock)) is not None:
             return holder
     holder = chromium_holder(folder)
@@ -191,6 +197,112 @@ def _is_browser(pid: int) -> bool:
     except psutil.Error:
         return True
     return any(name in command for name in ("chrom", "edge", "--user-data-dir"))
+
+
+_ANSWER_BYTES = 65_536
+_ANSWER_SECONDS = 5.0
+_LONGEST_ADDRESS = 100
+
+
+def can_share(settings: BrowserSettings, choice: BrowserChoice) -> bool:
+    """Whether several servers can share the browser of the profile.
+
+    There is no broker for Windows. The browser's path has to be known, and the folder must allow to execute
+    files (`noexec`), belong to this user, and not be writable by all.
+    """
+    if settings.profile_in_use != "share" or sys.platform == "win32":
+        return False
+    folder = profile_folder(settings)
+    place = next(place for place in (folder, *folder.parents) if place.exists())
+    status = place.stat()
+    if place == folder and (status.st_uid != os.getuid() or status.st_mode & stat.S_IWOTH):
+        return False
+    may_execute = not os.statvfs(place).f_flag & getattr(os, "ST_NOEXEC", 0)
+    return may_execute and choice.executable is not None
+
+
+def sharing_options(settings: BrowserSettings, choice: BrowserChoice, folder: Path) -> dict[str, Any]:
+    """Keyword arguments for Playwright's `launch_persistent_context` to share the browser of a profile.
+
+    They name a program that runs `profile_client.py`; it is written to the profile if missing.
+    """
+    # What has to be equal for all clients of a browser.
+    terms = {
+        "executable": str(choice.executable),
+        "sandbox": uses_sandbox(settings),
+        "proxy": proxy_options(settings.proxy)["server"] if settings.proxy is not None else None,
+        "browser-arg": [argument for argument in settings.browser_args if argument != ENABLE_WEB_MCP],
+    }
+    command = shlex.join([sys.executable, "-I", "-S", profile_client.__file__])
+    text = f'#!/bin/sh\nexec {command} "$@"\n'
+    starter = folder / f".mcp-browser-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    if not starter.exists():
+        new = starter.with_suffix(f".{os.getpid()}")
+        new.write_text(text, encoding="utf-8")
+        new.chmod(0o700)
+        new.replace(starter)
+    return {
+        "executable_path": starter,
+        "env": {
+            **os.environ,
+            profile_client.FOLDER: str(folder),
+            profile_client.EXECUTABLE: str(choice.executable),
+            profile_client.TERMS: json.dumps(terms),
+        },
+        # One folder for all, since Chromium has one for each profile; file names in it are random.
+        "downloads_path": folder / profile_client.DOWNLOADS,
+    }
+
+
+def why_not_shared(log: str, folder: Path) -> BrowserUnavailable | None:
+    """The error for a broker that refused the client or did not start, by the log; None if it did neither."""
+    hint = (
+        "Give all servers with this profile the same settings, or start this one with --isolated (a clean "
+        "profile), --profile FOLDER (another one), or --profile-in-use temporary."
+    )
+    if (found := re.search(r"mcp-browser: refused (\[.*\])", log)) is not None:
+        wanted, there = (json.loads(terms) for terms in json.loads(found[1]))
+        names = ", ".join(name for name in there if wanted.get(name) != there[name])
+        return ProfileInUse(
+            f"Another server has started the browser of the profile {folder} with other settings ({names}).",
+            hint=hint,
+        )
+    if "mcp-browser: the broker ended" in log:
+        return BrowserUnavailable(
+            f"The browser of the profile {folder} could not be started: see {profile_client.LOG} there.",
+            hint="--profile-in-use error starts it without letting other servers share it.",
+        )
+    if "mcp-browser: in use" in log:
+        return ProfileInUse(f"The browser profile {folder} is in use, and cannot be shared.", hint=hint)
+    return None
+
+
+def sharers_of(folder: Path) -> list[int]:
+    """The sessions that share the browser of a profile now: the process ids of their drivers."""
+    place = folder / profile_client.SOCKET
+    with contextlib.suppress(OSError, ValueError), contextlib.ExitStack() as opened:
+        if len(os.fsencode(place)) > _LONGEST_ADDRESS:
+            short = Path(opened.enter_context(tempfile.TemporaryDirectory()), "profile")
+            short.symlink_to(folder)
+            place = short / profile_client.SOCKET
+        line = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        line.settimeout(_ANSWER_SECONDS)
+        line.connect(str(place))
+        line.send(b"{}")
+        return [int(pid) for pid in json.loads(line.recv(_ANSWER_BYTES))]
+    return []
+
+
+def warn_of_others(folder: Path) -> bool:
+    """Whether other servers use the browser of a profile; logs a warning if so."""
+    others = len(sharers_of(folder)) - 1
+    if others > 0:
+        logger.warning(
+            "The browser of the profile %s is shared with %s: tabs are separate, logins common.",
+            folder,
+            "another session" if others == 1 else f"{others} other sessions",
+        )
+    return others > 0
 
 
 PREFIX = "mcp-browser-"

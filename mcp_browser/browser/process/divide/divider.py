@@ -62,6 +62,7 @@ class Divider(ABC):
     def __init__(self, to_browser: Callable[[bytes], None]) -> None:
         """Serve no client yet; `to_browser` takes one message for the browser."""
         self.clients: list[DividerClient] = []  # Those that want tabs, in order of arrival
+        self.lent: set[str] = set()  # Targets that stay when their client leaves
         self._to_browser = to_browser
         self._gone: WeakSet[DividerClient] = WeakSet()
         self._asked: dict[int, PendingCommand] = {}
@@ -73,7 +74,7 @@ class Divider(ABC):
 
     @abstractmethod
     def _join(self, client: DividerClient) -> None:
-        """Add a client, and attach it to its tabs."""
+        """Attach a new client to its tabs."""
 
     @abstractmethod
     def _command(
@@ -82,7 +83,7 @@ class Divider(ABC):
         """Forward a client's command about the browser, or refuse it."""
 
     @abstractmethod
-    def _event(self, message: bytes, method: str, parameters: Parameters) -> None:
+    def _event(self, message: bytes, method: str, parameters: Parameters, /) -> None:
         """Forward an event of the browser to the clients concerned."""
 
     @abstractmethod
@@ -128,6 +129,7 @@ class Divider(ABC):
             case "Browser.close":
                 raise Leaving
             case "Target.setAutoAttach":
+                self.clients.append(client)
                 self._join(client)
                 # Answered after the client's own tabs are attached.
                 self._ask(client, "Browser.getVersion", command["id"])
@@ -221,11 +223,12 @@ class Divider(ABC):
                 owner.send(message)
 
     def _drop(self, name: bytes, session: TargetSession) -> None:
-        """Close a page of a client that has left; detach from targets that others use, too."""
-        if session.kind == "page":
-            self._ask(None, "Target.closeTarget", targetId=session.target)
-            return
-        self._send("Runtime.runIfWaitingForDebugger", sessionId=name.decode())
+        """Close a page of a client that has left; detach from lent ones, and targets that others use, too."""
+        if session.target not in self.lent:
+            if session.kind == "page":
+                self._ask(None, "Target.closeTarget", targetId=session.target)
+                return
+            self._send("Runtime.runIfWaitingForDebugger", sessionId=name.decode())
         self._ask(None, "Target.detachFromTarget", sessionId=name.decode())
 
     def _ask(self, client: DividerClient | None, method: str, number: int = 0, /, **parameters: Any) -> None:
@@ -249,13 +252,8 @@ class SharedTabs(Divider):
         super().__init__(to_browser)
         self._ask(None, "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
 
-    def end(self) -> None:
-        """Close the browser."""
-        self._ask(None, "Browser.close")
-
     def _join(self, client: DividerClient) -> None:
         """Give the first client the browser's first tab, all others a new window."""
-        self.clients.append(client)
         if self._had_clients:
             self._ask(client, "Target.createTarget", url="about:blank", newWindow=True)
         else:
@@ -276,8 +274,7 @@ class SharedTabs(Divider):
             parameters["newWindow"] = True
         self._ask(client, method, command["id"], **parameters)
 
-    def _event(self, message: bytes, method: str, parameters: Parameters) -> None:
-        del method, parameters
+    def _event(self, message: bytes, *_parsed: object) -> None:
         # A client ignores events of frames and files that it does not know.
         for client in self.clients:
             client.send(message)

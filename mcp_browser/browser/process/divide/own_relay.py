@@ -207,7 +207,7 @@ class Relay:
         self._tabs: OwnTabs | None = None
         self._quiet = asyncio.Event()
         self._closed = False
-        self._secret = ""
+        self._path = ""  # A secret: who knows it may connect
 
     async def address(self) -> str:
         """The address for Playwright; connects to the user's browser first. Raises BrowserUnavailable."""
@@ -223,8 +223,7 @@ class Relay:
                     "nothing, another program may have its port: restart the browser.",
                 ) from None
         assert self._server is not None
-        port = self._server.sockets[0].getsockname()[1]
-        return f"ws://127.0.0.1:{port}/{self._secret}"
+        return f"ws://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{self._path}"
 
     @property
     def lent(self) -> Collection[str]:
@@ -266,7 +265,7 @@ class Relay:
             raise BrowserUnavailable("The server is ending.")
         upward = WebSocketEnd(socket)
         tabs = OwnTabs(upward.send, may_use=self._may_use, copy=_copy)
-        self._secret = secrets.token_urlsafe(32)
+        self._path = f"/{secrets.token_urlsafe(32)}"
         self._server = await serve(
             self._let_in, "127.0.0.1", 0, process_request=self._check, origins=[None], **OPTIONS
         )
@@ -293,13 +292,11 @@ class Relay:
     # -- Playwright
 
     def _check(self, connection: "ServerConnection", request: "Request") -> "Response | None":
-        if hmac.compare_digest(request.path.encode(), f"/{self._secret}".encode()):
-            return None
-        return connection.respond(HTTPStatus.NOT_FOUND, "")
+        known = hmac.compare_digest(request.path.encode(), self._path.encode())
+        return None if known else connection.respond(HTTPStatus.NOT_FOUND, "")
 
     async def _let_in(self, socket: "ServerConnection") -> None:
-        tabs = self._tabs
-        if tabs is None:
+        if (tabs := self._tabs) is None:
             return
         client = WebSocketEnd(socket)
         try:

@@ -40,7 +40,6 @@ class OwnTabs(Divider):
         path to the second, then calls the function.
         """
         super().__init__(to_browser)
-        self.lent: set[str] = set()  # The lent targets of the user
         self._may_use = may_use
         self._copy = copy
         self._pages: dict[str, str] = {}
@@ -112,7 +111,6 @@ class OwnTabs(Divider):
         self.refuse(client, command, f"{OWN_REFUSAL}: {command['method']}")
 
     def _join(self, client: DividerClient) -> None:
-        self.clients.append(client)
         for target, url in self._pages.items():
             self._consider(target, url)
 
@@ -122,12 +120,6 @@ class OwnTabs(Divider):
         self._folders.pop(client, None)
         for target in [target for target in self.lent if self._owners.get(target) is client]:
             self._release(target)
-
-    def _drop(self, name: bytes, session: TargetSession) -> None:
-        if session.target in self.lent:
-            self._ask(None, "Target.detachFromTarget", sessionId=name.decode())
-        else:
-            super()._drop(name, session)
 
     # -- from the browser
 
@@ -199,15 +191,16 @@ class OwnTabs(Divider):
             assert asked.client is not None
             if asked.client in self._gone:
                 self._ask(None, "Target.closeTarget", targetId=target)
-                return False
-            # Playwright expects the tab to be attached before the answer.
-            self._created[target] = (asked, said)
-            self._take(target, asked.client)
+            else:
+                # Playwright expects the tab to be attached before the answer.
+                self._created[target] = (asked, said)
+                self._take(target, asked.client)
             return False
         if asked.client is None and asked.method == "Target.attachToTarget" and "error" in said:
-            self._pages.pop(asked.parameters["targetId"], None)
-            self._release(asked.parameters["targetId"])
-            self._answer_created(asked.parameters["targetId"], {"error": said["error"]})
+            failed = asked.parameters["targetId"]
+            self._pages.pop(failed, None)
+            self._release(failed)
+            self._answer_created(failed, {"error": said["error"]})
         return True
 
     def _attach(self, message: bytes, parameters: Parameters) -> None:

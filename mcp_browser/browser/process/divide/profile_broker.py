@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mcp_browser.browser.process.divide.divider import Leaving, SharedTabs
+from mcp_browser.browser.process.divide.divider import Leaving, SharedTabs, line
 
 CLOSING_SECONDS = 5.0  # How long the browser may take to close before it is killed
 MOST_UNREAD = 256_000_000  # Bytes unread by the other end of a pipe before it counts as gone
@@ -206,15 +206,13 @@ class ProfileBroker:
     def _greet(self, connection: socket.socket) -> None:
         """Take a client with its pipe, or answer a process that asks for the clients."""
         self.selector.unregister(connection)
+        text, ends = b"", list[int]()
         try:
             text, ends, _, _ = socket.recv_fds(connection, _HELLO, _ENDS)
-        except OSError:
-            text, ends = b"", []
-        try:
             hello = json.loads(text)
             pid, terms = int(hello["pid"]), str(hello["terms"])
             reading, writing = ends
-        except (ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError):
             answer = json.dumps([client.pid for client in self._clients])
         else:
             if terms == self._terms:
@@ -270,7 +268,7 @@ class ProfileBroker:
         if self._closing_until is None:
             self._closing_until = time.monotonic() + CLOSING_SECONDS
             self._stop_listening()
-            self._tabs.end()
+            self._pipe.send(line({"id": -1, "method": "Browser.close"}))
 
     def _stop(self, *_signal: object) -> None:
         self._stopped = True

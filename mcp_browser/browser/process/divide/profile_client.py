@@ -7,7 +7,6 @@ Chromium has started, since imports delay the browser.
 
 # ruff: noqa: PLC0415, BLE001, PTH100, PTH115, PTH118, PTH123 - see above
 
-import fcntl
 import os
 import sys
 
@@ -81,6 +80,8 @@ def _listen(broker: "socket.socket") -> "int | None":
 
 def _start_broker(folder: str, executable: str, terms: str) -> int:
     """Start a broker, which starts the browser, unless the profile is in use; its process id, or 0."""
+    import fcntl
+
     lock = os.open(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
