@@ -18,8 +18,7 @@ from mcp_browser.browser.emulation import Emulation, Network
 from mcp_browser.browser.pictures import compare_pictures
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
-from mcp_browser.dom.accessibility import Violation
-from mcp_browser.dom.models import DomNode
+from mcp_browser.dom.models import DomNode, Violation
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import cut_address

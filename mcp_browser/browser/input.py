@@ -315,7 +315,7 @@ class Input:
         self, text: str, done: int, meant: KeyPlace | None, *, enter: bool = False, letter: str = ""
     ) -> tuple[KeyHold, KeyPlace]:
         """Hold keys to the target of the rest of a text; return the hold and the target."""
-        keys = self._tab.dom.keys
+        keys = self._tab.dom.targets
         hold = await self._tab.ask(keys.hold(ruled=self._is_ruled, enter=enter, letter=letter))
         place = hold.place
         try:
@@ -338,7 +338,7 @@ class Input:
         return hold, place
 
     async def _put(self, text: str, hold: KeyHold, *, before: int, secret: bool) -> None:
-        keys, confidential = self._tab.dom.keys, self._is_confidential(text)
+        keys, confidential = self._tab.dom.targets, self._is_confidential(text)
         place = hold.place
         assert place is not None
         await self._tab.ask(keys.release(hold))
@@ -376,7 +376,7 @@ class Input:
         # Frames that were added since are held, too.
         if (
             not self._tab.held
-            and not await self._tab.ask(self._tab.dom.keys.has_come(hold))
+            and not await self._tab.ask(self._tab.dom.targets.has_come(hold))
             and not hold.first
         ):
             raise _moved(0)
@@ -393,7 +393,7 @@ class Input:
             if not self._tab.held:
                 # Also if the call is cancelled: a person may type next.
                 with anyio.CancelScope(shield=True):
-                    held = await self._tab.ask(self._tab.dom.keys.release(hold, read=read))
+                    held = await self._tab.ask(self._tab.dom.targets.release(hold, read=read))
         return held
 
 

@@ -83,11 +83,11 @@ class TabPage:
             channel=services.channel,
             budget=settings.observation.snapshot_budget,
             changes_budget=settings.observation.changes_budget,
-            sent=self._on_sent,
+            sent=lambda pair: services.hide({SENT: pair}),
             addresses=services.addresses,
             learnt=services.learnt,
         )
-        self.on_held: Callable[[], None] = lambda: None  # Called when something begins to hold it
+        self.on_held: Callable[[], object] = lambda: None  # Called when something begins to hold it
         self._hold: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._dialog: Dialog | None = None
         self.dialogs: list[DialogAnswer] = []  # All that have opened
@@ -106,11 +106,6 @@ class TabPage:
     @property
     def url(self) -> str:
         return self.page.url
-
-    @property
-    def status(self) -> int | None:
-        """HTTP status of the document; None if it did not come over HTTP."""
-        return self.activity.status
 
     @property
     def cdp(self) -> CDPSession:
@@ -136,10 +131,9 @@ class TabPage:
 
     @property
     def dialog(self) -> DialogInfo | None:
-        dialog = self._dialog
-        if dialog is None:
+        if (open_now := self._dialog) is None:
             return None
-        return DialogInfo(kind=dialog.type, message=dialog.message, default_value=dialog.default_value)
+        return DialogInfo(kind=open_now.type, message=open_now.message, default_value=open_now.default_value)
 
     def why_held(self) -> ActionError:
         """The error for an action while the tab is held."""
@@ -288,16 +282,13 @@ class TabPage:
             self._drawn = self.activity.document_number
         return answer
 
-    def _on_load(self, _page: Page) -> None:
+    async def _on_load(self, _page: Page) -> None:
         # A renderer keeps old documents until its scripts need memory, and ours need little.
         if self._cdp is not None and self.activity.document_number - self._collected >= DOCUMENTS_KEPT:
             self._collected = self.activity.document_number
-            begin(self._collect_garbage(self._cdp))
-
-    async def _collect_garbage(self, cdp: CDPSession) -> None:
-        with contextlib.suppress(PlaywrightError):
-            await asyncio.sleep(COLLECTING_AFTER)
-            await send(cdp, "HeapProfiler.collectGarbage")
+            with contextlib.suppress(PlaywrightError):
+                await asyncio.sleep(COLLECTING_AFTER)
+                await send(self._cdp, "HeapProfiler.collectGarbage")
 
     async def rest(self, since: int, index: int, *, limit: float) -> None:
         """Wait until all that began after a mark of `watch` has ended, and an element's frame shows it."""
@@ -311,7 +302,6 @@ class TabPage:
                 return
 
     def _patience(self) -> float:
-        """How much longer than others the page may take, seconds."""
         call = self.settings.limits.call_timeout
         # The rest of the call, above all its result, needs time, too.
         loading = min(LOADING_SECONDS, call / 6) if self._is_coming else 0.0
@@ -361,8 +351,7 @@ class TabPage:
 
     async def refresh_title(self) -> None:
         """Ask the browser for the title; it answers even while the page is held."""
-        answer = await self.control("Target.getTargetInfo")
-        if answer is None:
+        if (answer := await self.control("Target.getTargetInfo")) is None:
             return
         info = answer["targetInfo"]
         self.main_frame_id = info["targetId"]
@@ -380,9 +369,6 @@ class TabPage:
                 return await send(self._cdp, method)
         except (PlaywrightError, TimeoutError):
             return None
-
-    def _on_sent(self, pair: str) -> None:
-        self.services.hide({SENT: pair})
 
     def _on_flood(self) -> None:
         if self._workers is not None:
@@ -402,19 +388,19 @@ class ActionScope:
 
     async def run(self, work: Awaitable[T], *, doing: str) -> T:
         """The result of the action's work. Raises ActionError: it fails, or is held and does not end."""
-        self._running = True
+        self._running, services = True, self.tab.services
         try:
             with self._breaking:
                 return await work
         except (PlaywrightError, FrameGone, BrowserUnavailable) as error:
-            if self.tab.services.context is None:
-                raise self.tab.services.why_ended() from error
+            if services.context is None:
+                raise services.why_ended() from error
             if isinstance(error, BrowserUnavailable):
                 raise
             raise as_action_error(error, doing=doing) from error
         finally:
             self._running = False
-        raise self.tab.why_held() if self.tab.services.context else self.tab.services.why_ended()
+        raise self.tab.why_held() if services.context else services.why_ended()
 
     def held(self, tab: "TabPage") -> None:
         """Something has begun to hold a tab: cancel an action in it that does not end by itself."""
@@ -455,7 +441,7 @@ class Workers:
         await asyncio.gather(*(self._post(path, "Runtime.terminateExecution") for path in self._workers))
 
     def _on_event(self, method: str, event: Mapping[str, Any], path: tuple[str, ...] = ()) -> None:
-        """Take in an event of the target that `path` leads to, about a target below it."""
+        """`path` leads to the target that says this about one below it."""
         below = (*path, str(event.get("sessionId")))
         match method:
             case "Target.attachedToTarget":

@@ -40,7 +40,9 @@ class Activity:
         self._numbers = itertools.count(1)
         self._in_flight: dict[Request, InFlight] = {}
         self.endless = EndlessRequests()
-        self._wakeup = Condition()
+        self._changes = Condition()
+        self.change = self._changes.wait
+        """Waits until something begins or ends, `limit` seconds at most."""
         self._requested_at = 0.0
         self._requested_number = 0
         self._starting = False
@@ -57,7 +59,7 @@ class Activity:
         self.document_number = 0  # Grows with each new document in the tab
         self.frames_number = 0  # Grows with each new document in a frame of the page
         self.loading = False  # Whether the document has begun but its DOM is not complete
-        self.status: int | None = None  # HTTP status of the document
+        self.status: int | None = None  # HTTP status of the document; None if it did not come over HTTP
         self._sockets: set[WebSocket] = set()
         self._ended: deque[tuple[float, Request]] = deque()  # Oldest first
         page.on("websocket", self._on_socket)
@@ -87,18 +89,8 @@ class Activity:
             if request.number > since and request.kind in AWAITED and not self.endless.is_endless(request)
         ]
 
-    def doubtful(self, since: int) -> bool:
-        """Whether the page has to be asked how it reads an answer."""
-        return any(self.endless.is_doubtful(request) for request in self.in_flight(since))
-
     def _on_socket(self, socket: WebSocket) -> None:
         self._sockets = {known for known in self._sockets if not known.is_closed()} | {socket}
-
-    def give_up(self, since: int) -> list[InFlight]:
-        """Stop waiting for requests, and return them; those without an answer are not waited for again."""
-        requests = self.in_flight(since)
-        self.endless.given_up(requests)
-        return requests
 
     def navigating(self, since: int) -> bool:
         """Whether a navigation that began after the mark is under way."""
@@ -139,14 +131,10 @@ class Activity:
             and all(request.kind in ("fetch", "xhr") and request.answered is None for request in going_on)
         )
 
-    async def change(self, *, limit: float) -> None:
-        """Wait until something begins or ends, `limit` seconds at most."""
-        await self._wakeup.wait(limit)
-
     def wake(self) -> None:
         """Wake the waiters: something has changed."""
         self.changed_at = time.monotonic()
-        self._wakeup.wake()
+        self._changes.wake()
 
     def follow(self, cdp: CDPSession, main_frame: Callable[[], str | None]) -> None:
         """Follow CDP's events, too; `main_frame` returns the id of the tab's main frame."""

@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.clipboard import Clipboard
-from mcp_browser.browser.concurrency import SessionLock, begin
+from mcp_browser.browser.concurrency import SessionLock, SingleFlight, begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.observation import Effect
@@ -109,7 +109,7 @@ class BrowserSession:
         self.uploads: list[str] = []  # Names of the files that were given to pages
         self._lease = contextlib.AsyncExitStack()  # Releases the context, once it is open
         self._releasing: asyncio.Task[None] | None = None
-        self._opening: asyncio.Task[None] | None = None
+        self._opening = SingleFlight(self._bring_up)
         self._closing: asyncio.Task[None] | None = None
         self.artifacts = Artifacts(
             settings.files,
@@ -179,7 +179,7 @@ class BrowserSession:
     @property
     def context_settings(self) -> Mapping[str, Any]:
         """The keyword arguments of Playwright's `new_context` for this session."""
-        return self._pool.context_options | dict(self.context_options)
+        return self._pool.context_options | self.context_options
 
     @property
     def current_tab(self) -> Tab:
@@ -257,9 +257,7 @@ class BrowserSession:
             return  # The browser is not asked: there is an event for its end.
         if self.closed:
             raise self._why_ended()
-        if self._opening is None or self._opening.done():
-            self._opening = begin(self._bring_up())
-        await asyncio.shield(self._opening)
+        await self._opening()
 
     async def rest(self, why: str) -> None:
         """Release the browser with its pages; the next call opens another one, and reports `why`."""
@@ -284,9 +282,7 @@ class BrowserSession:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        if self._opening is not None:
-            self._opening.cancel()
-            await asyncio.wait({self._opening})
+        await self._opening.cancel()
         # In reverse order; each step is taken even if others fail.
         async with contextlib.AsyncExitStack() as steps:
             if self._own_pool is not None:
@@ -319,11 +315,10 @@ class BrowserSession:
                     break
                 except BrowserUnavailable:
                     context = self.services.context
-                    browser = context.browser if context is not None else None
-                    lives = context is not None and (browser is None or browser.is_connected())
-                    if is_last or lives:
+                    if is_last or (context and (context.browser is None or context.browser.is_connected())):
                         raise
-                    self._drop_context()
+                    if context is not None:
+                        self._on_context_end(context, "browser")
             await self._tabs.attached()
         except asyncio.CancelledError:
             if self.closed:
@@ -362,7 +357,7 @@ class BrowserSession:
             if not self._is_open:
                 services.context = None
                 self._tabs.lose()
-        self._observer.know_tabs()
+        self._observer.reported_tabs = tuple(self.tabs)  # Those of a new browser are not news.
         if lease.notice:
             self.notice(lease.notice)
         if self._was_open:
@@ -380,15 +375,12 @@ class BrowserSession:
             await asyncio.wait({self._releasing})
 
     def _on_context_end(self, context: BrowserContext, what: Ended) -> None:
-        if context is self.services.context and not self.closed:
-            self._drop_context(what)
-
-    def _drop_context(self, what: Ended = "browser") -> None:
         """Release a browser that has ended; remember what was lost with it."""
-        if self.services.context is None:
+        if context is not self.services.context or self.closed:
             return
         self.services.context = None
-        self._tabs.lost.browser_ended(self.tabs.values(), self._tabs.current, what)
+        self._tabs.lost.with_driver = what == "driver"
+        self._tabs.lost.add(self.tabs.values(), self._tabs.current)
         self._tabs.lose()
         if self._is_open:
             self._is_open = False
@@ -475,7 +467,7 @@ class BrowserSession:
             tab, services = self.current_tab, self.services
             if effect == "input" and (text := self._tabs.moved) is not None:
                 self._tabs.moved = None
-                self._observer.withdraw(text)
+                self._observer.notices.pop(text, None)
                 hint = f"Nothing was done. The current tab is {tab}: look with get_state first."
                 raise NotFound(text, hint=hint)
             if effect != "navigation" and tab.activity.navigating_for() is not None:

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.identities import Identities
-from mcp_browser.dom.keys import KeyHolder, KeyPlace, TargetReader, key_place
+from mcp_browser.dom.keys import InputTargets, KeyPlace, key_place
 from mcp_browser.dom.models import DomNode, PointHit, ReadyElement, WindowState
 from mcp_browser.dom.person import PersonReports
 from mcp_browser.dom.reading import PageReader
@@ -73,8 +73,7 @@ class PageElements(PageReader):
         """Serve a page, as `PageReader` does."""
         super().__init__(page, **options)
         self.identities = Identities(self._frames, self._references, self._ask)
-        self.targets = TargetReader(self._frames, self._ask)
-        self.keys = KeyHolder(self._frames)
+        self.targets = InputTargets(self._frames, self._ask)
         self.person = PersonReports(self._frames, self._references)
 
     async def describe(self, index: int) -> DomNode:

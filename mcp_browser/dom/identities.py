@@ -1,12 +1,13 @@
 """Elements by what they can be found again by, on a page that may have changed since."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from mcp_browser.dom.frames import Frames, FrameState
+from mcp_browser.dom.keys import Ask
 from mcp_browser.dom.models import DomNode, Frozen
 from mcp_browser.dom.references import References
 from mcp_browser.errors import NotFound
@@ -14,8 +15,6 @@ from mcp_browser.text import quoted
 
 MatchLevel = Literal["exact", "attributes", "role", "text"]  # By what an element was found again
 LEVELS: tuple[MatchLevel, ...] = get_args(MatchLevel)
-
-Ask = Callable[..., Awaitable[dict[str, Any]]]
 
 
 class ElementRecord(Frozen):

@@ -83,11 +83,15 @@ class HeldKeys:
     field: Mapping[str, Any] | None = None
 
 
-class KeyHolder:
-    """Holds the keys of one page to a place, in all its frames."""
+Ask = Callable[..., Awaitable[dict[str, Any]]]  # Takes an element, a method of the page script, its arguments
 
-    def __init__(self, frames: Frames) -> None:
+
+class InputTargets:
+    """Where the input of one page goes: reads what it acts on, and holds keys to a place, in all frames."""
+
+    def __init__(self, frames: Frames, ask: Ask) -> None:
         self._frames = frames
+        self._ask_element = ask
         self._numbers = itertools.count(1)
 
     async def hold(self, *, ruled: bool, enter: bool = False, letter: str = "") -> KeyHold:
@@ -171,17 +175,6 @@ class KeyHolder:
             return await within(frame.world.run(method, *args), frame.deadline)
         return None
 
-
-Ask = Callable[..., Awaitable[dict[str, Any]]]  # Takes an element, a method of the page script, its arguments
-
-
-class TargetReader:
-    """Reads what input acts on: the element there, and the controls around it that hear of it."""
-
-    def __init__(self, frames: Frames, ask: Ask) -> None:
-        self._frames = frames
-        self._ask = ask
-
     async def at(self, x: float, y: float) -> list[Target]:
         """What a mouse at a point of the view acts on; CSS pixels."""
         found, leads_on = list[Target](), True
@@ -202,7 +195,7 @@ class TargetReader:
 
     async def of(self, ref: ElementRef, *, enter: bool = False) -> list[Target]:
         """What acting on an element acts on; with `enter`, pressing Enter in it, too. Raises StaleElement."""
-        return targets_of(await self._ask(ref, "targetsOf", ref.id, enter))
+        return targets_of(await self._ask_element(ref, "targetsOf", ref.id, enter))
 
     async def page(self) -> Target:
         """The page as a whole."""
