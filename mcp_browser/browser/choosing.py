@@ -114,10 +114,10 @@ class ListField:
             # An Escape that the list ignores closes what is around it.
             ways = ["escape", "focus" if keys_only else "click"]
             for way in ways if await self._expanded() == "true" else ways[::-1]:
-                says_so = await self._expanded() == "true"
-                if self._tab.held or not (
-                    says_so or (not after_choice and self._opened and await self.options())
-                ):
+                if self._tab.held:
+                    return
+                hides = after_choice or not self._opened
+                if await self._expanded() != "true" and (hides or not await self.options()):
                     return
                 with contextlib.suppress(NotActionable):
                     since = self._tab.activity.watch()

@@ -214,9 +214,14 @@ class Element:
         self, text: str, ready: ReadyElement, *, slowly: bool = False, pastes: bool = False
     ) -> FieldValue | None:
         """Replace the selection by text, or delete it if that is empty; what the field holds then."""
+        pasted = False
+        if text and pastes and not slowly:
+            await self.input.check_keys()
+            if pasted := bool(await self.call("paste", text)):
+                self.input.did()
         if not text:
             await self.input.press("Delete")
-        elif slowly or not pastes or not await self._paste(text):
+        elif not pasted:
             place = self._place(ready)
             if (ready.kind == "keys" or ready.code) and not slowly:
                 typed = await self.input.insert(text, meant=place)
@@ -230,13 +235,6 @@ class Element:
         """This element as the place that a text is meant for."""
         ref = self.tab.dom.resolve(self.index)
         return KeyPlace(ref.world, ref.document, ref.id, ready.secret)
-
-    async def _paste(self, text: str) -> bool:
-        """Paste a text at the focus; whether the page has accepted it."""
-        await self.input.check_keys()
-        if pasted := bool(await self.call("paste", text)):
-            self.input.did()
-        return pasted
 
     async def value(self) -> FieldValue | None:
         """What the field holds; None if it is gone, or a dialog is open."""
@@ -332,10 +330,7 @@ class Element:
             await mouse.up()
 
     async def set_files(self, paths: Sequence[Path]) -> None:
-        """Set the files of a file input, of the only one in it, or of the file chooser that a click opens.
-
-        Raises NotActionable.
-        """
+        """Set the files of a file input, of the only one in it, or of what a click opens."""
         files = [str(path) for path in paths]
         try:
             ready = await self.ready("upload")
@@ -396,11 +391,6 @@ class Element:
             return "check"
         opens = ready.kind == "none" and bool(await self.call("opening"))
         return "select" if ready.tag == "select" or opens else "text"
-
-    async def is_native_select(self) -> bool:
-        """Whether the browser, not the page, draws the list of its options."""
-        ready = await self.ready("read")
-        return ready.tag == "select" and not ready.multiple
 
     async def ready(self, action: Purpose, *, force: bool = False) -> ReadyElement:
         """Make it ready for an action, as `DomService.ready` does."""

@@ -52,9 +52,8 @@ _WORKERS_ALONE = [{"type": "worker"}, {"exclude": True}]
 class TabPage:
     """The page of one tab. `id` is the tab's.
 
-    `held`: it cannot be asked, since a dialog is open, or it has crashed or is closed. `answered`: it has
-    answered since the last action began. `waiting`: a tool of the page that waits for the dialog, and its
-    result.
+    `held`: it cannot be asked: a dialog is open, or it has crashed or is closed. `answered`: it has answered
+    since the last action began. `waiting`: a tool of the page that waits for the dialog, and its result.
     """
 
     def __init__(self, id: int, page: Page, services: SessionServices) -> None:
@@ -210,9 +209,8 @@ class TabPage:
     ) -> T:
         """The result of a request to the page, unless a dialog, a crash or its end interrupts it.
 
-        It may take `limit` seconds, and as many more as `patience` returns once they are over. Raises
-        TimeoutError: it takes longer; DialogOpen: a dialog is open, or has opened before the result;
-        BrowserUnavailable: the page has crashed or was closed.
+        It may take `limit` seconds, and as many more as `patience` returns then. Raises TimeoutError;
+        DialogOpen: a dialog is open, or has opened; BrowserUnavailable: the page has crashed or was closed.
         """
         task = asyncio.ensure_future(work)
         try:

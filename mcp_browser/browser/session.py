@@ -204,8 +204,7 @@ class BrowserSession:
     def upload_dirs(self) -> tuple[Path, ...]:
         """The folders from which files may be uploaded; for a remote client, only those of the settings.
 
-        By default the working folder is one, unless it contains the home folder: many clients start their
-        servers there, or in `/`.
+        By default the working folder is one, unless it contains the home folder: many servers start there.
         """
         if self.settings.files.upload_dirs or self.artifacts.remote:
             return self.settings.files.upload_dirs
@@ -458,9 +457,8 @@ class BrowserSession:
     async def action(self, effect: Effect, *, within: bool = False) -> AsyncGenerator[ActionScope]:
         """Hold the session for one action, from the check of its arguments to the observation of its outcome.
 
-        With `within`, the action is part of another one that holds the session already. Raises
-        BrowserUnavailable: the session cannot be opened; NotFound: the tab has changed since the last result,
-        so that input would go to another page.
+        With `within`, it is part of another one that holds the session. Raises BrowserUnavailable: it cannot
+        be opened; NotFound: the tab has changed since the last result, so that input would go elsewhere.
         """
         async with contextlib.nullcontext() if within else self.lock:
             await self.ensure_open()

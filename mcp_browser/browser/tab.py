@@ -160,9 +160,8 @@ class Tab(TabPage):
     async def goto(self, url: str) -> Arrival:
         """Open an address; return once the DOM is there, without waiting for pictures and the like.
 
-        Raises BlockedUrl: addresses of that kind are not opened; NavigationError: it is not an address, or
-        nothing could be loaded from it; DeadlineExceeded: there was no answer in time; DialogOpen: the page
-        asks before it is left.
+        Raises BlockedUrl: such addresses are not opened; NavigationError: it is no address, or nothing could
+        be loaded; DeadlineExceeded: no answer came in time; DialogOpen: the page asks before it is left.
         """
         address = check_url(url, self.settings, base=self.url)
         if self.services.egress is not None:

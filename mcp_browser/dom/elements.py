@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.identities import Identities
-from mcp_browser.dom.keys import InputTargets, KeyPlace, key_place
+from mcp_browser.dom.keys import InputTargets, KeyPlace, key_place, keyboard_unknown
 from mcp_browser.dom.models import DomNode, PointHit, ReadyElement, WindowState
 from mcp_browser.dom.person import PersonReports
 from mcp_browser.dom.reading import PageReader
@@ -171,10 +171,7 @@ class PageElements(PageReader):
         return nodes
 
     async def at_point(self, x: float, y: float) -> PointHit | None:
-        """What is at a point of the view (CSS pixels), in frames too: the innermost control, or what is seen.
-
-        None where nothing is.
-        """
+        """What is at a point of the view (CSS pixels), frames included: the innermost control, or what is seen."""
         hit: PointHit | None = None
         async for frame, answer in self._frames.inward("atPoint", point=(x, y)):
             if answer["node"] is not None:
@@ -197,7 +194,7 @@ class PageElements(PageReader):
             return key_place(ref.world, await self._ask(ref, "keyPlaceOf", ref.id))
         _, place = await self.targets.of_keys(enter=False)
         if place is None:
-            raise _keyboard_unknown()
+            raise keyboard_unknown()
         return place
 
     async def use_clipboard(
@@ -210,7 +207,7 @@ class PageElements(PageReader):
         """
         *_, (frame, answer) = [given async for given in self._frames.inward("focused")]
         if answer["frame"]:
-            raise _keyboard_unknown()
+            raise keyboard_unknown()
         return await frame.world.run("useClipboard", command, key, data)
 
     async def break_off(self, index: int | None = None) -> bool:
@@ -275,7 +272,3 @@ class PageElements(PageReader):
 
 def _plain(node: DomNode) -> DomNode:
     return node.model_copy(update={"states": (), "is_new": False, "depth": 0})
-
-
-def _keyboard_unknown() -> NotActionable:
-    return NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")

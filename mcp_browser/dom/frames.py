@@ -20,8 +20,7 @@ class Known:
     """A reading of one frame, by its number in the page script; 0 for none.
 
     `count` is how many lines it had. `stands` has each frame within, by the id of its element: the place of
-    the element's line, that line's depth and its distance from the view. `loading` says that its document
-    was not complete.
+    the element's line, that line's depth and its distance from the view. `loading`: it was not complete.
     """
 
     number: int = 0

@@ -26,8 +26,7 @@ class ElementRecord(Frozen):
     which it was of those that shared an attribute with it, counted from 0. `path` is a CSS path from its
     document's root, ` >> ` leading into a shadow tree; `frames` are such paths of the frames around it from
     the outermost on, `frame` the address of its frame where that is not the page. `x`, `y`, `width` and
-    `height` are its box in CSS pixels of the view; `point` is where a point given by coordinates lay in it,
-    in parts of its sides.
+    `height` are its box in CSS pixels of the view; `point` is a given point in it, in parts of its sides.
     """
 
     index: int

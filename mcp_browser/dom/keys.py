@@ -13,7 +13,7 @@ from mcp_browser.dom.cdp import within
 from mcp_browser.dom.frames import Frames, FrameState, stands_of
 from mcp_browser.dom.references import ElementRef
 from mcp_browser.dom.worlds import FrameGone, World
-from mcp_browser.errors import ActionError
+from mcp_browser.errors import ActionError, NotActionable
 from mcp_browser.policy import Target
 
 
@@ -43,6 +43,11 @@ def key_place(world: World, answer: Mapping[str, Any]) -> KeyPlace:
     return KeyPlace(
         world, answer["doc"], answer["active"], answer["password"], answer["origin"], answer["watched"]
     )
+
+
+def keyboard_unknown() -> NotActionable:
+    """The error for input to a frame that cannot be asked."""
+    return NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
 
 
 def targets_of(answer: Mapping[str, Any]) -> list[Target]:
@@ -157,8 +162,7 @@ class InputTargets:
         """Put text in where the caret of the place's document is, and nowhere else.
 
         `exactly`: begin only in the place's own element. `secret`: it may go into fields whose content nobody
-        is to read. Return how many characters were put in, and whether the rest was not since the focus had
-        moved.
+        is to read. Return how many characters were put in, and whether the focus moved before the rest.
         """
         answer = await self._ask_of(place, "putText", [text, place.element if exactly else 0, secret])
         return answer.get("done", 0), answer.get("moved", True)

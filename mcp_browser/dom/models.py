@@ -180,8 +180,7 @@ class DomChanges(Frozen):
 
     `omitted` counts the changes left out. Where no line changed, `looks` are the first elements that look
     different and `other_looks` counts the others, as far as that is known. `behind` counts the elements that
-    something without a line of its own covers from now on, which fills the view. `title` is that of the page
-    where it is another one.
+    something without a line of its own covers from now on, which fills the view. `title` is a new one.
     """
 
     changes: tuple[DomChange, ...] = ()
@@ -210,8 +209,7 @@ class SettleState(Frozen):
 class ElementQuery(Frozen):
     """What to look for; everything given has to hold.
 
-    `text` is part of a line in any case of letters, `pattern` a JavaScript regular expression, `name` part of
-    the accessible name.
+    `text` is part of a line in any case, `pattern` a JavaScript one, `name` part of the accessible name.
     """
 
     text: str | None = None
@@ -240,8 +238,7 @@ class ReadyElement(Frozen):
     view. `kind` is how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
     (`picker`), moved (`slider`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached`
     is False where keys reach it and no mouse does; `code` is True of a rich field whose text nobody spells.
-    `listens` is False where the page is known to run no script as the mouse comes there and presses: a hint
-    of the page's own world.
+    `listens` is False where the page says that it runs no script as the mouse comes there and presses.
     """
 
     node: DomNode

@@ -99,9 +99,8 @@ class PageReader:
         """The page, or what is in one element, cut to a budget; the page counts as reported from then on.
 
         `region` is the index of that element. `part` is 1 for what is in and near the view, 2 for what comes
-        next, and so on. `budget`, in tokens, stands for the one in force. `folded`: shorten long lists, save
-        the one that is looked into. Raises InvalidArguments: there is no such part; StaleElement: the region
-        is gone.
+        next, and so on. `budget`, in tokens, stands for the one in force. `folded`: shorten long lists but
+        the one looked into. Raises InvalidArguments: there is no such part; StaleElement: the region is gone.
         """
         budget = budget or self._budget
         if region is not None:

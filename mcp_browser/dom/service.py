@@ -67,8 +67,7 @@ class DomService(PageElements):
     async def find(self, query: ElementQuery, *, limit: int) -> FoundElements:
         """Search the whole page, what is out of view and in frames included.
 
-        Raises InvalidArguments: the pattern is no regular expression; FrameGone: the page goes to other
-        addresses while it is searched.
+        Raises InvalidArguments: the pattern is no regular expression; FrameGone: the page goes elsewhere.
         """
         found: list[DomNode] = []
         missed: list[Missed] = []
@@ -98,8 +97,7 @@ class DomService(PageElements):
     async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> list[DomNode]:
         """The first elements that match a query, on the whole page or within the element of an index.
 
-        Frames that do not answer are left out. Raises StaleElement: that element is gone; FrameGone: the page
-        goes to other addresses while it is searched.
+        Frames that do not answer are left out. Raises StaleElement; FrameGone: the page goes elsewhere.
         """
         asked, first = ("find", query.model_dump(), limit), None
         if place is not None:
@@ -174,8 +172,7 @@ class DomService(PageElements):
     async def covers(self, values: Sequence[str], *, fields: bool = False) -> Covers:
         """The boxes of what shows one of these texts: what to cover on a picture of the page.
 
-        With `fields`, also of what secret fields hold. A frame that does not answer is one box. This one may
-        be called while others are.
+        `fields`: also of what secret fields hold. A silent frame is one box. May be called while others are.
         """
         main = await self._frames.main()
         ask = partial(_covers_in, values=list(values), fields=fields)
