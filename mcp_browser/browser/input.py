@@ -71,7 +71,7 @@ class Input:
     into no secret field unless it was meant for one. A script in the document inserts confidential text
     without keys, and text for pages that may receive keys before they are checked.
 
-    They raise what the gate and `Tab.act` raise; NotActionable, with how much was typed, if the focus moves.
+    They raise what the gate and `Tab.act` raise; NotActionable, with how much was typed: the focus moved.
     """
 
     def __init__(self, tab: TabPage) -> None:
@@ -162,7 +162,8 @@ class Input:
 
         A line end presses Enter. If the focus moves, the rest follows it, but into no other document, and
         into no secret field unless `meant` is one: where the text is to go, None for the focused element.
-        `breaks`: insert line ends, tabs, characters without keys and most of a long text. `slowly`: check all.
+        `breaks`: insert line ends, tabs, characters without keys and most of a long text. `slowly`: check
+        each.
         """
         typed = Typed()
         done, in_vain = 0, False

@@ -302,7 +302,7 @@ class Worlds:
         # What `follow_sessions` has begun, for sessions to come
         self.on_session: Callable[[CDPSession], Awaitable[None]] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
-        page.on("framedetached", lambda frame: self._sessions.pop(frame, None))
+        page.on("framedetached", self._on_detached)
         page.on("domcontentloaded", lambda _: self._main and self.begin(self._main.prepare()))
 
     async def main(self) -> World:
@@ -396,6 +396,9 @@ class Worlds:
         if self.on_session is not None:
             await self.on_session(session)
         return session
+
+    def _on_detached(self, frame: Frame) -> None:
+        self._sessions.pop(frame, None)
 
 
 async def answers(session: CDPSession) -> bool:
