@@ -171,7 +171,7 @@ class PageElements(PageReader):
         return nodes
 
     async def at_point(self, x: float, y: float) -> PointHit | None:
-        """What is at a point of the view (CSS pixels), in frames too: the innermost control, or what is drawn."""
+        """The innermost control at a point of the view (CSS pixels), in frames too, or what is seen there."""
         hit: PointHit | None = None
         async for frame, answer in self._frames.inward("atPoint", point=(x, y)):
             if answer["node"] is not None:

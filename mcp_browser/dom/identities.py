@@ -96,8 +96,10 @@ class Identities:
         main = await self._frames.main()
         async for frame, answer in self._frames.each("locate", wanted):
             if answer["level"] != "none":
-                is_other = not _is_frame_of(record, answer["url"], is_main=frame is main)
-                found.append((is_other, LEVELS.index(answer["level"]), frame, answer))
+                is_own = frame is main
+                if record.frame is not None:
+                    is_own = not is_own and urlsplit(record.frame)[:3] == urlsplit(answer["url"])[:3]
+                found.append((not is_own, LEVELS.index(answer["level"]), frame, answer))
         if not found:
             raise NotFound(f"Nothing on the page is like {record}.")
         rank = min(entry[:2] for entry in found)
@@ -108,9 +110,3 @@ class Identities:
         _, level, frame, answer = best[0]
         node = self._references.shown(answer["node"], frame.world, answer["doc"])
         return Located(level=LEVELS[level], node=node)
-
-
-def _is_frame_of(record: ElementRecord, url: str, *, is_main: bool) -> bool:
-    if record.frame is None or is_main:
-        return record.frame is None and is_main
-    return urlsplit(record.frame)[:3] == urlsplit(url)[:3]
