@@ -41,10 +41,7 @@ QUOTED = 4  # How many requests are named in a sentence
 
 
 class Observer:
-    """Waits until all that an action has started has ended, reads the page, and describes the session.
-
-    It remembers what was reported and what is still to be.
-    """
+    """Waits and reads as the module says; remembers what was reported and what is still to be."""
 
     def __init__(self, tabs: Tabs, services: SessionServices) -> None:
         settings = services.settings

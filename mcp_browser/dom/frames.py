@@ -125,7 +125,6 @@ def all_readings(reading: Reading) -> Iterator[Reading]:
 def settled(states: Sequence[Answer]) -> SettleState:
     """What frames together say of their rest, by what the page script has sent of each."""
     return SettleState(
-        quiet=all(state["quiet"] for state in states),
         waited=max((state["waited"] / 1000 for state in states), default=0.0),
         unanswered=sum(state["unanswered"] for state in states),
     )

@@ -196,12 +196,11 @@ AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]
 
 
 class SettleState(Frozen):
-    """Whether the page has come to rest, as far as its script knows, after how many seconds.
+    """After how many seconds the page has come to rest, or the time was over.
 
     `unanswered` counts the sockets that a press wrote to and that were waited for in vain.
     """
 
-    quiet: bool = True
     waited: float = 0.0
     unanswered: int = 0
 
@@ -351,10 +350,6 @@ class AccessibilityAudit:
                     for part in found["nodes"]
                 ]
         self.passed += answer["passed"]
-
-    def worst_first(self) -> list[Violation]:
-        """The violations, the worst first."""
-        return sorted(self.violations.values(), key=lambda one: (IMPACTS.index(one.impact), -one.count))
 
 
 def _in_cell(text: str) -> str:
