@@ -45,10 +45,7 @@ class Choice(Frozen):
 
 
 class Chosen(Frozen):
-    """An option that was clicked, whether the page shows that, and what the field shows.
-
-    `is_pending`: only the list, which is still open, shows it.
-    """
+    """A clicked option; whether the page, or only its open list (`is_pending`), shows it, and the field."""
 
     label: str
     is_seen: bool = True
@@ -74,8 +71,7 @@ class ListField:
 
         A native select ends with exactly these options. In any other list each one is clicked, after opening
         the list if needed; several names walk down a menu. On failure, text typed as a filter is removed.
-        Raises NotFound: there is no such option, with a list of them; NotActionable: an option is disabled,
-        or several are given for a field that takes one.
+        Raises NotFound, with a list of the options; NotActionable: one is disabled, or only one is taken.
         """
         ready = await self._element.ready("select")
         if ready.tag == "select":

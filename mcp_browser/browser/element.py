@@ -42,10 +42,7 @@ CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", 
 
 
 class FieldValue(Frozen):
-    """What a field holds; of a secret one, only the length may be shown.
-
-    `scale` is set for sliders: the least and the most that it takes, if known.
-    """
+    """What a field holds; of a secret one, only the length may be shown. `scale`: of sliders, the bounds."""
 
     value: str
     secret: bool = False
@@ -137,8 +134,7 @@ class Element:
 
         Up to a few hundred characters are typed by keys, except those without a key; a line end presses none.
         A field that changes the text gets it key by key, as with `slowly`. Returns what the field holds then;
-        None if a dialog has opened or the field is gone. Raises NotActionable: it cannot be typed into;
-        InvalidArguments: a native picker takes values of another form.
+        None if a dialog has opened or it is gone. Raises NotActionable; InvalidArguments: a picker's value.
         """
         try:
             ready = await self.ready("fill")
@@ -265,8 +261,7 @@ class Element:
     async def set_checked(self, checked: bool) -> bool | None:
         """Check or uncheck a checkbox, radio or switch; whether that took a click.
 
-        An element that does not report its state is clicked once; then None. Raises NotActionable: it cannot
-        be checked, a radio cannot be cleared, or the click changed nothing.
+        None: it was clicked once and reports no state. Raises NotActionable, also if a click changes nothing.
         """
         ready = await self.ready("check")
         is_known = ready.checked is not None
@@ -300,8 +295,7 @@ class Element:
         """Drag the element onto another one by the mouse, for pointer handlers and HTML5 drag and drop.
 
         If the two do not fit into the view together, the page is scrolled while the element is held. Offsets
-        are CSS pixels from the other's left and top edges; the other may be the element itself. Raises
-        InvalidArguments: the offset lies outside of the other's box.
+        are CSS pixels from the other's left and top; it may be the same. Raises InvalidArguments beyond it.
         """
         _at(await other.ready("hover"), offset_x, offset_y, other)
         start = await self.ready("drag")

@@ -256,8 +256,7 @@ class TabPage:
     async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T:
         """The result of a request to the page within `limit` seconds (by default the action's limit).
 
-        A large page, and one that is still loading, may take longer. Raises what `guarded` raises, and
-        DeadlineExceeded: the page does not answer.
+        A large page, or one that loads, may take longer. Raises as `guarded`; DeadlineExceeded.
         """
         limit = self.settings.limits.action_timeout if limit is None else limit
         try:
@@ -325,10 +324,7 @@ class TabPage:
             self._keep_files_dialog(away=not self._dialog_users)
 
     def choose_files(self, *, by_person: bool) -> None:
-        """Let a person use the system's file dialog, or end that: each True needs a False of its own.
-
-        At other times a listener keeps the dialog from opening.
-        """
+        """Let a person use the system's file dialog, kept away otherwise, or end that: once for each True."""
         self._dialog_users += 1 if by_person else -1
         self._keep_files_dialog(away=not self._dialog_users)
 

@@ -55,8 +55,7 @@ The function that it returns takes the outcome: an `ActionResult`, or the except
 class BrowserSession:
     """One browser context with its tabs; opens at the first call, or by `async with`, which also closes it.
 
-    A server's sessions are made by `BrowserManager.open_session`. A session without a pool starts its own
-    browser, and ends it when it is closed.
+    `BrowserManager.open_session` makes a server's. One without a pool starts and ends a browser of its own.
     """
 
     def __init__(  # noqa: PLR0913 (what a session is made of)
@@ -244,8 +243,7 @@ class BrowserSession:
     async def ensure_open(self) -> None:
         """Open the session, or replace a dead browser, and crashed or closed tabs.
 
-        This continues if the caller is cancelled; the next caller waits for it. Raises BrowserUnavailable: no
-        browser could be found, started or reached; or the session is closed.
+        It continues for the next caller if this one is cancelled. Raises BrowserUnavailable, also if closed.
         """
         current = self._tabs.current
         # A closed current tab is not among the open ones.
@@ -271,10 +269,7 @@ class BrowserSession:
             self.notice(why)
 
     async def close(self) -> None:
-        """Close the session and what belongs to it, but no browser that ran before.
-
-        Cancels an opening under way. Returns once everything is released.
-        """
+        """Close the session and all of its own, but no browser that ran before; return once it is done."""
         if self._closing is None:
             self._is_open, self.services.closed = False, True
             self._closing = begin(self._close())
@@ -405,10 +400,7 @@ class BrowserSession:
     # -- tabs
 
     async def new_tab(self, url: str | None = None) -> Tab:
-        """Open a tab and switch to it; it is closed again if `Tab.goto` raises an error.
-
-        Raises LimitReached: there may not be another one.
-        """
+        """Open a tab and switch to it; close it again if `Tab.goto` raises an error. Raises LimitReached."""
         if reason := self.services.limits.why_no_tab(len(self.tabs)):
             raise LimitReached(reason, hint="Close a tab with close_tab, or go on in this one.")
         before = self._tabs.current

@@ -67,8 +67,7 @@ class Observer:
     async def observe(self, scope: ActionScope) -> Observation:
         """Wait until what the action has started has ended, and describe the page.
 
-        Raises BlockedUrl: the page went to an address that is not allowed, and was left; BrowserUnavailable:
-        the page has crashed, or the browser has ended.
+        Raises BlockedUrl: the page went where it may not, and was left; BrowserUnavailable: it has ended.
         """
         try:
             part = await self.settle(scope, reads=True)
@@ -193,8 +192,7 @@ class Observer:
     async def _settle_and_read(self, scope: ActionScope, *, reads: bool = True) -> PageReading | None:
         """Wait until all that the action has started has ended, then read the page as the settings want it.
 
-        If nothing was started, this is one evaluation in the page. None if the tab is held, if the settings
-        or the caller (`reads`) want nothing, or if the page does not answer.
+        One evaluation in the page if nothing was started. None if the tab is held, or not to be read.
         """
         limit = self._limits.settle_timeout
         if scope.effect == "navigation":
@@ -347,10 +345,7 @@ class Observer:
         await tab.activity.change(limit=limit)
 
     async def _give_up_where_shown(self, tab: Tab, since: int, begun: float) -> bool:
-        """Stop waiting for answers after `SHOWN_SECONDS` without events, unless a new page shows it waits.
-
-        They may be long polls, or matter little. False if it is too early to ask.
-        """
+        """Stop waiting for answers, often long polls, unless a new page shows it waits; False: too early."""
         is_early = time.monotonic() - max(begun, tab.activity.changed_at) < SHOWN_SECONDS
         if is_early or not tab.activity.only_answers(since):
             return False

@@ -87,9 +87,8 @@ class Takeover:
     async def begin(self, by: str, *, asked: str | None = None) -> TakeoverHolder:
         """Give the browser to a person, once running calls have ended; return the holder, for `end`.
 
-        `by` is the person's name in messages to the model. `asked` is what they are asked to do; the takeover
-        waits until somebody begins without this. Raises NotActionable: somebody else has it;
-        DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
+        `by` is the person's name in messages. `asked` is what they are asked to do: it then waits until
+        somebody begins without. Raises NotActionable: another has it; DeadlineExceeded: a call still runs.
         """
         by = " ".join(by.split())[:LONGEST_NAME]
         holder = TakeoverHolder(by, time.time(), asked=asked, waiting=asked is not None)
@@ -155,8 +154,7 @@ class Takeover:
     async def asking(self, by: str, what: str) -> "AsyncGenerator[asyncio.Future[str]]":
         """A context in which a person is asked to do something, and has the browser.
 
-        Yields their note once they end the takeover, or the error of a session that ended. Raises
-        DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
+        Yields their note once they end it, or the error of a session that ended. Raises DeadlineExceeded.
         """
         while True:
             await self.over()

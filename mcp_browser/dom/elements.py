@@ -86,8 +86,7 @@ class PageElements(PageReader):
         """Make an element ready for an action: in view, at rest, enabled, reached by the mouse.
 
         What may pass is waited for, a second at most. `force`: whatever covers or disables it. Raises
-        StaleElement: it is gone, with the nearest match; NotActionable: it cannot take the action, with the
-        reason; NotFound: the index was never given.
+        StaleElement, with the nearest match; NotActionable, with the reason; NotFound: no such index.
         """
         ref = self.resolve(index)
         answer = await self._ask(ref, "ready", ref.id, for_, force)
@@ -115,9 +114,9 @@ class PageElements(PageReader):
         return WindowState.model_validate(await (await self._frames.main()).world.run("window"))
 
     async def in_page(self, index: int | None) -> tuple[CDPSession, str | None]:
-        """Return the CDP session of an element's frame, and its object in the page's own world.
+        """The CDP session of an element's frame and its object in the page's own world; or StaleElement.
 
-        For None that is the session of the main frame, and no object. Raises StaleElement: it is gone.
+        For None, those are the session of the main frame, and no object.
         """
         world, ref = await self._standing(index)
         if ref is None:

@@ -76,9 +76,8 @@ class KeyHold:
 class HeldKeys:
     """The outcome of keys that were held to a place.
 
-    `keys` have come to it, and `inputs` of text without a key; `strayed` says that one was to go elsewhere,
-    after which none went anywhere; `gone` that the document went away meanwhile. `field` is what the place
-    holds, with `value` and `secret`, where it was asked for.
+    `keys` have come to it, and `inputs` of text without a key; `strayed`: one was to go elsewhere, after
+    which none went anywhere; `gone`: the document went away. `field`: its `value` and `secret`, if asked for.
     """
 
     keys: int = 0
@@ -144,10 +143,7 @@ class InputTargets:
         return bool(answer.get("come"))
 
     async def release(self, hold: KeyHold, *, read: bool = False) -> HeldKeys:
-        """Let keys go where they will; return the outcome of those that were held.
-
-        With `read`, include what the place holds now.
-        """
+        """Let keys go where they will; the outcome of those held, with `read` also what the place holds."""
         place = hold.place
         answers = await asyncio.gather(*(self._ask(frame, "releaseKeys", read) for frame in hold.frames))
         strayed = any(answer["strayed"] for answer in answers if answer)

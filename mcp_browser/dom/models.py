@@ -128,8 +128,7 @@ class Gap(Frozen):
 class DomSnapshot(Frozen):
     """The page as a model sees it, cut to a budget.
 
-    `gaps` are the lines left out, in their order. A long page has `parts`, of which this is number
-    `part`: the first has what is in and near the view.
+    `gaps` are the lines left out. A long page has `parts`; number 1 has what is in and near the view.
     """
 
     url: str
@@ -220,8 +219,7 @@ class ElementQuery(Frozen):
 class FoundElements(Frozen):
     """The first lines that match a query, each with an index, and how many there are on the whole page.
 
-    `missed` names the frames that could not be searched, each with the reason. `roles` are those of
-    frames in which nothing matches a query for a role.
+    `missed`: frames that could not be searched, and why. `roles`: of those without a match for a role.
     """
 
     nodes: tuple[DomNode, ...] = ()
@@ -260,8 +258,7 @@ class ReadyElement(Frozen):
 class Scrolled(Frozen):
     """What a scroll did. `node` is what was scrolled, None for the page.
 
-    The rest is each across and down, in CSS pixels: by how much it was scrolled, where it stands now, how
-    much of it is seen, and its whole size.
+    The rest, each across and down in CSS pixels: how far it went, where it stands, what is seen, its size.
     """
 
     node: DomNode | None

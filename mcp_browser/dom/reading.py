@@ -167,8 +167,7 @@ class PageReader:
     ) -> Reading:
         """Read all frames at once; new ones of other sites beside the page, others after what they stand in.
 
-        With `settle`, each is first waited for, so many seconds at most; `came` as for `DomService`. With
-        `searched`, the reading of a search since then is used.
+        Each is first waited for, `settle` seconds at most. `searched`: use the reading of the last search.
         """
         wish = {
             "folded": folded,
@@ -327,8 +326,7 @@ class PageReader:
     ) -> DomSnapshot:
         """The lines of all frames in their places, the part of them that is asked for.
 
-        With `familiar`, what is as on the page reported before this one is shortened. Raises
-        InvalidArguments: there is no such part.
+        `familiar`: shorten what is as on the page reported before. Raises InvalidArguments: no such part.
         """
         shown = list(shown_lines(reading, 0, 0, 0))
         room = budget * CHARACTERS_A_TOKEN

@@ -309,8 +309,7 @@ class DomService(PageElements):
     async def scroll(self, *, x: float = 0, y: float = 0, index: int | None = None) -> Scrolled:
         """Scroll by `x` and `y` times what is seen; infinity goes to the end.
 
-        Scrolls the page (or what fills it), or with an index the nearest thing around that element that can
-        scroll. Raises StaleElement: the element is gone.
+        Scrolls the page (or what fills it), or what scrolls around the element of an index; or StaleElement.
         """
         x, y = (max(-FURTHEST_SCROLL, min(FURTHEST_SCROLL, by)) for by in (x, y))
         if index is None:

@@ -104,10 +104,7 @@ class World:
             await self._evaluate(f"(() => {{ {source}\n; return 'true' }})()")
 
     async def open_hosts(self, ids: Iterable[int]) -> bool:
-        """Give the page script the closed shadow roots of these elements; whether there were any.
-
-        Only CDP knows of closed roots that came with the HTML.
-        """
+        """Give the page script the closed roots of these elements, which CDP knows; whether there are any."""
         return any(await asyncio.gather(*map(self._closed_root, ids)))
 
     async def _closed_root(self, element_id: int) -> bool:
